@@ -1,0 +1,32 @@
+# Every target sets itself up: a fresh clone needs Python 3.11+, make and a network.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test check bench soak clean
+
+demo: $(READY)
+	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
+
+test: $(READY)
+	$(BIN)/python -m pytest -q -n 2
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python benchmarks/gcl.py
+
+soak: $(READY)
+	$(BIN)/python tests/soak.py
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .import_linter_cache

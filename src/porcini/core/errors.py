@@ -1,0 +1,65 @@
+"""Errors that a person gets to read: one line with a place, the source line, a caret, a hint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a text; lines and columns count from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+_WIDEST = 160
+
+
+class InputError(Exception):
+    """Bad input. The message names what is wrong; `str` adds the place, the line and a caret."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        place: Place | None = None,
+        source: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.place = place
+        self.source = source
+        self.hint = hint
+
+    def __str__(self) -> str:
+        where = ":".join(str(part) for part in (self.file, self.place) if part is not None)
+        head = f"{where}: error: {self.message}" if where else f"error: {self.message}"
+        if self.hint:
+            head += f" ({self.hint})"
+        return "\n".join([head, *self._excerpt()])
+
+    def _excerpt(self) -> list[str]:
+        if self.place is None or not self.source:
+            return []
+        lines = self.source.splitlines()
+        if not 0 < self.place.line <= len(lines):
+            return []
+        line, column = lines[self.place.line - 1].replace("\t", " "), self.place.column
+        if column > _WIDEST - 20:  # a caret that is off the screen helps nobody
+            cut = column - _WIDEST // 2
+            line, column = "..." + line[cut:], column - cut + 3
+        if len(line) > _WIDEST:
+            line = line[: _WIDEST - 3] + "..."
+        shown = "".join(c if c.isprintable() else "?" for c in line)
+        return ["  " + shown, "  " + " " * (column - 1) + "^"]
+
+
+class ScheduleError(InputError):
+    """A schedule that does not fit the program; the message names the step."""

@@ -1,0 +1,83 @@
+"""What a process may do next, and what it did: two types, never mixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from porcini.core.errors import Place
+from porcini.core.footprints import Footprint
+from porcini.core.pids import Pid
+
+FailureKind = Literal["assertion", "error"]
+
+
+class Label(Protocol):
+    """The name of a step; prints as text, and equal labels are the same step of the program."""
+
+    def __str__(self) -> str: ...
+
+    def __hash__(self) -> int: ...
+
+
+class EventId(NamedTuple):
+    """The index-th event of a process: the same event in every schedule of one class."""
+
+    pid: Pid
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.pid}#{self.index}"
+
+
+class Move(NamedTuple):
+    """One entry of a schedule: which process goes, and by which of its choices."""
+
+    pid: Pid
+    choice: int = 0
+
+
+Schedule = tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a process stopped: a failed assertion or a run-time error, and where."""
+
+    kind: FailureKind
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Action:
+    """What a process may do next; its footprint over-approximates what it will do.
+
+    A blocked process has an action too: it reads the guard that it waits for.
+    """
+
+    pid: Pid
+    choice: int
+    label: Label
+    footprint: Footprint
+    enabled: bool = True
+
+    @property
+    def move(self) -> Move:
+        return Move(self.pid, self.choice)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """What a process did. `spawned` are the processes that it created."""
+
+    pid: Pid
+    choice: int
+    label: Label
+    footprint: Footprint
+    spawned: tuple[Pid, ...] = ()
+    failure: Failure | None = None
+
+    @property
+    def move(self) -> Move:
+        return Move(self.pid, self.choice)

@@ -1,0 +1,98 @@
+"""What every command answers with: the JSON of the contract, as attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from porcini.core.events import Schedule
+from porcini.core.systems import Final, Kind, Value, Waiting
+from porcini.core.traces import Trace
+
+Verdict = Literal["holds", "violated", "unknown"]
+Stopped = Literal["exhausted", "first-violation", "limit"]
+PropertyName = Literal["deterministic", "deadlock-free", "failure-free", "terminates"]
+
+
+@dataclass(slots=True)
+class Counts:
+    """`executions` are complete runs, `blocked` runs given up, `classes` distinct normal forms."""
+
+    executions: int = 0
+    blocked: int = 0
+    classes: int = 0
+    states: int = 0
+    events: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A way to end, how many executions ended so, and one of them as an example."""
+
+    kind: Kind
+    state: Mapping[str, Value]
+    executions: int
+    trace: Trace
+    waiting: tuple[Waiting, ...] = ()
+
+    @property
+    def schedule(self) -> Schedule:
+        return self.trace.schedule
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEntry:
+    """One class of `permute`: a schedule, its labels, its path condition, and how it ends."""
+
+    schedule: Schedule
+    labels: tuple[str, ...]
+    path: str
+    state: Mapping[str, Value]
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """Two runs that differ, and in what; or one run that ends badly."""
+
+    runs: tuple[Outcome, ...]
+    differs: tuple[str, ...]
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return tuple(run.schedule for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer of one command; `holds` only when everything was seen."""
+
+    command: str
+    file: str
+    language: str
+    engine: str
+    independence: str
+    property: str
+    verdict: Verdict
+    stopped: Stopped
+    counts: Counts
+    outcomes: tuple[Outcome, ...]
+    counterexample: Counterexample | None = None
+    traces: tuple[TraceEntry, ...] | None = None
+    seeds: tuple[Schedule, ...] | None = None
+    limit: str | None = None
+    interrupted: bool = False
+    seconds: float = field(default=0.0, compare=False)
+
+
+def differences(a: Final | Outcome, b: Final | Outcome) -> tuple[str, ...]:
+    """The names in which two endings differ: `kind`, variables, array cells."""
+    names = ["kind"] if a.kind != b.kind else []
+    for name in sorted(a.state.keys() & b.state.keys()):
+        x, y = a.state[name], b.state[name]
+        if isinstance(x, tuple) and isinstance(y, tuple):
+            names += [f"{name}[{i}]" for i, (u, v) in enumerate(zip(x, y, strict=True)) if u != v]
+        elif x != y:
+            names.append(name)
+    return tuple(names)

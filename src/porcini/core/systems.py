@@ -1,0 +1,113 @@
+"""The protocols: what a language gives, and all that an engine may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, Self, TypeVar, runtime_checkable
+
+from porcini.core.errors import Place
+from porcini.core.events import Action, Event
+from porcini.core.footprints import Footprint
+from porcini.core.pids import Pid
+
+Scalar = int | bool
+Value = Scalar | tuple[Scalar, ...]
+Kind = Literal["terminated", "deadlock", "assertion", "error", "unfinished"]
+"""How a run ended. `unfinished` is a permuted trace after which a process could still move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A blocked process: the guard it waits for, the values it sees, where it stands."""
+
+    pid: Pid
+    guard: str
+    values: Mapping[str, Value]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The end of a run, when nothing can move."""
+
+    kind: Kind
+    state: Mapping[str, Value]
+    waiting: tuple[Waiting, ...] = field(default=(), compare=False)
+
+
+S = TypeVar("S", bound=Hashable)
+
+
+class TransitionSystem(Protocol[S]):
+    """A program as states and steps. States are hashable, and equal when they behave the same."""
+
+    def initial(self) -> S: ...
+
+    def actions(self, state: S) -> Sequence[Action]:
+        """The next action of each process that has not ended, enabled or blocked."""
+
+    def fire(self, state: S, action: Action) -> tuple[S, Event]: ...
+
+    def final(self, state: S) -> Final: ...
+
+
+class Run(Protocol):
+    """One execution under way, which can only go on."""
+
+    def actions(self) -> Sequence[Action]: ...
+
+    def step(self, action: Action) -> Event: ...
+
+    def final(self) -> Final: ...
+
+
+@runtime_checkable
+class Forkable(Run, Protocol):
+    """A run that can be saved: `fork` gives a second one that goes on from here."""
+
+    def fork(self) -> Self: ...
+
+
+class Program(Protocol):
+    """Something that can be run again and again, and does the same under the same schedule."""
+
+    def start(self) -> Run: ...
+
+
+class Lookahead(Protocol[S]):
+    """A conservative answer to: what may this process still do?"""
+
+    def may_still_do(self, state: S, pid: Pid) -> Footprint:
+        """Everything that `pid`, and whatever it may spawn, may read or write from here on."""
+
+
+@dataclass(slots=True)
+class SystemRun:
+    """A run of a transition system."""
+
+    system: TransitionSystem[Hashable]
+    state: Hashable
+
+    def actions(self) -> Sequence[Action]:
+        return self.system.actions(self.state)
+
+    def step(self, action: Action) -> Event:
+        self.state, event = self.system.fire(self.state, action)
+        return event
+
+    def final(self) -> Final:
+        return self.system.final(self.state)
+
+    def fork(self) -> SystemRun:
+        return SystemRun(self.system, self.state)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemProgram:
+    """Any transition system is a program."""
+
+    system: TransitionSystem[Hashable]
+
+    def start(self) -> SystemRun:
+        return SystemRun(self.system, self.system.initial())

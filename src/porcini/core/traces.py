@@ -1,0 +1,152 @@
+"""Traces, happens-before, and the Foata normal form that names a Mazurkiewicz class.
+
+Two events are dependent when they are of one process, when one spawned the other's process, or when
+their footprints conflict (P0, Def. 9). A trace's class is the set of traces that swapping adjacent
+independent events gives; `normal_form` names it. P0's Def. 12 does not (erratum 1).
+
+`Foata` is the same thing for a growing trace: adding an event costs its footprint, not the length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from porcini.core.events import Event, EventId, Label, Schedule
+from porcini.core.footprints import Location
+from porcini.core.pids import Pid
+
+Independence = Callable[[Event, Event], bool]
+"""A symmetric relation: may two adjacent events of different processes be swapped?"""
+
+Letter = tuple[EventId, int, Label]
+"""(event, choice, label): what a class is made of."""
+
+NormalForm = tuple[frozenset[Letter], ...]
+
+
+def independent(a: Event, b: Event) -> bool:
+    """Syntactic independence: P0, Def. 9."""
+    return (
+        a.pid != b.pid
+        and b.pid not in a.spawned
+        and a.pid not in b.spawned
+        and not a.footprint.conflicts(b.footprint)
+    )
+
+
+class Trace(tuple[Event, ...]):
+    """Events in the order in which they happened."""
+
+    __slots__ = ()
+
+    @property
+    def schedule(self) -> Schedule:
+        return tuple(event.move for event in self)
+
+    def ids(self) -> Iterator[EventId]:
+        seen: dict[Pid, int] = {}
+        for event in self:
+            index = seen.get(event.pid, 0)
+            seen[event.pid] = index + 1
+            yield EventId(event.pid, index)
+
+    def happens_before(self, independence: Independence = independent) -> list[frozenset[int]]:
+        """For each position, all earlier positions that must come before it in every order of the class."""
+        past: list[frozenset[int]] = []
+        for j, event in enumerate(self):
+            before: set[int] = set()
+            for i in range(j - 1, -1, -1):
+                if i not in before and not independence(self[i], event):
+                    before.add(i)
+                    before |= past[i]
+            past.append(frozenset(before))
+        return past
+
+
+def normal_form(trace: Iterable[Event], independence: Independence = independent) -> NormalForm:
+    """The Foata normal form: each step holds the events whose latest dependency is in the step before.
+
+    Works for every independence relation; `Foata` is faster for the syntactic one.
+    """
+    trace = Trace(trace)
+    levels: list[int] = []
+    steps: list[set[Letter]] = []
+    for j, (event, name) in enumerate(zip(trace, trace.ids(), strict=True)):
+        level = 1 + max((levels[i] for i in range(j) if not independence(trace[i], event)), default=-1)
+        levels.append(level)
+        if level == len(steps):
+            steps.append(set())
+        steps[level].add((name, event.choice, event.label))
+    return tuple(map(frozenset, steps))
+
+
+class Chains:
+    """Interned sequences of (level, choice, label), one per process: equal ids, equal sequences."""
+
+    __slots__ = ("_ids",)
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[int, Pid, int, int, Label], int] = {}
+
+    def extend(self, chain: int, event: Event, level: int) -> int:
+        key = (chain, event.pid, level, event.choice, event.label)
+        return self._ids.setdefault(key, len(self._ids) + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Foata:
+    """The normal form of a growing trace under syntactic independence; `key` names its class.
+
+    A class is determined by the level of each event, so it is enough to keep, per process, the interned
+    sequence of its levels, and per location the level of its last write and of its latest read.
+    Keys of forms that grew from one `Foata.empty()` can be compared with each other.
+    """
+
+    chains: Chains
+    chain: dict[Pid, int]
+    level: dict[Pid, int]
+    writes: dict[Location, int]
+    reads: dict[Location, int]
+    top: int
+    opaque: int
+
+    @staticmethod
+    def empty() -> Foata:
+        return Foata(Chains(), {}, {}, {}, {}, 0, 0)
+
+    @property
+    def key(self) -> frozenset[int]:
+        return frozenset(self.chain.values())
+
+    def level_of(self, event: Event) -> int:
+        """One more than the level of the latest event that this one depends on."""
+        foot = event.footprint
+        if foot.opaque:
+            return self.top + 1
+        below = max(self.level.get(event.pid, 0), self.opaque)
+        for location in foot.reads:
+            below = max(below, self.writes.get(location, 0))
+        for location in foot.writes:
+            below = max(below, self.writes.get(location, 0), self.reads.get(location, 0))
+        return below + 1
+
+    def extend(self, event: Event) -> Foata:
+        level = self.level_of(event)
+        pid, foot = event.pid, event.footprint
+        chain = self.chain | {pid: self.chains.extend(self.chain.get(pid, 0), event, level)}
+        levels = self.level | {pid: level} | dict.fromkeys(event.spawned, level)
+        writes, reads = self.writes, self.reads
+        if foot.writes:
+            writes = writes | dict.fromkeys(foot.writes, level)
+        if foot.reads:
+            reads = reads | {x: max(level, reads.get(x, 0)) for x in foot.reads}
+        return Foata(
+            self.chains,
+            chain,
+            levels,
+            writes,
+            reads,
+            max(self.top, level),
+            level if foot.opaque else self.opaque,
+        )

@@ -1,0 +1,93 @@
+"""The edges and choices of a program graph, each with the functions generated for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from porcini.core.footprints import Footprint
+from porcini.core.systems import Scalar
+from porcini.ir import codegen, footprint
+from porcini.ir.graph import Choice, Edge, Graph, Spawn, Variable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledEdge:
+    """An edge with its compiled block."""
+
+    number: int
+    edge: Edge
+    target: int
+    apply: codegen.STEP
+    cells: codegen.STEP | None
+    fixed: Footprint
+    spawns: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledChoice:
+    """A choice with its compiled decision; `number` is negative, so that it never is an edge's."""
+
+    number: int
+    choice: Choice
+    decide: codegen.STEP
+    cells: codegen.STEP | None
+    fixed: Footprint
+    edges: tuple[CompiledEdge, ...]
+
+
+def compile_graph(
+    graph: Graph, shared: Mapping[str, int], private: Sequence[Mapping[str, int]], module: codegen.Module
+) -> list[tuple[CompiledChoice, ...]]:
+    """For each control point, its choices; edges and choices are numbered over the whole graph."""
+    frames = [
+        [(v.var, ", ".join(repr(cell) for cell in cells_of(v))) for v in template.variables]
+        for template in graph.templates
+    ]
+    number = 0
+    compiled: list[tuple[CompiledChoice, ...]] = []
+    for point in graph.points:
+        slots = codegen.Slots(shared, private[point.template])
+        choices: list[CompiledChoice] = []
+        for choice in point.choices:
+            edges: list[CompiledEdge] = []
+            for edge in choice.edges:
+                number += 1
+                edges.append(
+                    CompiledEdge(
+                        number,
+                        edge,
+                        edge.target,
+                        module.add(codegen.apply(edge, slots, frames)),
+                        *_touched(module, footprint.of_edge(edge), slots),
+                        any(isinstance(op, Spawn) for op in edge.block),
+                    )
+                )
+            number += 1
+            choices.append(
+                CompiledChoice(
+                    -number,
+                    choice,
+                    module.add(codegen.decide(choice, slots)),
+                    *_touched(module, footprint.of_guards(choice), slots),
+                    tuple(edges),
+                )
+            )
+        compiled.append(tuple(choices))
+    return compiled
+
+
+def cells_of(variable: Variable) -> list[Scalar]:
+    """The initial values of the slots of a variable."""
+    value = variable.value
+    if value is None:
+        raise ValueError(f"input {variable.name} has no value")
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def _touched(
+    module: codegen.Module, touched: footprint.Touched, slots: codegen.Slots
+) -> tuple[codegen.STEP | None, Footprint]:
+    if not touched.read_cells and not touched.written_cells:
+        return None, touched.fixed
+    return module.add(codegen.cells(touched.read_cells, touched.written_cells, slots)), touched.fixed

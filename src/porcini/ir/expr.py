@@ -1,0 +1,366 @@
+"""One immutable typed expression tree for every language.
+
+Nodes are interned: two equal expressions are the same object, so equality is identity, hashing is free,
+and whatever walks an expression can remember what it has seen. Build nodes with the functions below,
+never with the classes.
+
+Division and modulo round down. `evaluate` is total: dividing by zero gives 0, and a cell outside an array
+is the default of its type. Where that matters, `defined` says when the real program gets a value.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from porcini.core.systems import Scalar, Value
+
+ScalarType = Literal["int", "bool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """A fixed number of cells of one scalar type."""
+
+    cell: ScalarType
+    size: int
+
+    def __str__(self) -> str:
+        return f"array of {self.size} {self.cell}"
+
+
+Type = ScalarType | ArrayType
+Arithmetic = Literal["+", "-", "*", "/", "%"]
+Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
+BinaryOp = Arithmetic | Comparison
+COMPARISONS: frozenset[str] = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Expr:
+    """A node; `depth` and `size` are those of the tree that it stands for."""
+
+    type: Type
+    depth: int
+    size: int
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Expr):
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var(Expr):
+    """A location. A name that starts with a dot is private to the process that evaluates it."""
+
+    name: str
+
+    @property
+    def private(self) -> bool:
+        return self.name.startswith(".")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Select(Expr):
+    """The cell of an array at an index."""
+
+    array: Expr
+    index: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.array, self.index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store(Expr):
+    """An array with one cell replaced: only weakest preconditions make these."""
+
+    array: Expr
+    index: Expr
+    value: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.array, self.index, self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Not(Expr):
+    arg: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.arg,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neg(Expr):
+    arg: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.arg,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binary(Expr):
+    op: BinaryOp
+    left: Expr
+    right: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Junction(Expr):
+    """`and` or `or` of two or more, evaluated left to right, stopping early."""
+
+    op: Literal["and", "or"]
+    args: tuple[Expr, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ite(Expr):
+    test: Expr
+    then: Expr
+    other: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.test, self.then, self.other)
+
+
+_interned: weakref.WeakValueDictionary[tuple[object, ...], Expr] = weakref.WeakValueDictionary()
+
+
+def _make(cls: Callable[..., Expr], type_: Type, children: tuple[Expr, ...], *fields: object) -> Expr:
+    # The type is in the key because Python holds True and 1 to be equal.
+    key = (cls, type_, *fields)
+    found = _interned.get(key)
+    if found is None:
+        depth = 1 + max((child.depth for child in children), default=0)
+        size = 1 + sum(child.size for child in children)
+        found = cls(type_, depth, size, *fields)
+        _interned[key] = found
+    return found
+
+
+def const(value: Scalar) -> Expr:
+    return _make(Const, "bool" if isinstance(value, bool) else "int", (), value)
+
+
+TRUE = const(True)
+FALSE = const(False)
+ZERO = const(0)
+
+
+def var(name: str, type_: Type) -> Var:
+    made = _make(Var, type_, (), name)
+    assert isinstance(made, Var)
+    return made
+
+
+def cell_type(array: Expr) -> ScalarType:
+    assert isinstance(array.type, ArrayType), array.type
+    return array.type.cell
+
+
+def select(array: Expr, index: Expr) -> Expr:
+    return _make(Select, cell_type(array), (array, index), array, index)
+
+
+def store(array: Expr, index: Expr, value: Expr) -> Expr:
+    return _make(Store, array.type, (array, index, value), array, index, value)
+
+
+def not_(arg: Expr) -> Expr:
+    return _make(Not, "bool", (arg,), arg)
+
+
+def neg(arg: Expr) -> Expr:
+    return _make(Neg, "int", (arg,), arg)
+
+
+def binary(op: BinaryOp, left: Expr, right: Expr) -> Expr:
+    return _make(Binary, "bool" if op in COMPARISONS else "int", (left, right), op, left, right)
+
+
+def ite(test: Expr, then: Expr, other: Expr) -> Expr:
+    return _make(Ite, then.type, (test, then, other), test, then, other)
+
+
+def _junction(op: Literal["and", "or"], args: tuple[Expr, ...]) -> Expr:
+    unit = TRUE if op == "and" else FALSE
+    flat: list[Expr] = []
+    for arg in args:
+        if isinstance(arg, Junction) and arg.op == op:
+            flat += arg.args
+        elif arg is not unit:
+            flat.append(arg)
+    if len(flat) < 2:
+        return flat[0] if flat else unit
+    return _make(Junction, "bool", tuple(flat), op, tuple(flat))
+
+
+def conj(*args: Expr) -> Expr:
+    """`and`, flattened, without the constant True."""
+    return _junction("and", args)
+
+
+def disj(*args: Expr) -> Expr:
+    """`or`, flattened, without the constant False."""
+    return _junction("or", args)
+
+
+def rebuild(expr: Expr, children: tuple[Expr, ...]) -> Expr:
+    """The same node over other children."""
+    match expr:
+        case Select():
+            return select(*children)
+        case Store():
+            return store(*children)
+        case Not():
+            return not_(*children)
+        case Neg():
+            return neg(*children)
+        case Binary(op=op):
+            return binary(op, *children)
+        case Junction(op=op):
+            return _junction(op, children)
+        case Ite():
+            return ite(*children)
+        case _:
+            return expr
+
+
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """Every distinct node below and including `expr`, each after its children."""
+    done: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            done.add(node)
+            yield node
+        else:
+            stack.append((node, True))
+            stack += [(child, False) for child in reversed(node.children)]
+
+
+def free(expr: Expr) -> frozenset[Var]:
+    """The variables that occur in an expression."""
+    return frozenset(node for node in nodes(expr) if isinstance(node, Var))
+
+
+def substitute(expr: Expr, mapping: Mapping[Var, Expr]) -> Expr:
+    """Replace variables, all at once: `e[e'/x]`."""
+    new: dict[Expr, Expr] = {}
+    for node in nodes(expr):
+        if isinstance(node, Var):
+            new[node] = mapping.get(node, node)
+        else:
+            children = tuple(new[child] for child in node.children)
+            new[node] = node if children == node.children else rebuild(node, children)
+    return new[expr]
+
+
+def default(type_: Type) -> Scalar:
+    return False if (type_.cell if isinstance(type_, ArrayType) else type_) == "bool" else 0
+
+
+OPERATIONS: dict[str, Callable[[int, int], Scalar]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a // b if b else 0,
+    "%": lambda a, b: a % b if b else 0,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _value(node: Expr, values: dict[Expr, Value], store_: Mapping[str, Value]) -> Value:
+    match node:
+        case Const(value=value):
+            return value
+        case Var(name=name):
+            return store_[name]
+        case Select(array=array, index=index):
+            cells, i = values[array], values[index]
+            assert isinstance(cells, tuple) and isinstance(i, int)
+            return cells[i] if 0 <= i < len(cells) else default(array.type)
+        case Store(array=array, index=index, value=value_):
+            cells, i, new = values[array], values[index], values[value_]
+            assert isinstance(cells, tuple) and isinstance(i, int) and not isinstance(new, tuple)
+            return (*cells[:i], new, *cells[i + 1 :]) if 0 <= i < len(cells) else cells
+        case Not(arg=arg):
+            return not values[arg]
+        case Neg(arg=arg):
+            number = values[arg]
+            assert isinstance(number, int)
+            return -number
+        case Binary(op=op, left=left, right=right):
+            a, b = values[left], values[right]
+            assert isinstance(a, int) and isinstance(b, int)
+            return OPERATIONS[op](a, b)
+        case Junction(op=op, args=args):
+            return (all if op == "and" else any)(values[arg] for arg in args)
+        case Ite(test=test, then=then, other=other):
+            return values[then] if values[test] else values[other]
+    raise AssertionError(f"not an expression: {node!r}")
+
+
+def evaluate(expr: Expr, store_: Mapping[str, Value]) -> Value:
+    """The value of an expression where `store_` gives the values of its variables. Total: see above."""
+    values: dict[Expr, Value] = {}
+    for node in nodes(expr):
+        values[node] = _value(node, values, store_)
+    return values[expr]
+
+
+def defined(expr: Expr) -> Expr:
+    """When evaluation left to right, stopping early, divides by no zero and leaves no array."""
+    known: dict[Expr, Expr] = {}
+    for node in nodes(expr):
+        parts = [known[child] for child in node.children]
+        match node:
+            case Select(array=array, index=index) if isinstance(array.type, ArrayType):
+                in_range = (binary("<=", ZERO, index), binary("<", index, const(array.type.size)))
+                known[node] = conj(*parts, *in_range)
+            case Binary(op="/" | "%", right=right):
+                known[node] = conj(*parts, binary("!=", right, ZERO))
+            case Junction(op=op, args=args) if any(part is not TRUE for part in parts[1:]):
+                rest = TRUE
+                for arg, part in zip(reversed(args), reversed(parts), strict=True):
+                    skips = not_(arg) if op == "and" else arg
+                    rest = conj(part, rest if rest is TRUE else disj(skips, rest))
+                known[node] = rest
+            case Ite(test=test, then=then, other=other):
+                known[node] = conj(
+                    known[test],
+                    TRUE if known[then] is TRUE else disj(not_(test), known[then]),
+                    TRUE if known[other] is TRUE else disj(test, known[other]),
+                )
+            case _:
+                known[node] = conj(*parts)
+    return known[expr]

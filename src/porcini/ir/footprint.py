@@ -1,0 +1,112 @@
+"""What a choice or an edge of a program graph reads and writes, as far as it can be known before it runs.
+
+Reads are syntactic: every variable of the guard and of what the block evaluates, whether evaluation stops
+early or not. A cell `a[e]` is the cell at the current value of `e`; where `e` may change within the block,
+it is the whole array. Private variables are no locations: nobody shares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from porcini.core.footprints import Footprint, Location
+from porcini.ir.expr import ArrayType, Const, Expr, Select, Var, free, nodes
+from porcini.ir.graph import Assign, Choice, Edge, reads_of
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The locations known at compile time, and the cells whose index is known only in a state."""
+
+    fixed: Footprint
+    read_cells: tuple[Select, ...]
+    written_cells: tuple[Select, ...]
+
+
+def cell(array: str, i: int) -> Location:
+    return Location(f"{array}[{i}]")
+
+
+def locations(variable: Var) -> list[Location]:
+    """A variable's location, or those of all cells of an array."""
+    if isinstance(variable.type, ArrayType):
+        return [cell(variable.name, i) for i in range(variable.type.size)]
+    return [Location(variable.name)]
+
+
+def of_edge(edge: Edge) -> Touched:
+    """What taking an edge touches."""
+    read = [edge.guard]
+    targets: list[Var | Select] = []
+    changed: set[Var] = set()  # by earlier operations of the block
+    unstable: set[Expr] = set()  # cells whose index they may move
+    for op in edge.block:
+        exprs = reads_of(op)
+        read += exprs
+        here = [node for expr in exprs for node in nodes(expr)]
+        if isinstance(op, Assign):
+            targets.append(op.target)
+            here.append(op.target)
+        unstable.update(n for n in here if isinstance(n, Select) and free(n.index) & changed)
+        if isinstance(op, Assign):
+            changed.add(_variable(op.target))
+    return _touched(read, targets, unstable)
+
+
+def of_guards(choice: Choice) -> Touched:
+    """What deciding a choice reads."""
+    return _touched([edge.guard for edge in choice.edges], [], set())
+
+
+def static(touched: Touched) -> Footprint:
+    """The same with every cell that is not known standing for its whole array."""
+    reads = touched.fixed.reads.union(*(locations(_variable(c)) for c in touched.read_cells))
+    writes = touched.fixed.writes.union(*(locations(_variable(c)) for c in touched.written_cells))
+    return Footprint(reads, writes)
+
+
+def _touched(read: Sequence[Expr], targets: Iterable[Var | Select], unstable: set[Expr]) -> Touched:
+    reads: set[Location] = set()
+    writes: set[Location] = set()
+    read_cells: dict[Select, None] = {}
+    written_cells: dict[Select, None] = {}
+    for expr in read:
+        _place(expr, reads, read_cells, unstable)
+    for target in targets:
+        if isinstance(target, Var):
+            if not target.private:
+                writes.update(locations(target))
+        else:
+            _place_cell(target, writes, written_cells, unstable)
+    return Touched(Footprint(frozenset(reads), frozenset(writes)), tuple(read_cells), tuple(written_cells))
+
+
+def _place(expr: Expr, into: set[Location], cells: dict[Select, None], unstable: set[Expr]) -> None:
+    for node in nodes(expr):
+        if isinstance(node, Select):
+            _place_cell(node, into, cells, unstable)
+        elif isinstance(node, Var) and not isinstance(node.type, ArrayType) and not node.private:
+            into.add(Location(node.name))
+
+
+def _place_cell(
+    node: Select, into: set[Location], cells: dict[Select, None], unstable: set[Expr]
+) -> None:
+    array = _variable(node)
+    if array.private:
+        return
+    if node in unstable:
+        into.update(locations(array))
+    elif isinstance(node.index, Const):
+        assert isinstance(array.type, ArrayType)
+        if 0 <= node.index.value < array.type.size:
+            into.add(cell(array.name, int(node.index.value)))
+    else:
+        cells[node] = None
+
+
+def _variable(target: Var | Select) -> Var:
+    found = target if isinstance(target, Var) else target.array
+    assert isinstance(found, Var)
+    return found

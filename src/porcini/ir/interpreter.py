@@ -1,0 +1,342 @@
+"""Running program graphs: a transition system whose states are flat tuples of slots.
+
+Slot 0 holds the layout: which processes there are and where their frames begin, ordered by pid, so that
+equal states are equal tuples however they were reached. Then come the shared variables, arrays cell by
+cell, then one frame per process: its control point, how many children it has, its private variables.
+
+Actions, events and labels are made once per (process, edge, children, cells touched) and shared.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from porcini.core.events import Action, Event, FailureKind
+from porcini.core.footprints import Footprint
+from porcini.core.pids import Pid
+from porcini.core.systems import Final, Kind, Scalar, Value, Waiting
+from porcini.ir import codegen, footprint, labels
+from porcini.ir.compiled import CompiledChoice, CompiledEdge, cells_of, compile_graph
+from porcini.ir.expr import ArrayType, Var, free
+from porcini.ir.graph import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Graph, Variable
+from porcini.ir.text import show
+
+State = tuple[Any, ...]
+"""(layout, slots...): the layout is a `Layout`, every other slot an int or a bool."""
+
+_FRAME = 2
+"""A frame begins with the control point and the number of children."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphAction(Action):
+    """An action together with the edge to take (None: blocked, or a guard that cannot be evaluated)."""
+
+    choice_: CompiledChoice = field(kw_only=True)
+    edge: CompiledEdge | None = field(kw_only=True)
+    event: Event | None = field(kw_only=True)
+    children: int = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Process:
+    """A process in a layout. `known` holds its actions; all layouts with this process share it."""
+
+    pid: Pid
+    base: int
+    template: int
+    known: dict[object, GraphAction]
+
+
+class Layout:
+    """Which processes there are and where their frames begin. Made once each, compared by identity."""
+
+    __slots__ = ("_grown", "bases", "processes", "system")
+
+    def __init__(self, system: GraphSystem, members: Sequence[tuple[Pid, int]]) -> None:
+        self.system = system
+        base = system.first_frame
+        processes: list[Process] = []
+        for pid, template in members:
+            processes.append(Process(pid, base, template, system.known_actions(pid)))
+            base += system.frame_size(template)
+        self.processes = tuple(processes)
+        self.bases = {process.pid: process.base for process in processes}
+        self._grown: dict[tuple[Pid, int], Layout] = {}
+
+    @property
+    def members(self) -> tuple[tuple[Pid, int], ...]:
+        return tuple((process.pid, process.template) for process in self.processes)
+
+    def with_process(self, pid: Pid, template: int) -> Layout:
+        grown = self._grown.get((pid, template))
+        if grown is None:
+            members = list(self.members)
+            insort(members, (pid, template))
+            grown = self._grown[pid, template] = self.system.layout(tuple(members))
+        return grown
+
+    def __repr__(self) -> str:
+        return f"Layout({', '.join(str(pid) for pid in self.bases)})"
+
+
+def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
+    slots: dict[str, int] = {}
+    for variable in variables:
+        slots[variable.name] = first
+        first += variable.type.size if isinstance(variable.type, ArrayType) else 1
+    return slots
+
+
+class GraphSystem:
+    """A compiled program graph: a `TransitionSystem`, and a `Program` whose runs can be forked."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._shared = _place(graph.variables, 1)
+        self._private = [_place(template.variables, _FRAME) for template in graph.templates]
+        self._init = [
+            [cell for variable in template.variables for cell in cells_of(variable)]
+            for template in graph.templates
+        ]
+        cells = [cell for variable in graph.variables for cell in cells_of(variable)]
+        self.first_frame = 1 + len(cells)
+        self._locations = {
+            self._shared[v.name] + i: location
+            for v in graph.variables
+            for i, location in enumerate(footprint.locations(v.var))
+        }
+        self._layouts: dict[tuple[tuple[Pid, int], ...], Layout] = {}
+        self._known: dict[Pid, dict[object, GraphAction]] = {}
+        module = codegen.Module(spawn=self._spawn)
+        self._choices = compile_graph(graph, self._shared, self._private, module)
+        self.source = module.source
+        first = self.layout(tuple((Pid((i,)), t) for i, t in enumerate(graph.initial)))
+        frames = [slot for t in graph.initial for slot in (graph.templates[t].entry, 0, *self._init[t])]
+        self._initial: State = (first, *cells, *frames)
+
+    # Layouts
+
+    def layout(self, members: tuple[tuple[Pid, int], ...]) -> Layout:
+        if members not in self._layouts:
+            self._layouts[members] = Layout(self, members)
+        return self._layouts[members]
+
+    def known_actions(self, pid: Pid) -> dict[object, GraphAction]:
+        return self._known.setdefault(pid, {})
+
+    def frame_size(self, template: int) -> int:
+        return _FRAME + len(self._init[template])
+
+    def _spawn(self, s: list[Any], b: int, template: int, values: list[Scalar]) -> None:
+        """Called by generated code: insert the frame of a new process where its pid belongs."""
+        layout: Layout = s[0]
+        parent = next(process.pid for process in layout.processes if process.base == b)
+        pid = parent.child(s[b + 1])
+        s[b + 1] += 1
+        grown = s[0] = layout.with_process(pid, template)
+        base = grown.bases[pid]  # a child sorts after its parent, so b stays where it is
+        s[base:base] = [self.graph.templates[template].entry, 0, *values]
+
+    # The transition system
+
+    def initial(self) -> State:
+        return self._initial
+
+    def actions(self, state: Sequence[Any]) -> list[GraphAction]:
+        found: list[GraphAction] = []
+        choices = self._choices
+        for process in state[0].processes:
+            b = process.base
+            point = state[b]
+            if point < FIRST_POINT:
+                continue
+            for choice in choices[point]:
+                position = choice.decide(state, b)
+                edge = choice.edges[position] if position >= 0 else None  # type: ignore[operator, index]
+                key: object
+                if edge is None:
+                    key = choice.number if choice.cells is None else (choice.number, choice.cells(state, b))
+                    key = (key, position)
+                elif edge.cells is None and not edge.spawns:
+                    key = edge.number
+                else:
+                    key = (edge.number, state[b + 1] if edge.spawns else 0, edge.cells and edge.cells(state, b))
+                action = process.known.get(key)
+                if action is None:
+                    action = self._action(state, process, choice, edge, cast(int, position))
+                    process.known[key] = action
+                found.append(action)
+        return found
+
+    def fire(self, state: State, action: Action) -> tuple[State, Event]:
+        slots = list(state)
+        event = self.apply(slots, action)
+        return tuple(slots), event
+
+    def apply(self, s: list[Any], action: Action) -> Event:
+        """Take an action in place; it must be one of the current state's."""
+        assert isinstance(action, GraphAction) and action.enabled, "Porcini bug: fired what is not enabled"
+        b = s[0].bases[action.pid]
+        edge = action.edge
+        if edge is None:
+            s[b] = FAILED_ERROR
+            assert action.event is not None
+            return action.event
+        stopped = edge.apply(s, b)
+        if stopped is None:
+            s[b] = edge.target
+            assert action.event is not None
+            return action.event
+        return self._stop(s, b, action, edge, cast(int, stopped))
+
+    def _stop(self, s: list[Any], b: int, action: GraphAction, edge: CompiledEdge, stopped: int) -> Event:
+        kind: FailureKind = "assertion" if stopped >= 0 else "error"
+        position = stopped if stopped >= 0 else ~stopped
+        s[b] = FAILED_ASSERTION if kind == "assertion" else FAILED_ERROR
+        known = self._known[action.pid]
+        key = ("failed", edge.number, action.children, stopped)
+        failed = known.get(key)
+        if failed is None:
+            label = labels.label_of_failure(
+                self.graph, action.choice_.choice, edge.edge, action.pid, action.children, position, kind
+            )
+            failed = known[key] = _planned(action.choice_, edge, label, action.footprint, action.children)
+        event = failed.event
+        assert event is not None
+        if event.footprint != action.footprint:  # the same failure, other cells
+            event = Event(event.pid, event.choice, event.label, action.footprint, event.spawned, event.failure)
+        return event
+
+    def start(self) -> GraphRun:
+        return GraphRun(self, list(self._initial))
+
+    # What is made once
+
+    def _action(
+        self, state: Sequence[Any], process: Process, choice: CompiledChoice, edge: CompiledEdge | None, position: int
+    ) -> GraphAction:
+        pid, children = process.pid, state[process.base + 1]
+        if edge is not None:
+            foot = self._footprint(edge.fixed, edge.cells, state, process.base)
+            label = labels.label_of(self.graph, choice.choice, edge.edge, pid, children)
+            return _planned(choice, edge, label, foot, children)
+        foot = self._footprint(choice.fixed, choice.cells, state, process.base)
+        if position == codegen.UNDEFINED:
+            label = labels.label_of_guard_error(choice.choice, pid)
+            return _planned(choice, None, label, foot, children)
+        label = labels.waiting_label(choice.choice, pid)
+        return GraphAction(
+            pid, choice.choice.number, label, foot, False, choice_=choice, edge=None, event=None, children=children
+        )
+
+    def _footprint(
+        self, fixed: Footprint, cells: codegen.STEP | None, state: Sequence[Any], b: int
+    ) -> Footprint:
+        if cells is None:
+            return fixed
+        touched = cast(tuple[int, ...], cells(state, b))
+        middle = touched.index(-1)
+        reads = (self._locations[slot] for slot in touched[:middle])
+        writes = (self._locations[slot] for slot in touched[middle + 1 : -1])
+        return Footprint(fixed.reads.union(reads), fixed.writes.union(writes))
+
+    # Looking at states
+
+    def observe(self, state: Sequence[Any]) -> dict[str, Value]:
+        """The shared variables by name."""
+        return {v.name: _read(state, self._shared[v.name], v.type) for v in self._by_name()}
+
+    def _by_name(self) -> list[Variable]:
+        return sorted(self.graph.variables, key=lambda v: v.name)
+
+    def store(self, state: Sequence[Any]) -> dict[str, Value]:
+        """Every variable by the name that labels use, private ones as `pid.name`."""
+        values = self.observe(state)
+        for process in state[0].processes:
+            slots = self._private[process.template]
+            for v in self.graph.templates[process.template].variables:
+                slot = process.base + slots[v.name]
+                values[f"{process.pid}{v.name}"] = _read(state, slot, v.type)
+        return values
+
+    def private_store(self, pid: Pid, template: int) -> dict[str, Value]:
+        """The private variables of a process as they are when it starts, copies aside."""
+        return {
+            f"{pid}{v.name}": cast(Value, v.value) for v in self.graph.templates[template].variables
+        }
+
+    def final(self, state: Sequence[Any]) -> Final:
+        points = [state[process.base] for process in state[0].processes]
+        waiting = tuple(self._waiting(state))
+        kind: Kind = "terminated"
+        if FAILED_ERROR in points:
+            kind = "error"
+        elif FAILED_ASSERTION in points:
+            kind = "assertion"
+        elif waiting:
+            kind = "deadlock"
+        return Final(kind, self.observe(state), waiting)
+
+    def _waiting(self, state: Sequence[Any]) -> list[Waiting]:
+        found: list[Waiting] = []
+        for process in state[0].processes:
+            point = state[process.base]
+            if point < FIRST_POINT:
+                continue
+            guards = [choice.choice.waits_for for choice in self._choices[point]]
+            seen = sorted({v for guard in guards for v in free(guard)}, key=lambda v: v.name)
+            values = {show(v): self._value(state, process, v) for v in seen}
+            guard = " or ".join(map(show, guards))
+            found.append(Waiting(process.pid, guard, values, self.graph.points[point].place))
+        return found
+
+    def _value(self, state: Sequence[Any], process: Process, variable: Var) -> Value:
+        if variable.private:
+            slot = process.base + self._private[process.template][variable.name]
+        else:
+            slot = self._shared[variable.name]
+        return _read(state, slot, variable.type)
+
+
+def _read(state: Sequence[Any], slot: int, type_: object) -> Value:
+    if isinstance(type_, ArrayType):
+        return tuple(state[slot : slot + type_.size])
+    return cast(Scalar, state[slot])
+
+
+def _planned(
+    choice: CompiledChoice, edge: CompiledEdge | None, label: labels.Label, foot: Footprint, children: int
+) -> GraphAction:
+    number = choice.choice.number
+    event = Event(label.pid, number, label, foot, label.spawned, label.failure)
+    return GraphAction(
+        label.pid, number, label, foot, True, choice_=choice, edge=edge, event=event, children=children
+    )
+
+
+@dataclass(slots=True)
+class GraphRun:
+    """A run that changes its state in place; `fork` copies it."""
+
+    system: GraphSystem
+    slots: list[Any]
+
+    def actions(self) -> list[GraphAction]:
+        return self.system.actions(self.slots)
+
+    def step(self, action: Action) -> Event:
+        return self.system.apply(self.slots, action)
+
+    def final(self) -> Final:
+        return self.system.final(self.slots)
+
+    def fork(self) -> GraphRun:
+        return GraphRun(self.system, self.slots.copy())
+
+    @property
+    def state(self) -> State:
+        return tuple(self.slots)

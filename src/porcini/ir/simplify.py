@@ -1,0 +1,272 @@
+"""Simplification: constants folded, sums and comparisons in linear normal form, negations pushed inwards,
+conjuncts used to simplify their neighbours.
+
+It is what makes the path conditions of P0's Examples 7 and 11 come out as `flag` and `flag and x == -2`.
+The result has the same value as the input in every store, under the total meaning of `evaluate`.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from porcini.ir.expr import (
+    COMPARISONS,
+    FALSE,
+    OPERATIONS,
+    TRUE,
+    ArrayType,
+    Binary,
+    BinaryOp,
+    Const,
+    Expr,
+    Ite,
+    Junction,
+    Neg,
+    Not,
+    Select,
+    Store,
+    binary,
+    conj,
+    const,
+    disj,
+    ite,
+    nodes,
+    not_,
+    rebuild,
+    select,
+)
+from porcini.ir.text import show
+
+Linear = tuple[int, dict[Expr, int]]
+"""A constant, and terms with their non-zero coefficients."""
+
+_known: dict[Expr, Expr] = {}
+_MOST_KNOWN = 1 << 17
+
+
+def simplify(expr: Expr) -> Expr:
+    """An equal expression, usually smaller.
+
+    >>> from porcini.ir.expr import var
+    >>> x = var("x", "int")
+    >>> show(simplify(not_(binary("!=", binary("+", x, const(2)), const(0)))))
+    'x == -2'
+    """
+    if expr in _known:
+        return _known[expr]
+    if len(_known) > _MOST_KNOWN:
+        _known.clear()
+    for node in nodes(expr):
+        if node not in _known:
+            children = tuple(_known[child] for child in node.children)
+            new = node if children == node.children else rebuild(node, children)
+            _known[node] = _step(new)
+    result = _known[expr]
+    _known.setdefault(result, result)
+    return result
+
+
+def _step(node: Expr) -> Expr:
+    """Simplify a node whose children are simplified."""
+    match node:
+        case Not(arg=arg):
+            return _negate(arg)
+        case Neg() | Binary(op="+" | "-" | "*"):
+            return _sum(_linear(node))
+        case Binary(op=op, left=left, right=right) if op in COMPARISONS:
+            return _compare(op, left, right)
+        case Binary(op="/" | "%"):
+            return _divide(node)
+        case Junction(op=op, args=args):
+            return _join(op, args)
+        case Select(array=array, index=index):
+            return _select(array, index)
+        case Ite(test=test, then=then, other=other):
+            return _ite(test, then, other)
+        case _:
+            return node
+
+
+# Arithmetic
+
+
+def _linear(node: Expr) -> Linear:
+    """`node` as a linear form; its children are in normal form already."""
+    match node:
+        case Const(value=value):
+            return int(value), {}
+        case Neg(arg=arg):
+            return _scale(_linear(arg), -1)
+        case Binary(op="+", left=left, right=right):
+            return _plus(_linear(left), _linear(right))
+        case Binary(op="-", left=left, right=right):
+            return _plus(_linear(left), _scale(_linear(right), -1))
+        case Binary(op="*", left=Const(value=k), right=other) | Binary(op="*", left=other, right=Const(value=k)):
+            return _scale(_linear(other), int(k))
+        case Binary(op="*", left=left, right=right):
+            a, b = sorted((left, right), key=show)
+            return 0, {binary("*", a, b): 1}
+        case _:
+            return 0, {node: 1}
+
+
+def _plus(a: Linear, b: Linear) -> Linear:
+    terms = dict(a[1])
+    for term, k in b[1].items():
+        terms[term] = terms.get(term, 0) + k
+    return a[0] + b[0], {term: k for term, k in terms.items() if k}
+
+
+def _scale(a: Linear, factor: int) -> Linear:
+    return a[0] * factor, {term: k * factor for term, k in a[1].items() if factor}
+
+
+def _sum(form: Linear) -> Expr:
+    """A linear form as an expression, positive terms first, in alphabetical order."""
+    constant, terms = form
+    total: Expr | None = None
+    for term, k in sorted(terms.items(), key=lambda item: (item[1] < 0, show(item[0]))):
+        product = term if abs(k) == 1 else binary("*", const(abs(k)), term)
+        if total is None:
+            total = product if k > 0 else binary("*", const(k), term)
+        else:
+            total = binary("+" if k > 0 else "-", total, product)
+    if total is None:
+        return const(constant)
+    if constant:
+        total = binary("+" if constant > 0 else "-", total, const(abs(constant)))
+    return total
+
+
+def _divide(node: Binary) -> Expr:
+    match node.left, node.right:
+        case _, Const(value=1):
+            return node.left if node.op == "/" else const(0)
+        case Const(value=a), Const(value=b):
+            return const(OPERATIONS[node.op](a, b))
+    return node
+
+
+def _compare(op: BinaryOp, left: Expr, right: Expr) -> Expr:
+    if left.type == "bool":
+        return _compare_bool(op, left, right)
+    constant, terms = _plus(_linear(left), _scale(_linear(right), -1))
+    if not terms:
+        return const(OPERATIONS[op](constant, 0))
+    if op in (">", ">="):
+        constant, terms, op = -constant, {t: -k for t, k in terms.items()}, "<" if op == ">" else "<="
+    if op == "<":
+        constant, op = constant + 1, "<="
+    divisor = gcd(*terms.values())
+    if op != "<=":
+        if constant % divisor:
+            return const(op == "!=")
+        if terms[min(terms, key=show)] < 0:
+            divisor = -divisor
+    # terms + constant <= 0, over integers: divide and round the constant up
+    bound = -(-constant // divisor) if op == "<=" else constant // divisor
+    return _two_sides(op, bound, {term: k // divisor for term, k in terms.items()})
+
+
+def _two_sides(op: BinaryOp, constant: int, terms: dict[Expr, int]) -> Expr:
+    """`terms + constant op 0` with positive terms on the left and the rest on the right."""
+    left = {term: k for term, k in terms.items() if k > 0}
+    right = {term: -k for term, k in terms.items() if k < 0}
+    if not left:  # -x <= c reads better as x >= -c
+        return binary(">=" if op == "<=" else op, _sum((0, right)), const(constant))
+    return binary(op, _sum((0, left)), _sum((-constant, right)))
+
+
+def _compare_bool(op: BinaryOp, left: Expr, right: Expr) -> Expr:
+    if op == "!=":
+        right = _negate(right)
+    if left is right:
+        return TRUE
+    if left is _negate(right):
+        return FALSE
+    if isinstance(right, Const) or (not isinstance(left, Const) and show(right) < show(left)):
+        left, right = right, left
+    if isinstance(left, Const):
+        return right if left.value else _negate(right)
+    return binary("==", left, right)
+
+
+# Logic
+
+_OPPOSITE: dict[str, BinaryOp] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def _negate(arg: Expr) -> Expr:
+    """The negation of a simplified expression, simplified."""
+    match arg:
+        case Const(value=value):
+            return const(not value)
+        case Not(arg=inner):
+            return inner
+        case Binary(op=op, left=left, right=right) if left.type == "int":
+            return _compare(_OPPOSITE[op], left, right)
+        case Junction(op=op, args=args):
+            return _join("or" if op == "and" else "and", tuple(map(_negate, args)))
+        case _:
+            return not_(arg)
+
+
+def _join(op: str, args: tuple[Expr, ...]) -> Expr:
+    """`and` and `or` are dual: `stop` decides the whole, `unit` says nothing."""
+    stop, unit, make, dual = (FALSE, TRUE, conj, disj) if op == "and" else (TRUE, FALSE, disj, conj)
+    parts = dict.fromkeys(_flatten(op, args))
+    while True:
+        literals = {part for part in parts if not isinstance(part, Junction)}
+        if stop in literals or any(_negate(part) in literals for part in literals):
+            return stop
+        new: dict[Expr, None] = {}
+        for part in parts:
+            if isinstance(part, Junction):
+                # What its neighbours say already: absorbed, or shortened by unit propagation.
+                if not literals.isdisjoint(part.args):
+                    continue
+                part = dual(*(a for a in part.args if _negate(a) not in literals))
+            new.update(dict.fromkeys(_flatten(op, (part,))))
+        new.pop(unit, None)
+        if new == parts:
+            return make(*parts)
+        parts = new
+
+
+def _flatten(op: str, args: tuple[Expr, ...]) -> list[Expr]:
+    flat: list[Expr] = []
+    for arg in args:
+        flat += arg.args if isinstance(arg, Junction) and arg.op == op else (arg,)
+    return flat
+
+
+def _ite(test: Expr, then: Expr, other: Expr) -> Expr:
+    if isinstance(test, Const):
+        return then if test.value else other
+    if then is other:
+        return then
+    if then.type == "bool":
+        return _join("or", (_join("and", (test, then)), _join("and", (_negate(test), other))))
+    return ite(test, then, other)
+
+
+def _select(array: Expr, index: Expr) -> Expr:
+    """A cell of an array that was written to: look through the writes, newest first."""
+    seen: list[tuple[Expr, Expr]] = []
+    while isinstance(array, Store):
+        # A write outside the array changes nothing, so it must hit to count.
+        hit = _join("and", (_compare("==", index, array.index), *_bounds(array, index)))
+        if hit is not FALSE:
+            seen.append((hit, array.value))
+        if hit is TRUE:
+            break
+        array = array.array
+    result = select(array, index)
+    for hit, value in reversed(seen):
+        result = _ite(hit, value, result)
+    return result
+
+
+def _bounds(array: Expr, index: Expr) -> tuple[Expr, Expr]:
+    assert isinstance(array.type, ArrayType)
+    return _compare(">=", index, const(0)), _compare("<", index, const(array.type.size))

@@ -1,0 +1,69 @@
+"""Expressions as text, in GCL's ASCII syntax."""
+
+from __future__ import annotations
+
+from porcini.ir.expr import (
+    COMPARISONS,
+    Binary,
+    Const,
+    Expr,
+    Ite,
+    Junction,
+    Neg,
+    Not,
+    Select,
+    Store,
+    Var,
+    nodes,
+)
+
+_TIGHTNESS = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+_COMPARISON, _NEGATION, _ATOM = 4, 7, 8
+LONGEST = 20_000
+"""Nodes printed at the most: sharing can make a small expression print as a huge text."""
+
+
+def show(expr: Expr) -> str:
+    """An expression as text, with no more parentheses than Python would want.
+
+    >>> from porcini.ir.expr import binary, const, var
+    >>> x = var("x", "int")
+    >>> show(binary("*", binary("+", x, const(1)), const(2)))
+    '(x + 1) * 2'
+    """
+    if expr.size > LONGEST:
+        return f"... ({expr.size} nodes)"
+    shown: dict[Expr, tuple[str, int]] = {}
+    for node in nodes(expr):  # children first, so that depth is no matter
+        shown[node] = _text(node, shown)
+    return shown[expr][0]
+
+
+def _text(expr: Expr, shown: dict[Expr, tuple[str, int]]) -> tuple[str, int]:
+    def sub(child: Expr, context: int) -> str:
+        text, tightness = shown[child]
+        return f"({text})" if tightness < context else text
+
+    match expr:
+        case Const(value=value):
+            return str(value), _ATOM if value >= 0 else _NEGATION
+        case Var(name=name):
+            return name.lstrip(".").partition("#")[0], _ATOM
+        case Select(array=array, index=index):
+            return f"{sub(array, _ATOM)}[{sub(index, 0)}]", _ATOM
+        case Store(array=array, index=index, value=value):
+            return f"{sub(array, _ATOM)}{{{sub(index, 0)}: {sub(value, 0)}}}", _ATOM
+        case Not(arg=arg):
+            return f"not {sub(arg, _TIGHTNESS['not'])}", _TIGHTNESS["not"]
+        case Neg(arg=arg):
+            return f"-{sub(arg, _NEGATION)}", _NEGATION
+        case Junction(op=op, args=args):
+            tight = _TIGHTNESS[op]
+            return f" {op} ".join(sub(arg, tight + 1) for arg in args), tight
+        case Binary(op=op, left=left, right=right):
+            tight = _COMPARISON if op in COMPARISONS else _TIGHTNESS[op]
+            inner = tight + 1 if op in COMPARISONS else tight
+            return f"{sub(left, inner)} {op} {sub(right, tight + 1)}", tight
+        case Ite(test=test, then=then, other=other):
+            return f"({sub(test, 0)} ? {sub(then, 0)} : {sub(other, 0)})", _ATOM
+    raise AssertionError(f"not an expression: {expr!r}")
