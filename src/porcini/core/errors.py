@@ -62,4 +62,17 @@ class InputError(Exception):
 
 
 class ScheduleError(InputError):
-    """A schedule that does not fit the program; the message names the step."""
+    """A schedule that does not fit the program; `step` counts from 1."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        step: int | None = None,
+        file: str | None = None,
+        place: Place | None = None,
+        source: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, file=file, place=place, source=source, hint=hint)
+        self.step = step

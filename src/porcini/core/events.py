@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 from porcini.core.errors import Place
@@ -61,10 +61,10 @@ class Action:
     label: Label
     footprint: Footprint
     enabled: bool = True
+    move: Move = field(init=False)
 
-    @property
-    def move(self) -> Move:
-        return Move(self.pid, self.choice)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "move", Move(self.pid, self.choice))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,7 @@ class Event:
     footprint: Footprint
     spawned: tuple[Pid, ...] = ()
     failure: Failure | None = None
+    move: Move = field(init=False)
 
-    @property
-    def move(self) -> Move:
-        return Move(self.pid, self.choice)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "move", Move(self.pid, self.choice))

@@ -33,12 +33,9 @@ class Outcome:
     kind: Kind
     state: Mapping[str, Value]
     executions: int
+    schedule: Schedule
     trace: Trace
     waiting: tuple[Waiting, ...] = ()
-
-    @property
-    def schedule(self) -> Schedule:
-        return self.trace.schedule
 
 
 @dataclass(frozen=True, slots=True)

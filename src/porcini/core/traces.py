@@ -42,7 +42,7 @@ class Trace(tuple[Event, ...]):
 
     @property
     def schedule(self) -> Schedule:
-        return tuple(event.move for event in self)
+        return tuple([event.move for event in self])
 
     def ids(self) -> Iterator[EventId]:
         seen: dict[Pid, int] = {}
@@ -62,6 +62,11 @@ class Trace(tuple[Event, ...]):
                     before |= past[i]
             past.append(frozenset(before))
         return past
+
+
+def switches(schedule: Schedule) -> int:
+    """Context switches: how often the next step is another process's."""
+    return sum(a.pid != b.pid for a, b in zip(schedule, schedule[1:], strict=False))
 
 
 def normal_form(trace: Iterable[Event], independence: Independence = independent) -> NormalForm:

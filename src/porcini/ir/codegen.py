@@ -155,6 +155,8 @@ def _operation(
     op: Op, position: int, slots: Slots, frames: Sequence[Sequence[tuple[Var, str]]]
 ) -> list[str]:
     match op:
+        case Assign(target=Var(type=ArrayType()) as target, value=value):
+            return [f"{_all_cells(target, slots)} = {_all_cells(value, slots)}"]
         case Assign(target=Var() as target, value=value):
             return [f"s[{slots.first(target)}] = {expression(value, slots)}"]
         case Assign(target=Select(array=Var() as array, index=i), value=value):
@@ -171,6 +173,11 @@ def _operation(
             ]
             return [f"spawn(s, b, {template}, [{', '.join(fill)}])"]
     raise AssertionError(f"cannot be compiled: {op!r}")
+
+
+def assignments(effects: Sequence[Assign], slots: Slots) -> list[str]:
+    """Lines that carry out a label's assignments."""
+    return [line for effect in effects for line in _operation(effect, 0, slots, ())]
 
 
 def _all_cells(array: Expr, slots: Slots) -> str:

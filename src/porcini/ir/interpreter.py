@@ -263,11 +263,13 @@ class GraphSystem:
                 values[f"{process.pid}{v.name}"] = _read(state, slot, v.type)
         return values
 
-    def private_store(self, pid: Pid, template: int) -> dict[str, Value]:
-        """The private variables of a process as they are when it starts, copies aside."""
-        return {
-            f"{pid}{v.name}": cast(Value, v.value) for v in self.graph.templates[template].variables
-        }
+    def store_before(self, state: Sequence[Any]) -> dict[str, Value]:
+        """The initial store with the private variables of all processes that exist in a later state."""
+        values = self.observe(self._initial)
+        for process in state[0].processes:
+            for v in self.graph.templates[process.template].variables:
+                values[f"{process.pid}{v.name}"] = cast(Value, v.value)
+        return values
 
     def final(self, state: Sequence[Any]) -> Final:
         points = [state[process.base] for process in state[0].processes]

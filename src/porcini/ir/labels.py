@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from porcini.core.events import Failure, FailureKind
 from porcini.core.pids import Pid
+from porcini.ir import footprint
 from porcini.ir.expr import (
     FALSE,
     TRUE,
@@ -28,6 +29,7 @@ from porcini.ir.expr import (
     substitute,
     var,
 )
+from porcini.ir.footprint import Touched
 from porcini.ir.graph import Assert, Assign, Choice, Edge, Graph, Op, Spawn, defined_op, reads_of
 from porcini.ir.text import show
 
@@ -45,6 +47,7 @@ class Label:
     condition: Expr
     enabled: Expr
     effects: tuple[Assign, ...]
+    touched: Touched
     spawned: tuple[Pid, ...] = ()
     failure: Failure | None = None
 
@@ -98,6 +101,7 @@ def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
         of_process(not_(choice.defined), pid),
         of_process(choice.enabled, pid),
         (),
+        _touched(footprint.of_guards(choice), pid),
         (),
         failure,
     )
@@ -106,7 +110,7 @@ def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
 def waiting_label(choice: Choice, pid: Pid) -> Label:
     """The label of a blocked process: what it waits for, and nothing done."""
     enabled = of_process(choice.enabled, pid)
-    return Label(pid, f"{show(choice.waits_for)} |> ...", FALSE, enabled, ())
+    return Label(pid, f"{show(choice.waits_for)} |> ...", FALSE, enabled, (), _touched(footprint.of_guards(choice), pid))
 
 
 def _label(
@@ -140,16 +144,26 @@ def _label(
         if isinstance(op, Assert):
             need = conj(of_process(op.test, pid), need)
         need = conj(of_process(defined_op(op), pid), need)
-    guard = conj(of_process(choice.defined, pid), of_process(edge.guard, pid))
+    # Siblings share the decisions that led here, so the edge's own guard says all about being evaluated.
+    guard = of_process(conj(defined(edge.guard), edge.guard), pid)
     return Label(
         pid,
         _text(edge, tuple(spawned), failure),
         conj(guard, need),
         of_process(choice.enabled, pid),
         tuple(effects),
+        _touched(footprint.of_edge(edge), pid),
         tuple(spawned),
         failure,
     )
+
+
+def _touched(touched: Touched, pid: Pid) -> Touched:
+    def named(cells: tuple[Select, ...]) -> tuple[Select, ...]:
+        renamed = (of_process(c, pid) for c in cells)
+        return tuple(c for c in renamed if isinstance(c, Select))
+
+    return Touched(touched.fixed, named(touched.read_cells), named(touched.written_cells))
 
 
 def _target(target: Var | Select, pid: Pid) -> Var | Select:

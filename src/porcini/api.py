@@ -1,0 +1,303 @@
+"""What a library user calls: `load`, `run`, `explore`, `permute`, `replay`.
+
+Each takes a model, or the path of one, and answers with a `Report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from porcini.core.errors import InputError, ScheduleError
+from porcini.core.events import Schedule
+from porcini.core.reports import Counterexample, PropertyName, Report, TraceEntry
+from porcini.core.systems import Final, Program, Value
+from porcini.core.traces import Trace
+from porcini.engines.exhaustive import exhaustive
+from porcini.engines.limits import Limits
+from porcini.engines.permuting import Permuting
+from porcini.engines.replaying import replay as follow_schedule
+from porcini.engines.replaying import run_freely
+from porcini.engines.tally import Tally, Watcher
+from porcini.formats.schedules import locate, parse_schedule
+from porcini.ir.graph import Graph
+from porcini.ir.interpreter import GraphSystem
+from porcini.langs import gcl
+from porcini.properties.outcomes import EXPLORED, first_violated, verdict
+
+T = TypeVar("T")
+Loader = Callable[[str, str], Graph]
+LANGUAGES: dict[str, Loader] = {"gcl": gcl.load}
+"""Languages by the ending of their files."""
+
+Engine = Callable[[Program, Tally], None]
+ENGINES: dict[str, Engine] = {"exhaustive": exhaustive}
+INDEPENDENCES = ("syntactic",)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A program that was read and checked, ready to run."""
+
+    file: str
+    language: str
+    source: str
+    graph: Graph
+
+    def system(self, inputs: Mapping[str, Value] | None = None) -> GraphSystem:
+        """The compiled program, with a value for each of its inputs."""
+        given = dict(inputs or {})
+        wanted = {variable.name: variable for variable in self.graph.inputs}
+        for name, value in given.items():
+            if name not in wanted:
+                raise InputError(f"`{name}` is not an input of {self.file}", hint="an input is bound to `?`")
+            if not isinstance(value, int) or isinstance(value, bool) != (wanted[name].type == "bool"):
+                expected = "a boolean" if wanted[name].type == "bool" else "a number"
+                raise InputError(f"input `{name}` wants {expected}, not {value!r}")
+        missing = wanted.keys() - given.keys()
+        if missing:
+            flags = " ".join(f"--input {name}=..." for name in sorted(missing))
+            raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
+        return GraphSystem(self.graph.with_inputs(given))
+
+
+def load(file: str | Path) -> Model:
+    """Read a program. What is wrong with it is an `InputError` that says where.
+
+    >>> load("examples/gcl/vineyard.gcl").language
+    'gcl'
+    """
+    source_path = Path(file)
+    if source_path.is_dir():
+        raise InputError("is a directory", file=str(file))
+    try:
+        raw = source_path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", file=str(file)) from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"cannot be read: {problem}", file=str(file)) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InputError(f"is not UTF-8 text (byte {problem.start})", file=str(file)) from None
+    return loads(text, source_path.suffix.removeprefix("."), str(file))
+
+
+def loads(source: str, language: str = "gcl", file: str = "<text>") -> Model:
+    """Read a program from a string.
+
+    >>> explore(loads("x |-> 0, True |> spawn(True |> x := 1); True |> x := 2")).verdict
+    'violated'
+    """
+    if language not in LANGUAGES:
+        known = ", ".join("." + ending for ending in LANGUAGES)
+        raise InputError(f"unknown language `.{language}`", file=file, hint=f"known: {known}")
+    return Model(file, language, source, LANGUAGES[language](source, file))
+
+
+def run(
+    model: Model | str | Path,
+    *,
+    seed: int = 0,
+    schedule: Schedule | str = (),
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+) -> Report:
+    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
+
+    >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
+    'terminated'
+    """
+    model = _model(model)
+    system = model.system(inputs)
+    tally = Tally(limits or Limits(), _observed(model, observe))
+    with _located(schedule):
+        trace, after, limit = run_freely(system, _moves(schedule), Random(seed), tally.limits)
+    return _single(model, "run", tally, trace, after.final(), limit)
+
+
+def replay(
+    model: Model | str | Path,
+    schedule: Schedule | str,
+    *,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+) -> Report:
+    """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step.
+
+    >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
+    4
+    """
+    model = _model(model)
+    system = model.system(inputs)
+    tally = Tally(Limits(), _observed(model, observe))
+    with _located(schedule):
+        trace, after = follow_schedule(system, _moves(schedule))
+    return _single(model, "replay", tally, trace, after.final(), None)
+
+
+def explore(
+    model: Model | str | Path,
+    *,
+    engine: str = "exhaustive",
+    independence: str = "syntactic",
+    property: PropertyName | None = None,
+    first: bool = False,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
+
+    >>> report = explore("examples/gcl/vineyard.gcl")
+    >>> report.verdict, len(report.outcomes), report.counts.classes
+    ('violated', 4, 5)
+    """
+    model = _model(model)
+    search = _named("engine", engine, ENGINES)
+    _named("independence", independence, dict.fromkeys(INDEPENDENCES))
+    wanted = EXPLORED if property is None else (property,)
+    _named("property", wanted[0], dict.fromkeys(EXPLORED))
+    system = model.system(inputs)
+    tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
+    if first:
+        tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+    tally.explore(lambda tally: search(system, tally))
+    violation = first_violated(wanted, tally.outcomes)
+    return _report(
+        model,
+        "explore",
+        tally,
+        engine=engine,
+        property=violation[0] if violation else ", ".join(wanted),
+        counterexample=violation[1] if violation else None,
+    )
+
+
+def permute(
+    model: Model | str | Path,
+    *,
+    seed: int = 0,
+    schedule: Schedule | str = (),
+    seeds: bool = False,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Record one run and list its executable permutations, one per class (P0's algorithm).
+
+    >>> [entry.state["x"] for entry in permute("examples/gcl/vineyard.gcl").traces]
+    [2, 3, 4, 5, 4]
+    """
+    model = _model(model)
+    system = model.system(inputs)
+    limits = limits or Limits()
+    tally = Tally(limits, _observed(model, observe), watch=watch)
+    with _located(schedule):
+        trace, after, limit = run_freely(system, _moves(schedule), Random(seed), limits)
+    if limit is not None:
+        tally.stopped, tally.limit = "limit", limit
+        return _report(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
+    permuting = Permuting(system, trace, after, tally)
+    tally.explore(permuting.search_with_seeds if seeds else permuting.search)
+    violation = first_violated(("deterministic",), tally.outcomes)
+    return _report(
+        model,
+        "permute",
+        tally,
+        engine="fagiani",
+        property="deterministic",
+        counterexample=violation[1] if violation else None,
+        traces=tuple(permuting.entries),
+        seeds=tuple(permuting.seeds) if seeds else None,
+    )
+
+
+# What the commands share
+
+
+def _model(model: Model | str | Path) -> Model:
+    return model if isinstance(model, Model) else load(model)
+
+
+def _named(what: str, name: str, table: Mapping[str, T]) -> T:
+    if name not in table:
+        raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(table)}")
+    return table[name]
+
+
+def _moves(schedule: Schedule | str) -> Schedule:
+    return parse_schedule(schedule) if isinstance(schedule, str) else schedule
+
+
+@contextmanager
+def _located(schedule: Schedule | str) -> Iterator[None]:
+    """Errors about a schedule that was given as text say where in the text."""
+    try:
+        yield
+    except ScheduleError as problem:
+        if isinstance(schedule, str) and problem.step is not None:
+            raise locate(problem, schedule) from None
+        raise
+
+
+def _observed(model: Model, observe: Iterable[str] | None) -> frozenset[str] | None:
+    if observe is None:
+        return None
+    names = frozenset(observe)
+    known = {variable.name for variable in model.graph.variables}
+    for name in sorted(names - known):
+        hint = f"known: {', '.join(sorted(known))}" if known else None
+        raise InputError(f"cannot observe `{name}`: no such variable", file=model.file, hint=hint)
+    return names
+
+
+def _single(model: Model, command: str, tally: Tally, trace: Trace, final: Final, limit: str | None) -> Report:
+    """The report of one run: it holds when the run terminated."""
+    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+    if limit is not None:
+        tally.stopped, tally.limit = "limit", limit
+        return _report(model, command, tally, engine="random", property="terminates")
+    tally.complete(trace, final, None)
+    tally.counts.classes = 1
+    bad = final.kind != "terminated"
+    counterexample = Counterexample(tally.outcomes, ()) if bad else None
+    return _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
+
+
+def _report(
+    model: Model,
+    command: str,
+    tally: Tally,
+    *,
+    engine: str,
+    property: str,
+    counterexample: Counterexample | None = None,
+    traces: tuple[TraceEntry, ...] | None = None,
+    seeds: tuple[Schedule, ...] | None = None,
+) -> Report:
+    return Report(
+        command=command,
+        file=model.file,
+        language=model.language,
+        engine=engine,
+        independence="syntactic",
+        property=property,
+        verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
+        stopped=tally.stopped,
+        counts=tally.counts,
+        outcomes=tally.outcomes,
+        counterexample=counterexample,
+        traces=traces,
+        seeds=seeds,
+        limit=tally.limit,
+        interrupted=tally.interrupted,
+        seconds=tally.seconds,
+    )

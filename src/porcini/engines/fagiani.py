@@ -1,0 +1,309 @@
+"""The Fagiani algorithm (P0, Alg. 1): all executable permutations of one recorded trace, one per class.
+
+Works on labels alone; the program is not run again.
+
+    compile_trace   each process's labels (Def. 16's `next`), compiled to functions over a flat store
+    permutations    depth first over prefixes; a prefix is extended by the next label of an active process
+                    (Def. 13) whose condition holds in the store (Def. 14: forward, so that the prefix is
+                    shared, instead of a weakest precondition from scratch)
+    seeds           where a process could go on, but not by its recorded label: section 8
+
+Alg. 1 keeps a set of canonical prefixes. Def. 12 is no normal form (erratum 1); here a prefix is kept if
+it is the first of its class in lexicographic order, the true lexicographic normal form. Sleep sets decide
+that step by step: a process that was tried before and does not conflict with what came since would only
+give a word of a class already listed. Adding a label costs about the number of processes. A prefix whose
+sleeper nothing left can wake cannot be completed to a normal form and is dropped at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from porcini.core.footprints import Footprint, Location
+from porcini.core.pids import Pid
+from porcini.core.systems import Scalar, Value
+from porcini.ir import codegen, footprint
+from porcini.ir.expr import TRUE, Expr, free
+from porcini.ir.labels import Label
+
+Store = list[Any]
+Masks = tuple[int, int]
+"""What a label reads and writes, as bits over slots."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A label, compiled: `fire` gives the store after it, or None where its condition does not hold."""
+
+    label: Label
+    fire: Callable[[Store], Store | None]
+    able: Callable[[Store], object]
+    masks: Masks
+    cells: Callable[[Store], tuple[int, ...]] | None
+    largest: Masks
+    spawned: int
+
+    def touched(self, store: Store) -> Masks:
+        """What the label reads and writes in a given store."""
+        if self.cells is None:
+            return self.masks
+        found = self.cells(store)
+        middle = found.index(-1)
+        reads, writes = self.masks
+        for slot in found[:middle]:
+            reads |= 1 << slot
+        for slot in found[middle + 1 : -1]:
+            writes |= 1 << slot
+        return reads, writes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """A recorded run: for each process its steps in order, and the store that it began with.
+
+    `waiting` gives, for a process that was blocked at the end, the step it could not take.
+    """
+
+    pids: tuple[Pid, ...]
+    steps: tuple[tuple[Step, ...], ...]
+    waiting: tuple[Step | None, ...]
+    roots: int
+    store: Store
+    slots: dict[str, tuple[int, int | None]]
+
+    def value(self, store: Store, name: str) -> Value:
+        first, size = self.slots[name]
+        return cast(Scalar, store[first]) if size is None else tuple(store[first : first + size])
+
+    def unfinished(self, store: Store) -> bool:
+        """Could a process that was blocked in the recorded run go on in this store?"""
+        return any(step is not None and step.able(store) for step in self.waiting)
+
+
+def compile_trace(
+    labels: Sequence[Label], waiting: Sequence[Label], store: dict[str, Value], roots: Sequence[Pid]
+) -> Recorded:
+    """Compile a symbolic trace. `store` gives the initial value of every variable in it by name."""
+    slots: dict[str, tuple[int, int | None]] = {}
+    cells: Store = []
+    for name, value in store.items():
+        slots[name] = (len(cells), len(value) if isinstance(value, tuple) else None)
+        cells += value if isinstance(value, tuple) else [value]
+    pids = sorted({*roots, *(label.pid for label in labels), *(p for label in labels for p in label.spawned)})
+    compiler = _Compiler(slots, {pid: i for i, pid in enumerate(pids)})
+    made = {label: compiler.step(label) for label in [*labels, *waiting]}
+    by_pid = {pid: tuple(made[label] for label in labels if label.pid == pid) for pid in pids}
+    blocked = {label.pid: made[label] for label in waiting}
+    return Recorded(
+        tuple(pids),
+        tuple(by_pid[pid] for pid in pids),
+        tuple(blocked.get(pid) for pid in pids),
+        sum(1 << pids.index(pid) for pid in roots),
+        cells,
+        slots,
+    )
+
+
+class _Compiler:
+    def __init__(self, slots: dict[str, tuple[int, int | None]], numbers: dict[Pid, int]) -> None:
+        self.numbers = numbers
+        self.slots = codegen.Slots({name: first for name, (first, _) in slots.items()}, {})
+        self.bits: dict[Location, int] = {}
+        for name, (first, size) in slots.items():
+            if size is None:
+                self.bits[Location(name)] = 1 << first
+            else:
+                self.bits |= {footprint.cell(name, i): 1 << (first + i) for i in range(size)}
+        self.module = codegen.Module()
+
+    def step(self, label: Label) -> Step:
+        touched = label.touched
+        moving = touched.read_cells or touched.written_cells
+        reads, writes = self._masks(footprint.static(touched))
+        cells = codegen.cells(touched.read_cells, touched.written_cells, self.slots) if moving else None
+        return Step(
+            label,
+            self._function(self._fire(label)),
+            self._function([f"return {self._test(label.enabled)}"]),
+            self._masks(touched.fixed),
+            self._function(cells) if cells else None,
+            (reads | self._variables(label.enabled), writes),
+            sum(1 << self.numbers[pid] for pid in label.spawned),
+        )
+
+    def _function(self, lines: list[str]) -> Callable[[Store], Any]:
+        return self.module.add(lines, "s")
+
+    def _test(self, condition: Expr) -> str:
+        return codegen.expression(condition, self.slots)
+
+    def _fire(self, label: Label) -> list[str]:
+        lines = [] if label.condition is TRUE else [f"if not {self._test(label.condition)}:", "    return None"]
+        return [*lines, "s = s[:]", *codegen.assignments(label.effects, self.slots), "return s"]
+
+    def _masks(self, foot: Footprint) -> Masks:
+        return sum(self.bits[x] for x in foot.reads), sum(self.bits[x] for x in foot.writes)
+
+    def _variables(self, expr: Expr) -> int:
+        bits = 0
+        for v in free(expr):
+            for location in footprint.locations(v):
+                bits |= self.bits[location]
+        return bits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permutation:
+    """A complete executable permutation: the order of processes, and the store at its end."""
+
+    order: tuple[int, ...]
+    store: Store
+
+
+@dataclass(slots=True)
+class _Prefix:
+    """A node of the search: a normal form, ready to be extended."""
+
+    store: Store
+    active: int
+    sleeping: int
+    moves: Iterator[tuple[int, Store, Masks, int]]
+
+
+@dataclass(slots=True)
+class Permuter:
+    """The search. `tick` is called for each label added; `diverges` for each step that could go otherwise."""
+
+    recorded: Recorded
+    tick: Callable[[], None] = field(default=lambda: None)
+    diverges: Callable[[Sequence[int], Sequence[Masks], int], None] | None = None
+    at: list[int] = field(init=False)
+    order: list[int] = field(default_factory=list)
+    masks: list[Masks] = field(default_factory=list)
+    _left: list[list[Masks]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.at = [0] * len(self.recorded.pids)
+        self._left = [
+            _suffixes(steps if blocked is None else (*steps, blocked))
+            for steps, blocked in zip(self.recorded.steps, self.recorded.waiting, strict=True)
+        ]
+
+    def permutations(self) -> Iterator[Permutation]:
+        """Alg. 1, depth first. Each class is given once."""
+        total = sum(map(len, self.recorded.steps))
+        stack = [self._prefix(self.recorded.store, self.recorded.roots, 0)]
+        while stack:
+            if len(self.order) == total:
+                yield Permutation(tuple(self.order), stack[-1].store)
+            move = next(stack[-1].moves, None)
+            if move is None:
+                stack.pop()
+                if stack:
+                    self.at[self.order.pop()] -= 1
+                    self.masks.pop()
+                continue
+            process, store, masks, sleeping = move
+            active = stack[-1].active | self.recorded.steps[process][self.at[process]].spawned
+            self.order.append(process)
+            self.masks.append(masks)
+            self.at[process] += 1
+            self.tick()
+            stack.append(self._prefix(store, active, sleeping))
+
+    def _prefix(self, store: Store, active: int, sleeping: int) -> _Prefix:
+        return _Prefix(store, active, sleeping, self._moves(store, active, sleeping))
+
+    def _moves(self, store: Store, active: int, sleeping: int) -> Iterator[tuple[int, Store, Masks, int]]:
+        """Each extension that stays a normal form: who moves, the store after, and who then sleeps."""
+        tried: list[tuple[int, Masks]] = []
+        ready: list[tuple[int, Store, Masks]] = []
+        for process, steps in enumerate(self.recorded.steps):
+            if not active >> process & 1:
+                continue
+            position = self.at[process]
+            step = steps[position] if position < len(steps) else self.recorded.waiting[process]
+            if step is None:
+                continue
+            if sleeping >> process & 1:
+                tried.append((process, step.touched(store)))
+                continue
+            after = step.fire(store)
+            if after is not None:
+                ready.append((process, after, step.touched(store)))
+            elif self.diverges and step.able(store):
+                self.diverges(self.order, self.masks, process)
+        for process, after, masks in ready:
+            asleep = 0
+            for other, others in tried:
+                if not _conflict(masks, others):
+                    asleep |= 1 << other
+            if not asleep or self._may_wake(asleep, process):
+                yield process, after, masks, asleep
+            tried.append((process, masks))
+
+    def _may_wake(self, asleep: int, mover: int) -> bool:
+        """Can every sleeper still be woken by what is left of the others after the mover's step?"""
+        left = [
+            suffixes[self.at[process] + (process == mover)] for process, suffixes in enumerate(self._left)
+        ]
+        for process in range(len(left)):
+            if asleep >> process & 1:
+                mine = self.recorded.steps[process][self.at[process]].largest
+                if not any(_conflict(mine, others) for other, others in enumerate(left) if other != process):
+                    return False
+        return True
+
+
+def _conflict(a: Masks, b: Masks) -> bool:
+    return bool(a[1] & (b[0] | b[1]) or b[1] & a[0])
+
+
+def _suffixes(steps: Sequence[Step]) -> list[Masks]:
+    """For each position, everything that the steps from there on may read and write."""
+    reads = writes = 0
+    found = [(0, 0)]
+    for step in reversed(steps):
+        reads, writes = reads | step.largest[0], writes | step.largest[1]
+        found.append((reads, writes))
+    return found[::-1]
+
+
+class Seeds:
+    """Collects seed traces: shortest prefixes after which a process does something not recorded."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.recorded = recorded
+        self.found: dict[tuple[int, ...], None] = {}
+
+    def add(self, order: Sequence[int], masks: Sequence[Masks], process: int) -> None:
+        """Keep only what must come before the step that goes another way, in normal form."""
+        at = [0] * len(self.recorded.pids)
+        spawned: list[int] = []
+        for p in order:
+            spawned.append(self.recorded.steps[p][at[p]].spawned)
+            at[p] += 1
+        steps = self.recorded.steps[process]
+        step = steps[at[process]] if at[process] < len(steps) else self.recorded.waiting[process]
+        assert step is not None
+        kept: list[int] = []  # positions, latest first
+        needs = [(process, (step.largest[0], 0))]
+        for i in range(len(order) - 1, -1, -1):
+            p, mine = order[i], masks[i]
+            if any(p == q or spawned[i] >> q & 1 or _conflict(mine, theirs) for q, theirs in needs):
+                kept.append(i)
+                needs.append((p, mine))
+        levels: list[tuple[int, int]] = []
+        for i in reversed(kept):
+            earlier = [
+                level
+                for (level, _), j in zip(levels, reversed(kept), strict=False)
+                if order[j] == order[i] or spawned[j] >> order[i] & 1 or _conflict(masks[j], masks[i])
+            ]
+            levels.append((1 + max(earlier, default=0), order[i]))
+        self.found[(*(p for _, p in sorted(levels)), process)] = None
+
+    def shortest_first(self) -> list[tuple[int, ...]]:
+        return sorted(self.found, key=lambda seed: (len(seed), seed))

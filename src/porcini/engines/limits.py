@@ -1,0 +1,48 @@
+"""When to stop: bounds that a user sets, and how an engine notices that it hit one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic
+
+DEFAULT_DEPTH = 100_000
+
+
+class LimitHit(Exception):
+    """Raised inside an engine when a limit is reached; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on a search. None means no bound, or for the depth a large one.
+
+    A search with a depth of the user's own goes on beside a run that is cut; one that runs into the default
+    has met a program that does not end, and stops.
+    """
+
+    max_executions: int | None = None
+    max_depth: int | None = None
+    timeout: float | None = None
+
+    @property
+    def depth(self) -> int:
+        return DEFAULT_DEPTH if self.max_depth is None else self.max_depth
+
+    def clock(self) -> Clock:
+        return Clock(self.timeout)
+
+
+@dataclass(slots=True)
+class Clock:
+    """Measures a search and ends it in time."""
+
+    timeout: float | None
+    started: float = field(default_factory=monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return monotonic() - self.started
+
+    def check(self) -> None:
+        if self.timeout is not None and self.seconds > self.timeout:
+            raise LimitHit(f"the time limit of {self.timeout:g} s")

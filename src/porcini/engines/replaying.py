@@ -1,0 +1,80 @@
+"""Following schedules: a whole one, a prefix and then freely, or freely from the start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from porcini.core.errors import ScheduleError
+from porcini.core.events import Action, Event, Move, Schedule
+from porcini.core.systems import Program, Run
+from porcini.core.traces import Trace
+from porcini.engines.limits import LimitHit, Limits
+
+
+def enabled(actions: Sequence[Action]) -> list[Action]:
+    return [action for action in actions if action.enabled]
+
+
+def follow(run: Run, schedule: Schedule) -> list[Event]:
+    """Take the moves of a schedule in turn; one that does not fit is an error that names the step."""
+    return [run.step(_chosen(run, move, number)) for number, move in enumerate(schedule, 1)]
+
+
+def replayed(program: Program, schedule: Schedule) -> Run:
+    """A fresh run that has followed a schedule."""
+    run = program.start()
+    follow(run, schedule)
+    return run
+
+
+def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
+    """Follow a complete schedule; it is an error if something could still move after it."""
+    run = program.start()
+    trace = Trace(follow(run, schedule))
+    left = enabled(run.actions())
+    if left:
+        can = ", ".join(dict.fromkeys(str(action.pid) for action in left))
+        raise ScheduleError(
+            f"the schedule ends after step {len(schedule)}, but {can} can still move",
+            step=len(schedule) + 1,
+            hint="`run --schedule` goes on freely after a prefix",
+        )
+    return trace, run
+
+
+def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limits) -> tuple[Trace, Run, str | None]:
+    """Follow a prefix, then let chance choose. The last result names the limit that was hit, if any."""
+    run = program.start()
+    events = follow(run, prefix)
+    clock = limits.clock()
+    actions, step, depth = run.actions, run.step, limits.depth
+    try:
+        while True:
+            able = [action for action in actions() if action.enabled]
+            if not able:
+                return Trace(events), run, None
+            if len(events) >= depth:
+                return Trace(events), run, f"the depth limit of {depth} steps"
+            if len(events) % 4096 == 0:
+                clock.check()
+            events.append(step(able[0] if len(able) == 1 else random.choice(able)))
+    except LimitHit as hit:
+        return Trace(events), run, str(hit)
+
+
+def _chosen(run: Run, move: Move, number: int) -> Action:
+    actions = run.actions()
+    for action in actions:
+        if action.move == move:
+            if action.enabled:
+                return action
+            raise ScheduleError(
+                f"step {number}: process {move.pid} is blocked at `{action.label}`", step=number
+            )
+    of_pid = [action for action in actions if action.pid == move.pid]
+    if of_pid:
+        raise ScheduleError(f"step {number}: process {move.pid} has no choice {move.choice}", step=number)
+    able = ", ".join(dict.fromkeys(str(action.pid) for action in enabled(actions)))
+    hint = f"{able} can" if able else "nothing can"
+    raise ScheduleError(f"step {number}: process {move.pid} cannot move here", step=number, hint=hint)

@@ -1,0 +1,111 @@
+"""What a stateless search has seen so far: counts, outcomes with one example each, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from porcini.core.events import Schedule
+from porcini.core.reports import Counts, Outcome, Stopped
+from porcini.core.systems import Final, Value
+from porcini.core.traces import Trace, switches
+from porcini.engines.limits import LimitHit, Limits
+
+Outcomes = tuple[Outcome, ...]
+Watcher = Callable[[Counts, int], None]
+"""Called now and then with the counts and the number of outcomes, for a progress line."""
+
+_BETWEEN_CHECKS = 256
+
+
+class FirstViolation(Exception):
+    """Raised inside an engine to stop at the first violation, when that is wanted."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    final: Final
+    schedule: Schedule
+    trace: Trace
+    rank: tuple[int, int]
+    executions: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Engines report here: `step` for each event fired, `complete` for each run, `cut` for one too long."""
+
+    limits: Limits = field(default_factory=Limits)
+    observe: frozenset[str] | None = None
+    violated: Callable[[Outcomes], bool] | None = None
+    watch: Watcher | None = None
+    counts: Counts = field(default_factory=Counts)
+    stopped: Stopped = "exhausted"
+    limit: str | None = None
+    interrupted: bool = False
+    seconds: float = 0.0
+    _seen: dict[Hashable, _Seen] = field(default_factory=dict)
+    _classes: set[Hashable] = field(default_factory=set)
+    _check: Callable[[], None] = field(default=lambda: None)
+
+    def explore(self, search: Callable[[Tally], None]) -> None:
+        """Run a search to its end, or to a limit, the first violation or an interrupt."""
+        clock = self.limits.clock()
+        self._check = clock.check
+        try:
+            search(self)
+        except LimitHit as hit:
+            self.stopped, self.limit = "limit", str(hit)
+        except FirstViolation:
+            self.stopped = "first-violation"
+        except KeyboardInterrupt:
+            self.stopped, self.limit, self.interrupted = "limit", "an interrupt", True
+        self.counts.classes = len(self._classes)
+        self.seconds = clock.seconds
+
+    def step(self) -> None:
+        self.counts.events += 1
+        self.counts.states += 1
+        if self.counts.events % _BETWEEN_CHECKS == 0:
+            self._check()
+            if self.watch:
+                self.watch(self.counts, len(self._seen))
+
+    def cut(self) -> None:
+        """A run that is longer than allowed is given up; if the search goes on, it can prove nothing."""
+        self.stopped, self.limit = "limit", f"the depth limit of {self.limits.depth} steps"
+        if self.limits.max_depth is None:
+            raise LimitHit(self.limit)
+
+    def complete(self, trace: Trace, final: Final, name: Hashable) -> None:
+        """A run in which nothing can move any more, with the name of its class."""
+        self.counts.executions += 1
+        self._classes.add(name)
+        state = _observed(final.state, self.observe)
+        key = (final.kind, tuple(state.items()))
+        schedule = trace.schedule
+        rank = (switches(schedule), len(trace))
+        seen = self._seen.get(key)
+        if seen is None or rank < seen.rank:
+            executions = seen.executions if seen else 0
+            seen = self._seen[key] = _Seen(
+                Final(final.kind, state, final.waiting), schedule, trace, rank, executions
+            )
+        seen.executions += 1
+        if self.violated and seen.executions == 1 and self.violated(self.outcomes):
+            raise FirstViolation
+        if self.counts.executions == self.limits.max_executions:
+            raise LimitHit(f"the limit of {self.limits.max_executions} executions")
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """In order of kind and state, which does not depend on the order of the search."""
+        return tuple(
+            Outcome(s.final.kind, s.final.state, s.executions, s.schedule, s.trace, s.final.waiting)
+            for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, str(s.final.state)))
+        )
+
+
+def _observed(state: Mapping[str, Value], observe: Iterable[str] | None) -> dict[str, Value]:
+    names = state.keys() if observe is None else state.keys() & set(observe)
+    return {name: state[name] for name in sorted(names)}

@@ -1,0 +1,95 @@
+"""Reports as the JSON object of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from porcini.core.reports import Outcome, Report, TraceEntry
+from porcini.core.systems import Value
+from porcini.formats.schedules import show_schedule
+
+SCHEMA = 1
+
+
+def to_json(report: Report, version: str) -> dict[str, Any]:
+    """The object that `--json` prints, ready for `json.dumps`."""
+    counts = report.counts
+    found: dict[str, Any] = {
+        "schema": SCHEMA,
+        "porcini": version,
+        "command": report.command,
+        "file": report.file,
+        "language": report.language,
+        "engine": report.engine,
+        "independence": report.independence,
+        "property": report.property,
+        "verdict": report.verdict,
+        "stopped": report.stopped,
+        "counts": {
+            "executions": counts.executions,
+            "blocked": counts.blocked,
+            "classes": counts.classes,
+            "states": counts.states,
+            "events": counts.events,
+        },
+        "outcomes": [_outcome(outcome) for outcome in report.outcomes],
+        "counterexample": None,
+    }
+    if report.counterexample:
+        found["counterexample"] = {
+            "schedules": [show_schedule(schedule) for schedule in report.counterexample.schedules],
+            "differs": list(report.counterexample.differs),
+        }
+    if report.limit:
+        found["limit"] = report.limit
+    if report.traces is not None:
+        found["traces"] = [_trace(entry) for entry in report.traces]
+    if report.seeds is not None:
+        found["seeds"] = [show_schedule(seed) for seed in report.seeds]
+    return found
+
+
+def _state(state: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in state.items()}
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "kind": outcome.kind,
+        "state": _state(outcome.state),
+        "executions": outcome.executions,
+        "schedule": show_schedule(outcome.schedule),
+    }
+    if outcome.waiting:
+        found["waiting"] = [
+            {
+                "pid": str(waiting.pid),
+                "guard": waiting.guard,
+                "at": str(waiting.place) if waiting.place else None,
+                "values": _state(waiting.values),
+            }
+            for waiting in outcome.waiting
+        ]
+    failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]
+    if failures:
+        found["failures"] = [
+            {
+                "pid": str(pid),
+                "kind": failure.kind,
+                "message": failure.message,
+                "at": str(failure.place) if failure.place else None,
+            }
+            for pid, failure in failures
+        ]
+    return found
+
+
+def _trace(entry: TraceEntry) -> dict[str, Any]:
+    return {
+        "schedule": show_schedule(entry.schedule),
+        "labels": list(entry.labels),
+        "path": entry.path,
+        "state": _state(entry.state),
+        "kind": entry.kind,
+    }

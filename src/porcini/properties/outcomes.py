@@ -1,0 +1,64 @@
+"""The three questions of `explore`, asked of the outcomes of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import get_args
+
+from porcini.core.events import Schedule
+from porcini.core.reports import Counterexample, Outcome, PropertyName, Verdict, differences
+from porcini.core.traces import switches
+
+EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure-free")
+_BAD_KINDS = {"deadlock-free": ("deadlock",), "failure-free": ("assertion", "error")}
+_MOST_COMPARED = 50
+assert set(EXPLORED) < set(get_args(PropertyName))
+
+
+def counterexample(name: PropertyName, outcomes: Sequence[Outcome]) -> Counterexample | None:
+    """Runs that show that a property does not hold, or None."""
+    if name == "deterministic":
+        return closest_pair(outcomes) if len(outcomes) > 1 else None
+    bad = [outcome for outcome in outcomes if outcome.kind in _BAD_KINDS[name]]
+    if not bad:
+        return None
+    return Counterexample((min(bad, key=_simplicity),), ())
+
+
+def first_violated(
+    wanted: Sequence[PropertyName], outcomes: Sequence[Outcome]
+) -> tuple[PropertyName, Counterexample] | None:
+    """The first of some properties that does not hold, with its counterexample."""
+    for name in wanted:
+        found = counterexample(name, outcomes)
+        if found is not None:
+            return name, found
+    return None
+
+
+def verdict(violated: bool, exhausted: bool) -> Verdict:
+    """A violation stays one, whatever stopped the search; `holds` needs all of it."""
+    if violated:
+        return "violated"
+    return "holds" if exhausted else "unknown"
+
+
+def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
+    """Of two outcomes that differ, the pair with the fewest context switches that parts the latest."""
+    ordered = sorted(outcomes, key=_simplicity)
+    fewest, second = (switches(outcome.schedule) for outcome in ordered[:2])
+    simple = [o for o in ordered if switches(o.schedule) <= second][:_MOST_COMPARED]
+    pairs = combinations(simple, 2) if fewest == second else ((simple[0], o) for o in simple[1:])
+    pair = min(pairs, key=lambda pair: (-common_prefix(*pair), len(pair[0].trace) + len(pair[1].trace)))
+    return Counterexample(pair, differences(*pair))
+
+
+def _simplicity(outcome: Outcome) -> tuple[int, int, Schedule]:
+    return switches(outcome.schedule), len(outcome.trace), outcome.schedule
+
+
+def common_prefix(a: Outcome, b: Outcome) -> int:
+    """How many steps two runs have in common before they part."""
+    pairs = zip(a.schedule, b.schedule, strict=False)
+    return next((i for i, (x, y) in enumerate(pairs) if x != y), min(len(a.trace), len(b.trace)))
