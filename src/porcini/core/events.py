@@ -24,7 +24,7 @@ class EventId(NamedTuple):
     """The index-th event of a process: the same event in every schedule of one class."""
 
     pid: Pid
-    index: int
+    index: int  # type: ignore[assignment]  # the tuple's method of that name is not missed
 
     def __str__(self) -> str:
         return f"{self.pid}#{self.index}"

@@ -37,9 +37,7 @@ class Footprint:
         return not self.opaque and self.writes <= other.writes and self.reads <= other.reads | other.writes
 
     def __or__(self, other: Footprint) -> Footprint:
-        return Footprint(
-            self.reads | other.reads, self.writes | other.writes, self.opaque or other.opaque
-        )
+        return Footprint(self.reads | other.reads, self.writes | other.writes, self.opaque or other.opaque)
 
 
 EMPTY = Footprint()

@@ -37,6 +37,7 @@ class Final:
 
 
 S = TypeVar("S", bound=Hashable)
+S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
 
 
 class TransitionSystem(Protocol[S]):
@@ -75,10 +76,10 @@ class Program(Protocol):
     def start(self) -> Run: ...
 
 
-class Lookahead(Protocol[S]):
+class Lookahead(Protocol[S_in]):
     """A conservative answer to: what may this process still do?"""
 
-    def may_still_do(self, state: S, pid: Pid) -> Footprint:
+    def may_still_do(self, state: S_in, pid: Pid) -> Footprint:
         """Everything that `pid`, and whatever it may spawn, may read or write from here on."""
 
 

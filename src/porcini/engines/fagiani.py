@@ -140,7 +140,9 @@ class _Compiler:
         return codegen.expression(condition, self.slots)
 
     def _fire(self, label: Label) -> list[str]:
-        lines = [] if label.condition is TRUE else [f"if not {self._test(label.condition)}:", "    return None"]
+        lines = (
+            [] if label.condition is TRUE else [f"if not {self._test(label.condition)}:", "    return None"]
+        )
         return [*lines, "s = s[:]", *codegen.assignments(label.effects, self.slots), "return s"]
 
     def _masks(self, foot: Footprint) -> Masks:

@@ -45,6 +45,7 @@ class Permuting:
             self.seeds = [self._schedule(order) for order in seeds.shortest_first()]
 
     def _search(self, permuter: Permuter) -> None:
+        self.tally.counts.states += 1
         for permutation in permuter.permutations():
             entry, trace = self._entry(permutation)
             self.entries.append(entry)

@@ -43,7 +43,9 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     return trace, run
 
 
-def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limits) -> tuple[Trace, Run, str | None]:
+def run_freely(
+    program: Program, prefix: Schedule, random: Random, limits: Limits
+) -> tuple[Trace, Run, str | None]:
     """Follow a prefix, then let chance choose. The last result names the limit that was hit, if any."""
     run = program.start()
     events = follow(run, prefix)

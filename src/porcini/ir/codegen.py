@@ -151,9 +151,7 @@ def apply(edge: Edge, slots: Slots, frames: Sequence[Sequence[tuple[Var, str]]])
     return lines or ["pass"]
 
 
-def _operation(
-    op: Op, position: int, slots: Slots, frames: Sequence[Sequence[tuple[Var, str]]]
-) -> list[str]:
+def _operation(op: Op, position: int, slots: Slots, frames: Sequence[Sequence[tuple[Var, str]]]) -> list[str]:
     match op:
         case Assign(target=Var(type=ArrayType()) as target, value=value):
             return [f"{_all_cells(target, slots)} = {_all_cells(value, slots)}"]
@@ -166,7 +164,11 @@ def _operation(
         case Spawn(template=template, copies=copies):
             values = dict(copies)
             fill = [
-                ("*" + _all_cells(values[v], slots) if isinstance(v.type, ArrayType) else expression(values[v], slots))
+                (
+                    "*" + _all_cells(values[v], slots)
+                    if isinstance(v.type, ArrayType)
+                    else expression(values[v], slots)
+                )
                 if v in values
                 else initial
                 for v, initial in frames[template]

@@ -179,8 +179,10 @@ def cell_type(array: Expr) -> ScalarType:
     return array.type.cell
 
 
-def select(array: Expr, index: Expr) -> Expr:
-    return _make(Select, cell_type(array), (array, index), array, index)
+def select(array: Expr, index: Expr) -> Select:
+    made = _make(Select, cell_type(array), (array, index), array, index)
+    assert isinstance(made, Select)
+    return made
 
 
 def store(array: Expr, index: Expr, value: Expr) -> Expr:

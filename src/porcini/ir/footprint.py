@@ -50,7 +50,7 @@ def of_edge(edge: Edge) -> Touched:
             here.append(op.target)
         unstable.update(n for n in here if isinstance(n, Select) and free(n.index) & changed)
         if isinstance(op, Assign):
-            changed.add(_variable(op.target))
+            changed.add(variable_of(op.target))
     return _touched(read, targets, unstable)
 
 
@@ -61,8 +61,8 @@ def of_guards(choice: Choice) -> Touched:
 
 def static(touched: Touched) -> Footprint:
     """The same with every cell that is not known standing for its whole array."""
-    reads = touched.fixed.reads.union(*(locations(_variable(c)) for c in touched.read_cells))
-    writes = touched.fixed.writes.union(*(locations(_variable(c)) for c in touched.written_cells))
+    reads = touched.fixed.reads.union(*(locations(variable_of(c)) for c in touched.read_cells))
+    writes = touched.fixed.writes.union(*(locations(variable_of(c)) for c in touched.written_cells))
     return Footprint(reads, writes)
 
 
@@ -90,10 +90,8 @@ def _place(expr: Expr, into: set[Location], cells: dict[Select, None], unstable:
             into.add(Location(node.name))
 
 
-def _place_cell(
-    node: Select, into: set[Location], cells: dict[Select, None], unstable: set[Expr]
-) -> None:
-    array = _variable(node)
+def _place_cell(node: Select, into: set[Location], cells: dict[Select, None], unstable: set[Expr]) -> None:
+    array = variable_of(node)
     if array.private:
         return
     if node in unstable:
@@ -106,7 +104,7 @@ def _place_cell(
         cells[node] = None
 
 
-def _variable(target: Var | Select) -> Var:
+def variable_of(target: Var | Select) -> Var:
     found = target if isinstance(target, Var) else target.array
     assert isinstance(found, Var)
     return found

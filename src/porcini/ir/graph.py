@@ -86,13 +86,15 @@ class Choice:
 
     @property
     def waits_for(self) -> Expr:
-        """The guard that lets the process go on by this choice."""
+        """The guard that lets the process go on by this choice; as written, if there is only one."""
+        if len(self.edges) == 1:
+            return self.edges[0].guard
         return simplify(disj(*(edge.guard for edge in self.edges)))
 
     @property
     def enabled(self) -> Expr:
         """When it can move: a guard holds, or evaluating one fails."""
-        return simplify(disj(not_(self.defined), self.waits_for))
+        return disj(simplify(not_(self.defined)), self.waits_for)
 
 
 @dataclass(frozen=True, slots=True)

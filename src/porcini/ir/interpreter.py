@@ -164,7 +164,11 @@ class GraphSystem:
                 elif edge.cells is None and not edge.spawns:
                     key = edge.number
                 else:
-                    key = (edge.number, state[b + 1] if edge.spawns else 0, edge.cells and edge.cells(state, b))
+                    key = (
+                        edge.number,
+                        state[b + 1] if edge.spawns else 0,
+                        edge.cells and edge.cells(state, b),
+                    )
                 action = process.known.get(key)
                 if action is None:
                     action = self._action(state, process, choice, edge, cast(int, position))
@@ -208,7 +212,9 @@ class GraphSystem:
         event = failed.event
         assert event is not None
         if event.footprint != action.footprint:  # the same failure, other cells
-            event = Event(event.pid, event.choice, event.label, action.footprint, event.spawned, event.failure)
+            event = Event(
+                event.pid, event.choice, event.label, action.footprint, event.spawned, event.failure
+            )
         return event
 
     def start(self) -> GraphRun:
@@ -217,7 +223,12 @@ class GraphSystem:
     # What is made once
 
     def _action(
-        self, state: Sequence[Any], process: Process, choice: CompiledChoice, edge: CompiledEdge | None, position: int
+        self,
+        state: Sequence[Any],
+        process: Process,
+        choice: CompiledChoice,
+        edge: CompiledEdge | None,
+        position: int,
     ) -> GraphAction:
         pid, children = process.pid, state[process.base + 1]
         if edge is not None:
@@ -230,7 +241,15 @@ class GraphSystem:
             return _planned(choice, None, label, foot, children)
         label = labels.waiting_label(choice.choice, pid)
         return GraphAction(
-            pid, choice.choice.number, label, foot, False, choice_=choice, edge=None, event=None, children=children
+            pid,
+            choice.choice.number,
+            label,
+            foot,
+            False,
+            choice_=choice,
+            edge=None,
+            event=None,
+            children=children,
         )
 
     def _footprint(

@@ -110,7 +110,14 @@ def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
 def waiting_label(choice: Choice, pid: Pid) -> Label:
     """The label of a blocked process: what it waits for, and nothing done."""
     enabled = of_process(choice.enabled, pid)
-    return Label(pid, f"{show(choice.waits_for)} |> ...", FALSE, enabled, (), _touched(footprint.of_guards(choice), pid))
+    return Label(
+        pid,
+        f"{show(choice.waits_for)} |> ...",
+        FALSE,
+        enabled,
+        (),
+        _touched(footprint.of_guards(choice), pid),
+    )
 
 
 def _label(
@@ -200,5 +207,3 @@ def _error_message(*exprs: Expr) -> str:
         if isinstance(node, Select) or (isinstance(node, Binary) and node.op in ("/", "%"))
     }
     return " or ".join(sorted(found))
-
-

@@ -51,5 +51,7 @@ def forward(labels: Iterable[Label]) -> tuple[Expr, dict[Var, Expr]]:
 
 def where(condition: Expr, known: Mapping[str, Value]) -> Expr:
     """A condition with the values of some scalar variables filled in."""
-    values = {v: const(known[v.name]) for v in free(condition) if not isinstance(known.get(v.name, ()), tuple)}
+    values = {
+        v: const(known[v.name]) for v in free(condition) if not isinstance(known.get(v.name, ()), tuple)
+    }
     return simplify(substitute(condition, values))

@@ -101,7 +101,10 @@ def _linear(node: Expr) -> Linear:
             return _plus(_linear(left), _linear(right))
         case Binary(op="-", left=left, right=right):
             return _plus(_linear(left), _scale(_linear(right), -1))
-        case Binary(op="*", left=Const(value=k), right=other) | Binary(op="*", left=other, right=Const(value=k)):
+        case (
+            Binary(op="*", left=Const(value=k), right=other)
+            | Binary(op="*", left=other, right=Const(value=k))
+        ):
             return _scale(_linear(other), int(k))
         case Binary(op="*", left=left, right=right):
             a, b = sorted((left, right), key=show)
@@ -261,7 +264,7 @@ def _select(array: Expr, index: Expr) -> Expr:
         if hit is TRUE:
             break
         array = array.array
-    result = select(array, index)
+    result: Expr = select(array, index)
     for hit, value in reversed(seen):
         result = _ite(hit, value, result)
     return result

@@ -20,6 +20,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.systems import Value
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, ArrayType, Expr, Var
+from porcini.ir.footprint import variable_of
 from porcini.ir.graph import ENDED, Assert, Assign, Edge, Graph, Op, Point, Spawn, Template, Variable
 from porcini.langs.gcl import syntax as ast
 from porcini.langs.gcl.names import Frame, Names, close, error, lvalue, typed
@@ -112,7 +113,9 @@ class _Lowering:
     def _tidy(self, edge: Edge, frame: Frame) -> tuple[Op, ...]:
         """Drop resets of locals that nothing writes; at the end, reset the copies of the spawner's."""
         block = tuple(
-            op for op in edge.block if not (isinstance(op, Assign) and op.silent) or op.target in frame.written
+            op
+            for op in edge.block
+            if not (isinstance(op, Assign) and op.silent) or variable_of(op.target) in frame.written
         )
         if edge.target == ENDED:
             block += tuple(op for copy in frame.copies for op in _reset(copy, ir.default(copy.type)))
@@ -163,7 +166,7 @@ class _Lowering:
             case ast.Assignment(target=target, value=value):
                 to = lvalue(target, names)
                 op = Assign(to, typed(value, to.type, names))
-                names.frame.written.add(_variable(to))
+                names.frame.written.add(variable_of(to))
                 return self._event((op,), simple.place, after)
             case ast.Assertion(test=test):
                 return self._event((Assert(typed(test, "bool", names)),), simple.place, after)
@@ -186,17 +189,10 @@ def _guarded(guard: Expr, edges: list[Edge]) -> list[Edge]:
     return [replace(edge, guard=ir.conj(guard, edge.guard)) for edge in edges]
 
 
-def _variable(target: Var | ir.Select) -> Var:
-    found = target if isinstance(target, Var) else target.array
-    assert isinstance(found, Var)
-    return found
-
-
 def _reset(variable: Var, value: Value) -> list[Op]:
     """Silent assignments that give a variable its initial value again."""
     if not isinstance(variable.type, ArrayType):
         assert not isinstance(value, tuple)
         return [Assign(variable, ir.const(value), silent=True)]
     values = value if isinstance(value, tuple) else (value,) * variable.type.size
-    cells = [ir.select(variable, ir.const(i)) for i in range(variable.type.size)]
-    return [Assign(c, ir.const(v), silent=True) for c, v in zip(cells, values, strict=True) if isinstance(c, ir.Select)]
+    return [Assign(ir.select(variable, ir.const(i)), ir.const(v), silent=True) for i, v in enumerate(values)]

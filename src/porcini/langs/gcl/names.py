@@ -125,9 +125,7 @@ def lvalue(node: ast.Name, names: Names) -> Var | ir.Select:
     if isinstance(variable.type, ArrayType):
         if node.index is None:
             raise error(f"`{node.name}` is an array", node.place, f"a cell is `{node.name}[i]`")
-        cell = ir.select(variable, typed(node.index, "int", names))
-        assert isinstance(cell, ir.Select)
-        return cell
+        return ir.select(variable, typed(node.index, "int", names))
     if node.index is not None:
         raise error(f"`{node.name}` is not an array", node.place)
     return variable

@@ -98,9 +98,7 @@ class _Builder(Transformer[Token, ast.Program]):
     def guarded(self, guard: ast.Expression, body: ast.Simple) -> ast.Guarded:
         return ast.Guarded(guard.place, _statement_depth(guard.place, body), guard, body)
 
-    def choice(
-        self, then: ast.Simple, guard: ast.Expression, other: ast.Simple
-    ) -> ast.Conditional:
+    def choice(self, then: ast.Simple, guard: ast.Expression, other: ast.Simple) -> ast.Conditional:
         depth = _statement_depth(then.place, then, other)
         return ast.Conditional(then.place, depth, guard, then, other)
 
@@ -165,7 +163,9 @@ class _Builder(Transformer[Token, ast.Program]):
     def parens(self, paren: Token, inner: ast.Expression) -> ast.Expression:
         return inner
 
-    def lvalue(self, name: Token, bracket: Token | None = None, index: ast.Expression | None = None) -> ast.Name:
+    def lvalue(
+        self, name: Token, bracket: Token | None = None, index: ast.Expression | None = None
+    ) -> ast.Name:
         depth = _expression_depth(_at(name), index) if index else 1
         return ast.Name(_at(name), depth, str(name), index)
 
@@ -173,9 +173,7 @@ class _Builder(Transformer[Token, ast.Program]):
 @cache
 def _parser() -> Lark:
     grammar = resources.files(__package__).joinpath("gcl.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar, parser="lalr", start="program", propagate_positions=True, transformer=_Builder()
-    )
+    return Lark(grammar, parser="lalr", start="program", propagate_positions=True, transformer=_Builder())
 
 
 def parse(source: str, file: str) -> ast.Program:
@@ -220,7 +218,7 @@ def _syntax_error(problem: UnexpectedInput, source: str, file: str) -> InputErro
     place = Place(max(problem.line, 1), max(problem.column, 1))
     expected = problem.accepts if isinstance(problem, UnexpectedToken) else None
     if isinstance(problem, UnexpectedCharacters):
-        found = source[problem.pos_in_stream]
+        found = problem.char
         found = repr(found) if found.isprintable() else f"character U+{ord(found):04X}"
         return InputError(f"unexpected {found}", file=file, place=place, source=source, hint=_hint(found))
     assert isinstance(problem, UnexpectedToken)

@@ -1,0 +1,242 @@
+"""The command line: arguments in, text or JSON out.
+
+Exit status: 0 holds, 1 violated, 2 bad input or usage, 3 unknown because a limit was hit, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import porcini
+from porcini import api
+from porcini.core.errors import InputError
+from porcini.core.reports import Counts, Report
+from porcini.core.systems import Value
+from porcini.engines.limits import Limits
+from porcini.engines.tally import Watcher
+from porcini.formats.json_report import to_json
+from porcini.formats.text import make_console, print_report, print_verdict
+from porcini.properties.outcomes import EXPLORED
+
+BAD_INPUT, INTERRUPTED = 2, 130
+_STATUS = {"holds": 0, "violated": 1, "unknown": 3}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Usage errors are one line, like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
+    options = _parser().parse_args(arguments)
+    try:
+        report = options.command(options)
+        _show(report, options)
+    except InputError as problem:
+        print(problem, file=sys.stderr)
+        return BAD_INPUT
+    except MemoryError:
+        print("porcini: error: out of memory", file=sys.stderr)
+        return _STATUS["unknown"]
+    except KeyboardInterrupt:
+        print("porcini: interrupted before anything was known", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away; that is its right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+    return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
+
+
+def _show(report: Report, options: argparse.Namespace) -> None:
+    if options.json:
+        print(json.dumps(to_json(report, porcini.__version__), ensure_ascii=False))
+        sys.stdout.flush()
+    elif options.quiet:
+        print_verdict(report, make_console())
+    else:
+        inputs = "".join(f"--input {item} " for item in options.input)
+        print_report(report, make_console(), inputs)
+
+
+# Commands
+
+
+def _run(options: argparse.Namespace) -> Report:
+    return api.run(
+        options.file,
+        seed=options.seed,
+        schedule=options.schedule,
+        observe=options.observe,
+        inputs=_inputs(options.input),
+        limits=_limits(options),
+    )
+
+
+def _replay(options: argparse.Namespace) -> Report:
+    return api.replay(options.file, options.schedule, observe=options.observe, inputs=_inputs(options.input))
+
+
+def _explore(options: argparse.Namespace) -> Report:
+    with _Progress(options) as watch:
+        return api.explore(
+            options.file,
+            engine=options.engine,
+            independence=options.independence,
+            property=options.property,
+            first=options.first,
+            observe=options.observe,
+            inputs=_inputs(options.input),
+            limits=_limits(options),
+            watch=watch,
+        )
+
+
+def _permute(options: argparse.Namespace) -> Report:
+    with _Progress(options) as watch:
+        return api.permute(
+            options.file,
+            seed=options.seed,
+            schedule=options.schedule,
+            seeds=options.seeds,
+            observe=options.observe,
+            inputs=_inputs(options.input),
+            limits=_limits(options),
+            watch=watch,
+        )
+
+
+class _Progress:
+    """A line on the terminal that says how far the search is; nothing in a pipe."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.shown = sys.stderr.isatty() and not options.quiet
+        self.next = time.monotonic() + 0.5
+        self.started = time.monotonic()
+        self.written = False
+
+    def __enter__(self) -> Watcher | None:
+        return self.update if self.shown else None
+
+    def update(self, counts: Counts, outcomes: int) -> None:
+        now = time.monotonic()
+        if now >= self.next:
+            self.next = now + 0.2
+            self.written = True
+            rate = counts.executions / (now - self.started)
+            text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.events:,} events, {outcomes} outcomes"
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self.written:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+# Arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="porcini", description="Does the order in which concurrent code runs matter?")
+    parser.add_argument("--version", action="version", version=f"porcini {porcini.__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+    run = _command(commands, "run", "one execution", _run)
+    _recording(run, "follow this schedule, then go on freely")
+    explore = _command(commands, "explore", "every class of executions: does the order matter?", _explore)
+    explore.add_argument("--engine", default="exhaustive", help=f"one of: {', '.join(api.ENGINES)}")
+    explore.add_argument(
+        "--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}"
+    )
+    explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
+    explore.add_argument("--first", action="store_true", help="stop at the first violation")
+    permute = _command(commands, "permute", "record one run, list its executable permutations", _permute)
+    _recording(permute, "begin the recorded run with this schedule")
+    permute.add_argument("--seeds", action="store_true", help="also list prefixes that lead to other classes")
+    replay = _command(commands, "replay", "run one complete schedule again", _replay)
+    replay.add_argument("schedule", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
+    for command in (run, explore, permute):
+        _bounded(command)
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[_Parser],
+    name: str,
+    summary: str,
+    function: Callable[[argparse.Namespace], Report],
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=summary, description=summary)
+    command.set_defaults(command=function)
+    command.add_argument("file", metavar="FILE", help="a program, such as vineyard.gcl")
+    command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
+    command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.add_argument("--quiet", action="store_true", help="print the verdict only")
+    return command
+
+
+def _recording(command: argparse.ArgumentParser, schedule: str) -> None:
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="for the scheduler (default: 0)")
+    command.add_argument("--schedule", default="", metavar="S", help=schedule)
+
+
+def _bounded(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--max-executions", type=_positive, metavar="N")
+    command.add_argument(
+        "--max-depth", type=_positive, metavar="N", help="steps in one run (default: 100,000)"
+    )
+    command.add_argument("--timeout", type=_seconds, metavar="SECONDS")
+
+
+def _limits(options: argparse.Namespace) -> Limits:
+    return Limits(options.max_executions, options.max_depth, options.timeout)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"wants a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"wants a number of seconds above 0, not {text!r}")
+    return seconds
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _inputs(items: Sequence[str]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for item in items:
+        name, sign, text = (part.strip() for part in item.partition("="))
+        if not name or not sign:
+            raise InputError(f"--input wants NAME=VALUE, not {item!r}")
+        if text.lower() in ("true", "false"):
+            values[name] = text.lower() == "true"
+        else:
+            try:
+                values[name] = int(text)
+            except ValueError:
+                raise InputError(f"input `{name}` wants a number or a boolean, not {text!r}") from None
+    return values
+
+
+if __name__ == "__main__":
+    sys.exit(main())

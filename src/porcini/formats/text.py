@@ -1,0 +1,303 @@
+"""Reports for reading: the verdict first, then the outcomes, then two schedules side by side.
+
+Colour on a terminal, plain text in a pipe. Text from a model is never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from porcini.core.events import Event
+from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
+from porcini.core.systems import Value, Waiting
+from porcini.core.traces import Trace
+from porcini.formats.schedules import show_schedule
+
+_COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
+_MOST_ROWS = 20
+_MOST_STEPS = 40
+_CONTEXT = 3
+_WIDE = 100_000
+_LONGEST_VALUE = 60
+
+
+def make_console() -> Console:
+    """Standard output: as wide as need be in a pipe, as the terminal on a terminal."""
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = _WIDE
+    return console
+
+
+def print_report(report: Report, console: Console, replay_options: str = "") -> None:
+    """Everything a person wants to know, in the order in which they want it."""
+    print_verdict(report, console)
+    if report.command in ("run", "replay"):
+        _print_run(report, console)
+        return
+    if report.outcomes:
+        console.print()
+        _print_table(_outcomes(report) if report.traces is None else _traces(report.traces), console)
+        _print_details(report, console)
+    if report.seeds is not None:
+        _print_seeds(report, console)
+    if report.counterexample:
+        _print_counterexample(report.counterexample, console)
+        console.print()
+        for schedule in report.counterexample.schedules:
+            line = f'  porcini replay {report.file} {replay_options}"{show_schedule(schedule)}"'
+            console.print(Text(line, style="cyan"))
+    console.print()
+    console.print(Text(_footer(report), style="dim"))
+
+
+def print_verdict(report: Report, console: Console) -> None:
+    console.print(Text(_verdict(report), style=_COLOURS[report.verdict]))
+
+
+def _verdict(report: Report) -> str:
+    if report.command in ("run", "replay"):
+        return _verdict_of_run(report)
+    runs = _count(report.counts.executions, "permutation" if report.command == "permute" else "execution")
+    ways = _count(len(report.outcomes), "outcome")
+    seen = f"{ways} in {runs}"
+    if report.command == "explore":
+        seen += f" ({_count(report.counts.classes, 'class')})"
+    if report.stopped == "limit":
+        seen += f", stopped by {report.limit}"
+    if report.verdict == "unknown":
+        return f"Unknown: {seen}."
+    if report.verdict == "holds" and report.command == "permute":
+        return f"All permutations of this run end alike: {seen}."
+    if report.verdict == "holds":
+        return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
+    return f"{_VIOLATED[report.property]}: {seen}."
+
+
+_HOLDS = {"deadlock-free": "No order deadlocks", "failure-free": "No order fails"}
+_VIOLATED = {
+    "deterministic": "The order matters",
+    "deadlock-free": "It can deadlock",
+    "failure-free": "It can fail",
+}
+
+
+def _verdict_of_run(report: Report) -> str:
+    steps = _count(report.counts.events, "step")
+    if not report.outcomes:
+        return f"Unknown: stopped after {steps} by {report.limit}."
+    outcome = report.outcomes[0]
+    if outcome.kind == "terminated":
+        return f"Terminated after {steps}."
+    if outcome.kind == "deadlock":
+        return f"Deadlock after {steps}."
+    failure = next(event.failure for event in outcome.trace if event.failure)
+    return f"Failed after {_count(len(_until_failure(outcome.trace)), 'step')}: {failure.message}."
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+# Outcomes
+
+
+def show_value(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(show_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value.bit_length() > 8 * _LONGEST_VALUE:
+        return f"<a number of {value.bit_length()} bits>"
+    return str(value)
+
+
+def show_state(state: Mapping[str, Value]) -> str:
+    return "  ".join(f"{name}={show_value(value)}" for name, value in state.items()) or "-"
+
+
+def _outcomes(report: Report) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in ("outcome", "final state"):
+        table.add_column(column, overflow="fold")
+    table.add_column("executions", justify="right")
+    table.add_column("one schedule", overflow="fold")
+    for outcome in report.outcomes[:_MOST_ROWS]:
+        table.add_row(
+            Text(outcome.kind, style="" if outcome.kind == "terminated" else "red"),
+            Text(show_state(outcome.state)),
+            f"{outcome.executions:,}",
+            Text(show_schedule(outcome.schedule), style="cyan"),
+        )
+    if len(report.outcomes) > _MOST_ROWS:
+        table.add_row("...", f"{len(report.outcomes) - _MOST_ROWS:,} more (--json lists all)", "", "")
+    return table
+
+
+def _traces(entries: Sequence[TraceEntry]) -> Table:
+    """One row per class of `permute`."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in ("outcome", "final state", "path condition", "schedule"):
+        table.add_column(column, overflow="fold")
+    for entry in entries[:_MOST_ROWS]:
+        table.add_row(
+            Text(entry.kind, style="" if entry.kind == "terminated" else "red"),
+            Text(show_state(entry.state)),
+            Text(entry.path),
+            Text(show_schedule(entry.schedule), style="cyan"),
+        )
+    if len(entries) > _MOST_ROWS:
+        table.add_row("...", f"{len(entries) - _MOST_ROWS:,} more (--json lists all)", "", "")
+    return table
+
+
+def _print_table(table: Table, console: Console) -> None:
+    """Tables are padded to a rectangle; in a pipe nobody wants the blanks."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        console.print(Text(line.rstrip()))
+
+
+def _print_details(report: Report, console: Console) -> None:
+    """Why runs that ended badly did so: one example of each kind."""
+    examples = {outcome.kind: outcome for outcome in reversed(report.outcomes)}
+    for kind in sorted(examples):
+        _print_trouble(examples[kind], report.file, console)
+
+
+def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
+    failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]
+    if outcome.kind in ("assertion", "error"):
+        console.print()
+        for pid, failure in failures:
+            where = f" at {file}:{failure.place}" if failure.place else ""
+            console.print(Text(f"Process {pid} stopped{where}: {failure.message}"))
+    if outcome.kind == "deadlock":
+        console.print()
+        console.print(Text("Deadlock: nothing can move, and"))
+        for waiting in outcome.waiting:
+            console.print(Text("  " + _waits(waiting, file)))
+
+
+def _waits(waiting: Waiting, file: str) -> str:
+    where = f" at {file}:{waiting.place}" if waiting.place else ""
+    seen = ", ".join(f"{name} = {show_value(value)}" for name, value in waiting.values.items())
+    return f"{waiting.pid} waits{where} for `{waiting.guard}`" + (f", where {seen}" if seen else "")
+
+
+def _print_seeds(report: Report, console: Console) -> None:
+    assert report.seeds is not None
+    console.print()
+    if not report.seeds:
+        console.print(Text("No seeds: in no order does a process take another branch."))
+        return
+    console.print(Text("Seeds, after which a run does something not recorded here:"))
+    for seed in report.seeds[:_MOST_ROWS]:
+        console.print(Text(f'  porcini run {report.file} --schedule "{show_schedule(seed)}"', style="cyan"))
+    if len(report.seeds) > _MOST_ROWS:
+        console.print(Text(f"  ... {len(report.seeds) - _MOST_ROWS:,} more (--json lists all)"))
+
+
+# Traces
+
+
+def _until_failure(trace: Trace) -> Sequence[Event]:
+    for number, event in enumerate(trace, 1):
+        if event.failure:
+            return trace[:number]
+    return trace
+
+
+def _print_run(report: Report, console: Console) -> None:
+    for outcome in report.outcomes:
+        steps = _until_failure(outcome.trace)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+        for number, event in _shortened(steps):
+            table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
+        if steps:
+            console.print()
+            _print_table(table, console)
+        _print_trouble(outcome, report.file, console)
+        console.print()
+        console.print(Text(show_state(outcome.state)))
+        console.print(Text(f"schedule: {show_schedule(outcome.schedule)}", style="dim"))
+
+
+def _row(number: int, event: Event) -> tuple[Text, Text, Text]:
+    return Text(str(number), style="dim"), Text(str(event.pid), style="bold"), Text(str(event.label))
+
+
+def _shortened(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
+    """All steps with their numbers, or for a long run its two ends with the number left out between."""
+    rows: list[tuple[int, Event | None]] = list(enumerate(steps, 1))
+    if len(rows) <= _MOST_STEPS:
+        return rows
+    half = _MOST_STEPS // 2
+    return [*rows[:half], (len(rows) - 2 * half, None), *rows[-half:]]
+
+
+def _print_counterexample(example: Counterexample, console: Console) -> None:
+    console.print()
+    if len(example.runs) == 1:
+        _print_one(example.runs[0], console)
+        return
+    left, right = example.runs
+    console.print(Text(f"Two schedules that differ in {', '.join(example.differs)}:", style="bold"))
+    console.print()
+    part = next(
+        (i for i, (a, b) in enumerate(zip(left.schedule, right.schedule, strict=False)) if a != b),
+        min(len(left.trace), len(right.trace)),
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    one, two = _until_failure(left.trace), _until_failure(right.trace)
+    first = max(0, part - _CONTEXT)
+    last = min(max(len(one), len(two)), part + _MOST_STEPS)
+    if first:
+        table.add_row("", "...", f"{_count(first, 'common step')}", "", "")
+    for i in range(first, last):
+        mark = Text(">" if i == part else " ", style="bold yellow")
+        table.add_row(mark, *_cells(one, i), *_cells(two, i))
+    rest = max(len(one), len(two)) - last
+    if rest > 0:
+        table.add_row("", "...", f"{_count(rest, 'more step')}", "", "")
+    table.add_row("", "", "", "", "")
+    table.add_row(" ", "", _ending(left), "", _ending(right))
+    _print_table(table, console)
+
+
+def _cells(steps: Sequence[Event], i: int) -> tuple[Text, Text]:
+    if i >= len(steps):
+        return Text(""), Text("")
+    return Text(str(steps[i].pid), style="bold"), Text(str(steps[i].label))
+
+
+def _ending(outcome: Outcome) -> Text:
+    kind = "" if outcome.kind == "terminated" else outcome.kind + ": "
+    return Text(kind + show_state(outcome.state), style="bold")
+
+
+def _print_one(outcome: Outcome, console: Console) -> None:
+    console.print(Text("One schedule that ends so:", style="bold"))
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for number, event in _shortened(_until_failure(outcome.trace)):
+        table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
+    _print_table(table, console)
+
+
+def _footer(report: Report) -> str:
+    counts = report.counts
+    parts = [_count(counts.executions, "execution")]
+    if counts.blocked:
+        parts.append(f"{counts.blocked:,} blocked")
+    parts += [_count(counts.classes, "class"), _count(counts.states, "state"), _count(counts.events, "event")]
+    return f"engine {report.engine}, {report.independence} independence: {', '.join(parts)}, {report.seconds:.2f} s"
