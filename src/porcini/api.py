@@ -25,7 +25,7 @@ from porcini.engines.replaying import run_freely
 from porcini.engines.tally import Tally, Watcher
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.ir.graph import Graph
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.interpreter import GraphRun, GraphSystem
 from porcini.langs import gcl
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 
@@ -205,6 +205,7 @@ def permute(
     if limit is not None:
         tally.stopped, tally.limit = "limit", limit
         return _report(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
+    assert isinstance(after, GraphRun)
     permuting = Permuting(system, trace, after, tally)
     tally.explore(permuting.search_with_seeds if seeds else permuting.search)
     violation = first_violated(("deterministic",), tally.outcomes)

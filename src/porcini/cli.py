@@ -133,7 +133,8 @@ class _Progress:
             self.next = now + 0.2
             self.written = True
             rate = counts.executions / (now - self.started)
-            text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.events:,} events, {outcomes} outcomes"
+            text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.events:,} events"
+            text += f", {outcomes} outcomes"
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from porcini.core.events import Event, EventId, Label, Schedule
 from porcini.core.footprints import Location
@@ -66,7 +67,7 @@ class Trace(tuple[Event, ...]):
 
 def switches(schedule: Schedule) -> int:
     """Context switches: how often the next step is another process's."""
-    return sum(a.pid != b.pid for a, b in zip(schedule, schedule[1:], strict=False))
+    return sum(a.pid != b.pid for a, b in pairwise(schedule))
 
 
 def normal_form(trace: Iterable[Event], independence: Independence = independent) -> NormalForm:

@@ -300,4 +300,5 @@ def _footer(report: Report) -> str:
     if counts.blocked:
         parts.append(f"{counts.blocked:,} blocked")
     parts += [_count(counts.classes, "class"), _count(counts.states, "state"), _count(counts.events, "event")]
-    return f"engine {report.engine}, {report.independence} independence: {', '.join(parts)}, {report.seconds:.2f} s"
+    seen = ", ".join(parts)
+    return f"engine {report.engine}, {report.independence} independence: {seen}, {report.seconds:.2f} s"

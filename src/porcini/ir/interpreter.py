@@ -156,7 +156,7 @@ class GraphSystem:
                 continue
             for choice in choices[point]:
                 position = choice.decide(state, b)
-                edge = choice.edges[position] if position >= 0 else None  # type: ignore[operator, index]
+                edge = choice.edges[position] if position >= 0 else None
                 key: object
                 if edge is None:
                     key = choice.number if choice.cells is None else (choice.number, choice.cells(state, b))

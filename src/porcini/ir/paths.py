@@ -51,7 +51,9 @@ def forward(labels: Iterable[Label]) -> tuple[Expr, dict[Var, Expr]]:
 
 def where(condition: Expr, known: Mapping[str, Value]) -> Expr:
     """A condition with the values of some scalar variables filled in."""
-    values = {
-        v: const(known[v.name]) for v in free(condition) if not isinstance(known.get(v.name, ()), tuple)
-    }
+    values: dict[Var, Expr] = {}
+    for v in free(condition):
+        value = known.get(v.name)
+        if value is not None and not isinstance(value, tuple):
+            values[v] = const(value)
     return simplify(substitute(condition, values))
