@@ -176,17 +176,19 @@ class _Prefix:
 
 @dataclass(slots=True)
 class Permuter:
-    """The search. `tick` is called for each label added; `diverges` for each step that could go otherwise."""
+    """The search. `tick` is called for each label added; `seeds` is told where runs leave the recorded one."""
 
     recorded: Recorded
     tick: Callable[[], None] = field(default=lambda: None)
-    diverges: Callable[[Sequence[int], Sequence[Masks], int], None] | None = None
+    seeds: Seeds | None = None
+    total: int = field(init=False)
     at: list[int] = field(init=False)
     order: list[int] = field(default_factory=list)
     masks: list[Masks] = field(default_factory=list)
     _left: list[list[Masks]] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.total = sum(map(len, self.recorded.steps))
         self.at = [0] * len(self.recorded.pids)
         self._left = [
             _suffixes(steps if blocked is None else (*steps, blocked))
@@ -195,10 +197,9 @@ class Permuter:
 
     def permutations(self) -> Iterator[Permutation]:
         """Alg. 1, depth first. Each class is given once."""
-        total = sum(map(len, self.recorded.steps))
         stack = [self._prefix(self.recorded.store, self.recorded.roots, 0)]
         while stack:
-            if len(self.order) == total:
+            if len(self.order) == self.total:
                 yield Permutation(tuple(self.order), stack[-1].store)
             move = next(stack[-1].moves, None)
             if move is None:
@@ -222,6 +223,7 @@ class Permuter:
         """Each extension that stays a normal form: who moves, the store after, and who then sleeps."""
         tried: list[tuple[int, Masks]] = []
         ready: list[tuple[int, Store, Masks]] = []
+        stuck = len(self.order) < self.total
         for process, steps in enumerate(self.recorded.steps):
             if not active >> process & 1:
                 continue
@@ -230,13 +232,17 @@ class Permuter:
             if step is None:
                 continue
             if sleeping >> process & 1:
+                stuck = False
                 tried.append((process, step.touched(store)))
                 continue
             after = step.fire(store)
             if after is not None:
                 ready.append((process, after, step.touched(store)))
-            elif self.diverges and step.able(store):
-                self.diverges(self.order, self.masks, process)
+            elif self.seeds and step.able(store):
+                stuck = False
+                self.seeds.diverged(self.order, self.masks, process)
+        if self.seeds and stuck and not ready:
+            self.seeds.stuck(self.order)
         for process, after, masks in ready:
             asleep = 0
             for other, others in tried:
@@ -274,13 +280,19 @@ def _suffixes(steps: Sequence[Step]) -> list[Masks]:
 
 
 class Seeds:
-    """Collects seed traces: shortest prefixes after which a process does something not recorded."""
+    """Collects seed traces (section 8): prefixes that drive a fresh run to a class not listed.
+
+    Either a process then does something that was not recorded, or nothing can move although not all is done.
+    """
 
     def __init__(self, recorded: Recorded) -> None:
         self.recorded = recorded
         self.found: dict[tuple[int, ...], None] = {}
 
-    def add(self, order: Sequence[int], masks: Sequence[Masks], process: int) -> None:
+    def stuck(self, order: Sequence[int]) -> None:
+        self.found[tuple(order)] = None
+
+    def diverged(self, order: Sequence[int], masks: Sequence[Masks], process: int) -> None:
         """Keep only what must come before the step that goes another way, in normal form."""
         at = [0] * len(self.recorded.pids)
         spawned: list[int] = []

@@ -40,7 +40,7 @@ class Permuting:
     def search_with_seeds(self, tally: Tally) -> None:
         seeds = Seeds(self.recorded)
         try:
-            self._search(Permuter(self.recorded, tally.step, seeds.add))
+            self._search(Permuter(self.recorded, tally.step, seeds))
         finally:
             self.seeds = [self._schedule(order) for order in seeds.shortest_first()]
 

@@ -198,7 +198,7 @@ def _print_seeds(report: Report, console: Console) -> None:
     assert report.seeds is not None
     console.print()
     if not report.seeds:
-        console.print(Text("No seeds: in no order does a process take another branch."))
+        console.print(Text("No seeds: every run is a permutation of this one."))
         return
     console.print(Text("Seeds, after which a run does something not recorded here:"))
     for seed in report.seeds[:_MOST_ROWS]:

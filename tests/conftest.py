@@ -1,0 +1,9 @@
+"""Fixed seeds in CI, so that a red run can be run again; a soak uses fresh ones."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, database=None)
+if os.environ.get("CI"):
+    settings.load_profile("ci")

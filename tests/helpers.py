@@ -1,0 +1,51 @@
+"""What several tests need: all traces of a program, replays by hand, classes that can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porcini import Limits, loads
+from porcini.core.events import Schedule
+from porcini.core.systems import Final
+from porcini.core.traces import Trace, normal_form
+from porcini.engines.exhaustive import exhaustive
+from porcini.engines.tally import Tally
+from porcini.ir.interpreter import GraphSystem
+
+
+@dataclass(slots=True)
+class Collecting(Tally):
+    """A tally that keeps every run."""
+
+    runs: list[tuple[Trace, Final, object]] = field(default_factory=list)
+
+    def complete(self, trace: Trace, final: Final, name: object) -> None:
+        self.runs.append((trace, final, name))
+        Tally.complete(self, trace, final, name)
+
+
+def system_of(source: str) -> GraphSystem:
+    return loads(source).system()
+
+
+def all_runs(system: GraphSystem, most: int = 300) -> list[tuple[Trace, Final, object]] | None:
+    """Every interleaving, or None if there are more than `most`."""
+    tally = Collecting(Limits(max_executions=most))
+    tally.explore(lambda tally: exhaustive(system, tally))
+    return tally.runs if tally.stopped == "exhausted" else None
+
+
+def class_of(trace: Trace) -> tuple:
+    """The class of a trace, comparable between systems that were compiled separately."""
+    return tuple(frozenset((n, c, str(label)) for n, c, label in step) for step in normal_form(trace))
+
+
+def followed(system: GraphSystem, schedule: Schedule) -> tuple[Trace, tuple]:
+    """Follow a schedule over saved states; every move must be enabled."""
+    state, events = system.initial(), []
+    for move in schedule:
+        (action,) = [a for a in system.actions(state) if a.move == move]
+        assert action.enabled, f"{move} is blocked after {events}"
+        state, event = system.fire(state, action)
+        events.append(event)
+    return Trace(events), state
