@@ -127,19 +127,13 @@ class Reference:
             case ast.Call(name=name):
                 return rest, scopes, store, Process(self.bodies[name])
             case ast.Nested(body=body):
-                todo, inner = self.until_event(body, scopes)
+                todo, inner = self.enter(body, scopes)
                 if not todo:
                     return rest, scopes, store, None
                 return self.fire(todo[0], (*todo[1:], *rest), inner, store)
 
-    def until_event(self, body: tuple, scopes: tuple) -> tuple:
-        todo, inner = self.enter(body, scopes)
-        return todo, inner
-
     def assign(self, target, new, scopes: tuple, store: dict) -> tuple:
-        for depth, scope in enumerate((*scopes, store)):
-            if target.name in scope:
-                break
+        depth, scope = next((d, s) for d, s in enumerate((*scopes, store)) if target.name in s)
         if target.index is not None:
             i = self.index(target, scopes, store, scope[target.name])
             cells = scope[target.name]

@@ -260,9 +260,7 @@ def _observed(model: Model, observe: Iterable[str] | None) -> frozenset[str] | N
     return names
 
 
-def _single(
-    model: Model, command: str, tally: Tally, trace: Trace, final: Final, limit: str | None
-) -> Report:
+def _single(model: Model, command: str, tally: Tally, trace: Trace, final: Final, limit: str | None) -> Report:
     """The report of one run: it holds when the run terminated."""
     tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
     if limit is not None:
@@ -272,9 +270,7 @@ def _single(
     tally.counts.classes = 1
     bad = final.kind != "terminated"
     counterexample = Counterexample(tally.outcomes, ()) if bad else None
-    return _report(
-        model, command, tally, engine="random", property="terminates", counterexample=counterexample
-    )
+    return _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
 
 
 def _report(

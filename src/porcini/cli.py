@@ -155,9 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     _recording(run, "follow this schedule, then go on freely")
     explore = _command(commands, "explore", "every class of executions: does the order matter?", _explore)
     explore.add_argument("--engine", default="exhaustive", help=f"one of: {', '.join(api.ENGINES)}")
-    explore.add_argument(
-        "--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}"
-    )
+    explore.add_argument("--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}")
     explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     permute = _command(commands, "permute", "record one run, list its executable permutations", _permute)
@@ -193,9 +191,7 @@ def _recording(command: argparse.ArgumentParser, schedule: str) -> None:
 
 def _bounded(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-executions", type=_positive, metavar="N")
-    command.add_argument(
-        "--max-depth", type=_positive, metavar="N", help="steps in one run (default: 100,000)"
-    )
+    command.add_argument("--max-depth", type=_positive, metavar="N", help="steps in one run (default: 100,000)")
     command.add_argument("--timeout", type=_seconds, metavar="SECONDS")
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from helpers import all_runs, class_of, followed, system_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import Reference
-from strategies import programs
 
 import porcini
+from helpers import all_runs, class_of, followed, system_of
 from porcini.core.footprints import footprint
 from porcini.core.traces import Trace, independent, normal_form
 from porcini.ir.footprint import cell
+from reference import Reference
+from strategies import programs
 
 MANY = settings(max_examples=1100, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 300
@@ -36,9 +36,7 @@ def test_outcomes_equal_the_reference_and_counterexamples_replay(source: str) ->
         assert porcini.parse_schedule(text) == outcome.schedule
         again = porcini.replay(model, text)
         assert [(o.kind, o.state) for o in again.outcomes] == [(outcome.kind, outcome.state)]
-    assert (report.verdict == "holds") == (
-        len(report.outcomes) == 1 and report.outcomes[0].kind == "terminated"
-    )
+    assert (report.verdict == "holds") == (len(report.outcomes) == 1 and report.outcomes[0].kind == "terminated")
     if report.counterexample and len(report.counterexample.runs) == 2:
         a, b = report.counterexample.runs
         assert report.counterexample.differs and (a.kind, a.state) != (b.kind, b.state)

@@ -50,9 +50,7 @@ def exhaustive(program: Program, tally: Tally) -> None:
             for action in reversed(enabled):
                 run = node.run
                 if action is not enabled[0]:  # the last user of a run may have it
-                    run = (
-                        run.fork() if isinstance(run, Forkable) else replayed(program, node.trace().schedule)
-                    )
+                    run = run.fork() if isinstance(run, Forkable) else replayed(program, node.trace().schedule)
                 event = run.step(action)
                 tally.step()
                 todo.append(Node(run, node.form.extend(event), node.depth + 1, event, node))

@@ -140,9 +140,7 @@ class _Compiler:
         return codegen.expression(condition, self.slots)
 
     def _fire(self, label: Label) -> list[str]:
-        lines = (
-            [] if label.condition is TRUE else [f"if not {self._test(label.condition)}:", "    return None"]
-        )
+        lines = [] if label.condition is TRUE else [f"if not {self._test(label.condition)}:", "    return None"]
         return [*lines, "s = s[:]", *codegen.assignments(label.effects, self.slots), "return s"]
 
     def _masks(self, foot: Footprint) -> Masks:
@@ -254,9 +252,7 @@ class Permuter:
 
     def _may_wake(self, asleep: int, mover: int) -> bool:
         """Can every sleeper still be woken by what is left of the others after the mover's step?"""
-        left = [
-            suffixes[self.at[process] + (process == mover)] for process, suffixes in enumerate(self._left)
-        ]
+        left = [suffixes[self.at[process] + (process == mover)] for process, suffixes in enumerate(self._left)]
         for process in range(len(left)):
             if asleep >> process & 1:
                 mine = self.recorded.steps[process][self.at[process]].largest

@@ -71,9 +71,7 @@ def _chosen(run: Run, move: Move, number: int) -> Action:
         if action.move == move:
             if action.enabled:
                 return action
-            raise ScheduleError(
-                f"step {number}: process {move.pid} is blocked at `{action.label}`", step=number
-            )
+            raise ScheduleError(f"step {number}: process {move.pid} is blocked at `{action.label}`", step=number)
     of_pid = [action for action in actions if action.pid == move.pid]
     if of_pid:
         raise ScheduleError(f"step {number}: process {move.pid} has no choice {move.choice}", step=number)

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
+from zlib import crc32
 
 from porcini.core.systems import Scalar, Value
 
@@ -40,11 +41,12 @@ COMPARISONS: frozenset[str] = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Expr:
-    """A node; `depth` and `size` are those of the tree that it stands for."""
+    """A node; `depth` and `size` are those of the tree that it stands for, `digest` of its structure."""
 
     type: Type
     depth: int
     size: int
+    digest: int
 
     @property
     def children(self) -> tuple[Expr, ...]:
@@ -147,14 +149,16 @@ class Ite(Expr):
 _interned: weakref.WeakValueDictionary[tuple[object, ...], Expr] = weakref.WeakValueDictionary()
 
 
-def _make(cls: Callable[..., Expr], type_: Type, children: tuple[Expr, ...], *fields: object) -> Expr:
+def _make(cls: type[Expr], type_: Type, children: tuple[Expr, ...], *fields: object) -> Expr:
     # The type is in the key because Python holds True and 1 to be equal.
     key = (cls, type_, *fields)
     found = _interned.get(key)
     if found is None:
         depth = 1 + max((child.depth for child in children), default=0)
         size = 1 + sum(child.size for child in children)
-        found = cls(type_, depth, size, *fields)
+        plain = [f.digest if isinstance(f, Expr) else f for f in fields if not isinstance(f, tuple)]
+        structure = (cls.__name__, type_, plain, [child.digest for child in children])
+        found = cls(type_, depth, size, crc32(repr(structure).encode()), *fields)
         _interned[key] = found
     return found
 
@@ -226,6 +230,11 @@ def conj(*args: Expr) -> Expr:
 def disj(*args: Expr) -> Expr:
     """`or`, flattened, without the constant False."""
     return _junction("or", args)
+
+
+def order(expr: Expr) -> tuple[int, str, int]:
+    """A key to sort by that does not depend on how an expression came to be: variables first, by name."""
+    return (0, expr.name, 0) if isinstance(expr, Var) else (expr.size, "", expr.digest)
 
 
 def rebuild(expr: Expr, children: tuple[Expr, ...]) -> Expr:

@@ -108,9 +108,7 @@ class Point:
     @property
     def choices(self) -> tuple[Choice, ...]:
         ordered = sorted(self.edges, key=lambda edge: edge.choice)
-        return tuple(
-            Choice(number, tuple(edges)) for number, edges in groupby(ordered, lambda edge: edge.choice)
-        )
+        return tuple(Choice(number, tuple(edges)) for number, edges in groupby(ordered, lambda edge: edge.choice))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Actions, events and labels are made once per (process, edge, children, cells tou
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -111,6 +111,7 @@ class GraphSystem:
         }
         self._layouts: dict[tuple[tuple[Pid, int], ...], Layout] = {}
         self._known: dict[Pid, dict[object, GraphAction]] = {}
+        self._labels: dict[Hashable, labels.Label] = {}
         module = codegen.Module(spawn=self._spawn)
         self._choices = compile_graph(graph, self._shared, self._private, module)
         self.source = module.source
@@ -201,21 +202,12 @@ class GraphSystem:
         kind: FailureKind = "assertion" if stopped >= 0 else "error"
         position = stopped if stopped >= 0 else ~stopped
         s[b] = FAILED_ASSERTION if kind == "assertion" else FAILED_ERROR
-        known = self._known[action.pid]
-        key = ("failed", edge.number, action.children, stopped)
-        failed = known.get(key)
-        if failed is None:
-            label = labels.label_of_failure(
-                self.graph, action.choice_.choice, edge.edge, action.pid, action.children, position, kind
-            )
-            failed = known[key] = _planned(action.choice_, edge, label, action.footprint, action.children)
-        event = failed.event
-        assert event is not None
-        if event.footprint != action.footprint:  # the same failure, other cells
-            event = Event(
-                event.pid, event.choice, event.label, action.footprint, event.spawned, event.failure
-            )
-        return event
+        choice, pid, children = action.choice_.choice, action.pid, action.children
+        label = self._once(
+            (edge.number, pid, children, stopped),
+            lambda: labels.label_of_failure(self.graph, choice, edge.edge, pid, children, position, kind),
+        )
+        return Event(pid, choice.number, label, action.footprint, label.spawned, label.failure)
 
     def start(self) -> GraphRun:
         return GraphRun(self, list(self._initial))
@@ -231,33 +223,35 @@ class GraphSystem:
         position: int,
     ) -> GraphAction:
         pid, children = process.pid, state[process.base + 1]
+        foot = self._footprint(edge or choice, state, process.base)
         if edge is not None:
-            foot = self._footprint(edge.fixed, edge.cells, state, process.base)
-            label = labels.label_of(self.graph, choice.choice, edge.edge, pid, children)
-            return _planned(choice, edge, label, foot, children)
-        foot = self._footprint(choice.fixed, choice.cells, state, process.base)
-        if position == codegen.UNDEFINED:
-            label = labels.label_of_guard_error(choice.choice, pid)
-            return _planned(choice, None, label, foot, children)
-        label = labels.waiting_label(choice.choice, pid)
+            label = self._once(
+                (edge.number, pid, children if edge.spawns else 0),
+                lambda: labels.label_of(self.graph, choice.choice, edge.edge, pid, children),
+            )
+        elif position == codegen.UNDEFINED:
+            label = self._once(
+                (choice.number, pid, "error"), lambda: labels.label_of_guard_error(choice.choice, pid)
+            )
+        else:
+            label = self._once((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
+        number, enabled = choice.choice.number, position != codegen.BLOCKED
+        event = Event(pid, number, label, foot, label.spawned, label.failure) if enabled else None
         return GraphAction(
-            pid,
-            choice.choice.number,
-            label,
-            foot,
-            False,
-            choice_=choice,
-            edge=None,
-            event=None,
-            children=children,
+            pid, number, label, foot, enabled, choice_=choice, edge=edge, event=event, children=children
         )
 
-    def _footprint(
-        self, fixed: Footprint, cells: codegen.STEP | None, state: Sequence[Any], b: int
-    ) -> Footprint:
-        if cells is None:
+    def _once(self, key: Hashable, make: Callable[[], labels.Label]) -> labels.Label:
+        """Labels are compared by identity, so each is made once."""
+        if key not in self._labels:
+            self._labels[key] = make()
+        return self._labels[key]
+
+    def _footprint(self, part: CompiledEdge | CompiledChoice, state: Sequence[Any], b: int) -> Footprint:
+        fixed = part.fixed
+        if part.cells is None:
             return fixed
-        touched = cast(tuple[int, ...], cells(state, b))
+        touched = cast(tuple[int, ...], part.cells(state, b))
         middle = touched.index(-1)
         reads = (self._locations[slot] for slot in touched[:middle])
         writes = (self._locations[slot] for slot in touched[middle + 1 : -1])
@@ -327,16 +321,6 @@ def _read(state: Sequence[Any], slot: int, type_: object) -> Value:
     if isinstance(type_, ArrayType):
         return tuple(state[slot : slot + type_.size])
     return cast(Scalar, state[slot])
-
-
-def _planned(
-    choice: CompiledChoice, edge: CompiledEdge | None, label: labels.Label, foot: Footprint, children: int
-) -> GraphAction:
-    number = choice.choice.number
-    event = Event(label.pid, number, label, foot, label.spawned, label.failure)
-    return GraphAction(
-        label.pid, number, label, foot, True, choice_=choice, edge=edge, event=event, children=children
-    )
 
 
 @dataclass(slots=True)

@@ -32,10 +32,10 @@ from porcini.ir.expr import (
     ite,
     nodes,
     not_,
+    order,
     rebuild,
     select,
 )
-from porcini.ir.text import show
 
 Linear = tuple[int, dict[Expr, int]]
 """A constant, and terms with their non-zero coefficients."""
@@ -48,6 +48,7 @@ def simplify(expr: Expr) -> Expr:
     """An equal expression, usually smaller.
 
     >>> from porcini.ir.expr import var
+    >>> from porcini.ir.text import show
     >>> x = var("x", "int")
     >>> show(simplify(not_(binary("!=", binary("+", x, const(2)), const(0)))))
     'x == -2'
@@ -101,13 +102,10 @@ def _linear(node: Expr) -> Linear:
             return _plus(_linear(left), _linear(right))
         case Binary(op="-", left=left, right=right):
             return _plus(_linear(left), _scale(_linear(right), -1))
-        case (
-            Binary(op="*", left=Const(value=k), right=other)
-            | Binary(op="*", left=other, right=Const(value=k))
-        ):
+        case Binary(op="*", left=Const(value=k), right=other) | Binary(op="*", left=other, right=Const(value=k)):
             return _scale(_linear(other), int(k))
         case Binary(op="*", left=left, right=right):
-            a, b = sorted((left, right), key=show)
+            a, b = sorted((left, right), key=order)
             return 0, {binary("*", a, b): 1}
         case _:
             return 0, {node: 1}
@@ -128,7 +126,7 @@ def _sum(form: Linear) -> Expr:
     """A linear form as an expression, positive terms first, in alphabetical order."""
     constant, terms = form
     total: Expr | None = None
-    for term, k in sorted(terms.items(), key=lambda item: (item[1] < 0, show(item[0]))):
+    for term, k in sorted(terms.items(), key=lambda item: (item[1] < 0, order(item[0]))):
         product = term if abs(k) == 1 else binary("*", const(abs(k)), term)
         if total is None:
             total = product if k > 0 else binary("*", const(k), term)
@@ -164,7 +162,7 @@ def _compare(op: BinaryOp, left: Expr, right: Expr) -> Expr:
     if op != "<=":
         if constant % divisor:
             return const(op == "!=")
-        if terms[min(terms, key=show)] < 0:
+        if terms[min(terms, key=order)] < 0:
             divisor = -divisor
     # terms + constant <= 0, over integers: divide and round the constant up
     bound = -(-constant // divisor) if op == "<=" else constant // divisor
@@ -187,7 +185,7 @@ def _compare_bool(op: BinaryOp, left: Expr, right: Expr) -> Expr:
         return TRUE
     if left is _negate(right):
         return FALSE
-    if isinstance(right, Const) or (not isinstance(left, Const) and show(right) < show(left)):
+    if isinstance(right, Const) or (not isinstance(left, Const) and order(right) < order(left)):
         left, right = right, left
     if isinstance(left, Const):
         return right if left.value else _negate(right)
@@ -232,8 +230,20 @@ def _join(op: str, args: tuple[Expr, ...]) -> Expr:
             new.update(dict.fromkeys(_flatten(op, (part,))))
         new.pop(unit, None)
         if new == parts:
-            return make(*parts)
+            return _factor(op, tuple(parts)) or make(*parts)
         parts = new
+
+
+def _factor(op: str, parts: tuple[Expr, ...]) -> Expr | None:
+    """`a and b or a and c` is `a and (b or c)`, and the dual."""
+    dual = "or" if op == "and" else "and"
+    sides = [_flatten(dual, (part,)) for part in parts]
+    shared = [arg for arg in sides[0] if all(arg in side for side in sides[1:])] if len(sides) > 1 else []
+    if not shared:
+        return None
+    unmake = disj if op == "and" else conj
+    rest = tuple(unmake(*(arg for arg in side if arg not in shared)) for side in sides)
+    return _join(dual, (*shared, _join(op, rest)))
 
 
 def _flatten(op: str, args: tuple[Expr, ...]) -> list[Expr]:

@@ -163,9 +163,7 @@ class _Builder(Transformer[Token, ast.Program]):
     def parens(self, paren: Token, inner: ast.Expression) -> ast.Expression:
         return inner
 
-    def lvalue(
-        self, name: Token, bracket: Token | None = None, index: ast.Expression | None = None
-    ) -> ast.Name:
+    def lvalue(self, name: Token, bracket: Token | None = None, index: ast.Expression | None = None) -> ast.Name:
         depth = _expression_depth(_at(name), index) if index else 1
         return ast.Name(_at(name), depth, str(name), index)
 
