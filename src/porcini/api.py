@@ -19,6 +19,7 @@ from porcini.core.systems import Final, Program, Value
 from porcini.core.traces import Trace
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.limits import Limits
+from porcini.engines.optimal import optimal
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.replaying import run_freely
@@ -35,7 +36,7 @@ LANGUAGES: dict[str, Loader] = {"gcl": gcl.load}
 """Languages by the ending of their files."""
 
 Engine = Callable[[Program, Tally], None]
-ENGINES: dict[str, Engine] = {"exhaustive": exhaustive}
+ENGINES: dict[str, Engine] = {"exhaustive": exhaustive, "optimal": optimal}
 INDEPENDENCES = ("syntactic",)
 
 
@@ -267,7 +268,6 @@ def _single(model: Model, command: str, tally: Tally, trace: Trace, final: Final
         tally.stopped, tally.limit = "limit", limit
         return _report(model, command, tally, engine="random", property="terminates")
     tally.complete(trace, final, None)
-    tally.counts.classes = 1
     bad = final.kind != "terminated"
     counterexample = Counterexample(tally.outcomes, ()) if bad else None
     return _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)

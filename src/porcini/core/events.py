@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 from porcini.core.errors import Place
-from porcini.core.footprints import Footprint
+from porcini.core.footprints import NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
 
 FailureKind = Literal["assertion", "error"]
@@ -53,7 +53,8 @@ class Failure:
 class Action:
     """What a process may do next; its footprint over-approximates what it will do.
 
-    A blocked process has an action too: it reads the guard that it waits for.
+    A blocked process has an action too: it reads the guard that it waits for. `decides` are the locations whose
+    values settle whether it can go on, and by which step: where nobody writes those, it does the same thing.
     """
 
     pid: Pid
@@ -61,6 +62,7 @@ class Action:
     label: Label
     footprint: Footprint
     enabled: bool = True
+    decides: frozenset[Location] = NOWHERE
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +79,7 @@ class Event:
     footprint: Footprint
     spawned: tuple[Pid, ...] = ()
     failure: Failure | None = None
+    decides: frozenset[Location] = NOWHERE
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

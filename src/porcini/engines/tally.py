@@ -60,7 +60,6 @@ class Tally:
             self.stopped = "first-violation"
         except KeyboardInterrupt:
             self.stopped, self.limit, self.interrupted = "limit", "an interrupt", True
-        self.counts.classes = len(self._classes)
         self.seconds = clock.seconds
 
     def step(self) -> None:
@@ -78,9 +77,13 @@ class Tally:
             raise LimitHit(self.limit)
 
     def complete(self, trace: Trace, final: Final, name: Hashable) -> None:
-        """A run in which nothing can move any more, with the name of its class."""
+        """A run in which nothing can move any more. Engines that never repeat a class need not name it."""
         self.counts.executions += 1
-        self._classes.add(name)
+        if name is None:
+            self.counts.classes += 1
+        elif name not in self._classes:
+            self._classes.add(name)
+            self.counts.classes += 1
         state = _observed(final.state, self.observe)
         key = (final.kind, tuple(state.items()))
         schedule = trace.schedule

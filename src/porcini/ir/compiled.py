@@ -33,6 +33,8 @@ class CompiledChoice:
     decide: codegen.STEP
     cells: codegen.STEP | None
     fixed: Footprint
+    deciding_cells: codegen.STEP | None
+    deciding: Footprint
     edges: tuple[CompiledEdge, ...]
 
 
@@ -70,6 +72,7 @@ def compile_graph(
                     choice,
                     module.add(codegen.decide(choice, slots)),
                     *_touched(module, footprint.of_guards(choice), slots),
+                    *_touched(module, footprint.of_decision(choice), slots),
                     tuple(edges),
                 )
             )

@@ -59,6 +59,26 @@ def of_guards(choice: Choice) -> Touched:
     return _touched([edge.guard for edge in choice.edges], [], set())
 
 
+def of_decision(choice: Choice) -> Touched:
+    """What settles whether a process can move, by which edge, and on which cells that edge works."""
+    guards = [edge.guard for edge in choice.edges]
+    indices = [
+        node.index
+        for edge in choice.edges
+        for op in edge.block
+        for expr in (*reads_of(op), *((op.target,) if isinstance(op, Assign) else ()))
+        for node in nodes(expr)
+        if isinstance(node, Select) and not variable_of(node).private
+    ]
+    shared: set[Expr] = {
+        node
+        for expr in (*guards, *indices)
+        for node in nodes(expr)
+        if isinstance(node, Select) and not all(v.private for v in free(node.index))
+    }
+    return _touched([*guards, *indices], [], shared)
+
+
 def static(touched: Touched) -> Footprint:
     """The same with every cell that is not known standing for its whole array."""
     reads = touched.fixed.reads.union(*(locations(variable_of(c)) for c in touched.read_cells))

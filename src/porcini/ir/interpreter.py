@@ -158,17 +158,18 @@ class GraphSystem:
             for choice in choices[point]:
                 position = choice.decide(state, b)
                 edge = choice.edges[position] if position >= 0 else None
+                deciding = choice.deciding_cells
                 key: object
                 if edge is None:
-                    key = choice.number if choice.cells is None else (choice.number, choice.cells(state, b))
-                    key = (key, position)
-                elif edge.cells is None and not edge.spawns:
+                    key = (choice.number, position, choice.cells and choice.cells(state, b))
+                elif edge.cells is None and deciding is None and not edge.spawns:
                     key = edge.number
                 else:
                     key = (
                         edge.number,
                         state[b + 1] if edge.spawns else 0,
                         edge.cells and edge.cells(state, b),
+                        deciding and deciding(state, b),
                     )
                 action = process.known.get(key)
                 if action is None:
@@ -207,7 +208,7 @@ class GraphSystem:
             (edge.number, pid, children, stopped),
             lambda: labels.label_of_failure(self.graph, choice, edge.edge, pid, children, position, kind),
         )
-        return Event(pid, choice.number, label, action.footprint, label.spawned, label.failure)
+        return Event(pid, choice.number, label, action.footprint, label.spawned, label.failure, action.decides)
 
     def start(self) -> GraphRun:
         return GraphRun(self, list(self._initial))
@@ -223,7 +224,9 @@ class GraphSystem:
         position: int,
     ) -> GraphAction:
         pid, children = process.pid, state[process.base + 1]
-        foot = self._footprint(edge or choice, state, process.base)
+        part = edge or choice
+        foot = self._footprint(part.fixed, part.cells, state, process.base)
+        decides = self._footprint(choice.deciding, choice.deciding_cells, state, process.base).reads
         if edge is not None:
             label = self._once(
                 (edge.number, pid, children if edge.spawns else 0),
@@ -236,9 +239,9 @@ class GraphSystem:
         else:
             label = self._once((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
         number, enabled = choice.choice.number, position != codegen.BLOCKED
-        event = Event(pid, number, label, foot, label.spawned, label.failure) if enabled else None
+        event = Event(pid, number, label, foot, label.spawned, label.failure, decides) if enabled else None
         return GraphAction(
-            pid, number, label, foot, enabled, choice_=choice, edge=edge, event=event, children=children
+            pid, number, label, foot, enabled, decides, choice_=choice, edge=edge, event=event, children=children
         )
 
     def _once(self, key: Hashable, make: Callable[[], labels.Label]) -> labels.Label:
@@ -247,11 +250,10 @@ class GraphSystem:
             self._labels[key] = make()
         return self._labels[key]
 
-    def _footprint(self, part: CompiledEdge | CompiledChoice, state: Sequence[Any], b: int) -> Footprint:
-        fixed = part.fixed
-        if part.cells is None:
+    def _footprint(self, fixed: Footprint, cells: codegen.STEP | None, state: Sequence[Any], b: int) -> Footprint:
+        if cells is None:
             return fixed
-        touched = cast(tuple[int, ...], part.cells(state, b))
+        touched = cast(tuple[int, ...], cells(state, b))
         middle = touched.index(-1)
         reads = (self._locations[slot] for slot in touched[:middle])
         writes = (self._locations[slot] for slot in touched[middle + 1 : -1])

@@ -1,0 +1,157 @@
+"""The execution under way: its events with happens-before, growing and shrinking at its end.
+
+Positions count from 0, and sets of positions are integers: bit k is position k. `past[j]` is what happens
+before event j, and `races[j]` the events that j depends on directly, with nothing between. Both are found
+from the last writer and the readers since of each location, not by looking at all earlier events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from porcini.core.events import Action, Event
+from porcini.core.footprints import Footprint, Location
+from porcini.core.pids import Pid
+from porcini.core.traces import Trace
+
+
+class Dependence:
+    """Are two steps dependent? Syntactic (P0, Def. 9), with answers about footprints kept.
+
+    `direct` says that dependence is what footprints say, so that tables by location find all of it.
+    """
+
+    direct = True
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], bool] = {}
+        self._kept: list[Footprint] = []  # keys are identities, so what they name must stay
+
+    def conflict(self, a: Footprint, b: Footprint) -> bool:
+        key = (id(a), id(b))
+        known = self._known.get(key)
+        if known is None:
+            self._kept += (a, b)
+            known = self._known[key] = a.conflicts(b)
+        return known
+
+    def dependent(self, a: Event, b: Event) -> bool:
+        return (
+            a.pid == b.pid
+            or (bool(a.spawned) and b.pid in a.spawned)
+            or (bool(b.spawned) and a.pid in b.spawned)
+            or self.conflict(a.footprint, b.footprint)
+        )
+
+
+@dataclass(slots=True)
+class Execution:
+    """Events, and for each what happens before it and what it races with."""
+
+    dependence: Dependence
+    events: list[Event] = field(default_factory=list)
+    past: list[int] = field(default_factory=list)
+    races: list[list[int]] = field(default_factory=list)
+    _own: dict[Pid, list[int]] = field(default_factory=dict)
+    _spawned_by: dict[Pid, int] = field(default_factory=dict)
+    _writers: dict[Location, list[int]] = field(default_factory=dict)
+    _readers: dict[Location, list[int]] = field(default_factory=dict)
+    _opaque: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def trace(self) -> Trace:
+        return Trace(self.events)
+
+    def push(self, event: Event) -> None:
+        position = len(self.events)
+        before = self.past_of_next(event.pid)
+        races: list[int] = []
+        for k in self._touching(event):
+            if not before >> k & 1:
+                races.append(k)
+                before |= self.past[k] | 1 << k
+        self.events.append(event)
+        self.past.append(before)
+        self.races.append(races)
+        self._own.setdefault(event.pid, []).append(position)
+        for pid in event.spawned:
+            self._spawned_by[pid] = position
+        if event.footprint.opaque:
+            self._opaque.append(position)
+        for location in event.footprint.reads:
+            self._readers.setdefault(location, []).append(position)
+        for location in event.footprint.writes:
+            self._writers.setdefault(location, []).append(position)
+
+    def pop(self) -> Event:
+        event = self.events.pop()
+        self.past.pop()
+        self.races.pop()
+        self._own[event.pid].pop()
+        for pid in event.spawned:
+            del self._spawned_by[pid]
+        if event.footprint.opaque:
+            self._opaque.pop()
+        for location in event.footprint.reads:
+            self._readers[location].pop()
+        for location in event.footprint.writes:
+            self._writers[location].pop()
+        return event
+
+    def past_of_next(self, pid: Pid) -> int:
+        """What must come before the next step of a process, whatever that is."""
+        own = self._own.get(pid)
+        previous = own[-1] if own else self._spawned_by.get(pid)
+        return 0 if previous is None else self.past[previous] | 1 << previous
+
+    def past_of_position(self, position: int) -> int:
+        """The same for the process of an event, just before that event."""
+        pid = self.events[position].pid
+        own = self._own[pid]
+        index = own.index(position)
+        previous = own[index - 1] if index else self._spawned_by.get(pid)
+        return 0 if previous is None else self.past[previous] | 1 << previous
+
+    def _touching(self, step: Event | Action) -> list[int]:
+        """Earlier events that a step may depend on directly, latest first."""
+        foot = step.footprint
+        if foot.opaque or not self.dependence.direct:
+            return [k for k in range(len(self.events) - 1, -1, -1) if self._depends(k, step)]
+        found: set[int] = set(self._opaque[-1:])
+        for location in foot.reads:
+            writers = self._writers.get(location)
+            if writers:
+                found.add(writers[-1])
+        for location in foot.writes:
+            last = -1
+            writers = self._writers.get(location)
+            if writers:
+                last = writers[-1]
+                found.add(last)
+            for k in reversed(self._readers.get(location, ())):
+                if k < last:
+                    break
+                found.add(k)
+        return sorted(found, reverse=True)
+
+    def _depends(self, k: int, step: Event | Action) -> bool:
+        if isinstance(step, Event):
+            return self.dependence.dependent(self.events[k], step)
+        return self.dependence.conflict(self.events[k].footprint, step.footprint)
+
+    def last_race(self, action: Action) -> int | None:
+        """The latest event that a next step depends on and that does not have to come before it."""
+        before = self.past_of_next(action.pid)
+        return next((k for k in self._touching(action) if not before >> k & 1), None)
+
+    def writers(self, locations: frozenset[Location]) -> list[int]:
+        """The positions of all events that write one of some locations, in order."""
+        return sorted({k for location in locations for k in self._writers.get(location, ())})
+
+    def not_after(self, position: int, candidates: range) -> Iterator[int]:
+        """Those of some later positions that do not happen after an event."""
+        past = self.past
+        return (k for k in candidates if not past[k] >> position & 1)

@@ -1,0 +1,97 @@
+"""Optimal DPOR with wakeup trees: one run per class and none in vain, whatever guards do.
+
+Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 2 (line numbers in brackets), with races against
+guards as `races` describes them.
+
+    opened      a state is explored as its wakeup tree says [15, 16]; where that is empty, any process may go [19]
+    next_move   the first branch of the tree [20]
+    taken       the branch is done; the tree below it goes along [22 to 26]
+    completed   at the end of a run, for every reversal v at an earlier state: unless a sleeping step is a weak
+                initial of v, insert v into that state's tree [5 to 9]
+
+A step asleep at the end of a wakeup sequence, with nothing else to do, cannot happen (Theorem 7.7); if it does,
+it is a bug in Porcini and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porcini.core.events import Event, Move
+from porcini.core.systems import Program
+from porcini.engines.execution import Dependence
+from porcini.engines.races import Reversal, guard_reversals, plain_reversals
+from porcini.engines.search import Node, Search
+from porcini.engines.tally import Tally
+from porcini.engines.wakeup import Branch, Tree, insert, without
+
+
+class InternalError(Exception):
+    """A theorem does not hold at run time: a bug in Porcini."""
+
+
+def optimal(program: Program, tally: Tally, dependence: Dependence | None = None) -> None:
+    """Run one execution of each class."""
+    Search(program, Optimal(), tally, dependence or Dependence()).explore()
+
+
+class Optimal:
+    """The reduction; a node's plan is its wakeup tree."""
+
+    def opened(self, search: Search, node: Node, plan: Tree | None) -> None:
+        node.plan = plan or []
+        if node.plan or not node.enabled:
+            return
+        last = search.execution.events[-1].pid if search.execution.events else None
+        awake = [action for action in node.enabled if action.move not in node.sleep]
+        if not awake:
+            raise InternalError(
+                "Porcini bug: a run under `optimal` was blocked by its sleep set; please report the program "
+                f"with this schedule: {' '.join(str(m.pid) for m in search.execution.trace().schedule)}"
+            )
+        chosen = next((action for action in awake if action.pid == last), awake[0])
+        planned = Event(chosen.pid, chosen.choice, chosen.label, chosen.footprint, decides=chosen.decides)
+        node.plan.append(Branch(planned))
+
+    def next_move(self, search: Search, node: Node) -> Move | None:
+        if not node.plan:
+            return None
+        move: Move = node.plan[0].event.move
+        if not node.actions[move].enabled:
+            raise InternalError(f"Porcini bug: a wakeup sequence wants {move.pid}, which is blocked")
+        return move
+
+    def taken(self, node: Node, event: Event) -> Tree:
+        branch: Branch = node.plan.pop(0)
+        return branch.below
+
+    def completed(self, search: Search, first_new: int) -> None:
+        execution = search.execution
+        for reversal in plain_reversals(execution, first_new):
+            assert reversal.event is not None
+            between = [execution.events[k] for k in reversal.between]
+            self._add(search, reversal.at, [*between, reversal.event])
+        pending = list(search.nodes[-1].actions.values())
+        for reversal in guard_reversals(execution, first_new, pending):
+            for step in possible_steps(search, reversal):
+                between = [execution.events[k] for k in reversal.between]
+                self._add(search, reversal.at, [*between, step])
+
+    def _add(self, search: Search, at: int, sequence: Sequence[Event]) -> None:
+        node = search.nodes[at]
+        for asleep in node.sleep.values():
+            if without(asleep, sequence, search.dependence) is not None:
+                return
+        insert(node.plan, sequence, search.dependence)
+
+
+def possible_steps(search: Search, reversal: Reversal) -> list[Event]:
+    """The steps of the reversal's process that are enabled there and depend on the event that it precedes."""
+    reversed_event = search.execution.events[reversal.at]
+    actions = search.try_out(reversal.at, reversal.between)
+    steps = [
+        Event(action.pid, action.choice, action.label, action.footprint, decides=action.decides)
+        for action in actions or ()
+        if action.pid == reversal.pid and action.enabled
+    ]
+    return [step for step in steps if search.dependence.dependent(reversed_event, step)]
