@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from porcini.core.errors import Place
 from porcini.core.events import Action, Event
@@ -68,6 +68,17 @@ class Forkable(Run, Protocol):
     """A run that can be saved: `fork` gives a second one that goes on from here."""
 
     def fork(self) -> Self: ...
+
+
+@runtime_checkable
+class Incremental(Run, Protocol):
+    """A run that can say what an event changed, without looking at every process again."""
+
+    def actions_after(self, before: Sequence[Any], event: Event) -> Sequence[Action]:
+        """The actions now, given those just before the last event."""
+
+    def actions_of(self, pid: Pid) -> Sequence[Action]:
+        """The actions of one process. An action of a state may be taken in every state that has it."""
 
 
 class Program(Protocol):

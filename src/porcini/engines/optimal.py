@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porcini.core.events import Event, Move
+from porcini.core.events import Action, Event
 from porcini.core.systems import Program
 from porcini.engines.execution import Dependence
 from porcini.engines.races import Reversal, guard_reversals, plain_reversals
@@ -38,28 +38,39 @@ def optimal(program: Program, tally: Tally, dependence: Dependence | None = None
 class Optimal:
     """The reduction; a node's plan is its wakeup tree."""
 
-    def opened(self, search: Search, node: Node, plan: Tree | None) -> None:
+    def __init__(self) -> None:
+        self._planned: dict[Action, Event] = {}
+
+    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Tree | None) -> None:
         node.plan = plan or []
-        if node.plan or not node.enabled:
+        if node.plan or not enabled:
             return
-        last = search.execution.events[-1].pid if search.execution.events else None
-        awake = [action for action in node.enabled if action.move not in node.sleep]
+        awake = [action for action in enabled if action.move not in node.sleep] if node.sleep else enabled
         if not awake:
             raise InternalError(
                 "Porcini bug: a run under `optimal` was blocked by its sleep set; please report the program "
                 f"with this schedule: {' '.join(str(m.pid) for m in search.execution.trace().schedule)}"
             )
+        last = search.execution.events[-1].pid if search.execution.events else None
         chosen = next((action for action in awake if action.pid == last), awake[0])
-        planned = Event(chosen.pid, chosen.choice, chosen.label, chosen.footprint, decides=chosen.decides)
-        node.plan.append(Branch(planned))
+        node.plan.append(Branch(self.planned(chosen)))
 
-    def next_move(self, search: Search, node: Node) -> Move | None:
+    def planned(self, action: Action) -> Event:
+        """What an action will do, as far as it can be known."""
+        event = self._planned.get(action)
+        if event is None:
+            event = self._planned[action] = Event(
+                action.pid, action.choice, action.label, action.footprint, decides=action.decides
+            )
+        return event
+
+    def next_move(self, search: Search, node: Node) -> Action | None:
         if not node.plan:
             return None
-        move: Move = node.plan[0].event.move
-        if not node.actions[move].enabled:
-            raise InternalError(f"Porcini bug: a wakeup sequence wants {move.pid}, which is blocked")
-        return move
+        action = node.action(node.plan[0].event.move)
+        if not action.enabled:
+            raise InternalError(f"Porcini bug: a wakeup sequence wants {action.pid}, which is blocked")
+        return action
 
     def taken(self, node: Node, event: Event) -> Tree:
         branch: Branch = node.plan.pop(0)
@@ -71,9 +82,8 @@ class Optimal:
             assert reversal.event is not None
             between = [execution.events[k] for k in reversal.between]
             self._add(search, reversal.at, [*between, reversal.event])
-        pending = list(search.nodes[-1].actions.values())
-        for reversal in guard_reversals(execution, first_new, pending):
-            for step in possible_steps(search, reversal):
+        for reversal in guard_reversals(execution, first_new, search.nodes[-1].actions):
+            for step in map(self.planned, possible_steps(search, reversal)):
                 between = [execution.events[k] for k in reversal.between]
                 self._add(search, reversal.at, [*between, step])
 
@@ -85,13 +95,11 @@ class Optimal:
         insert(node.plan, sequence, search.dependence)
 
 
-def possible_steps(search: Search, reversal: Reversal) -> list[Event]:
+def possible_steps(search: Search, reversal: Reversal) -> list[Action]:
     """The steps of the reversal's process that are enabled there and depend on the event that it precedes."""
-    reversed_event = search.execution.events[reversal.at]
-    actions = search.try_out(reversal.at, reversal.between)
-    steps = [
-        Event(action.pid, action.choice, action.label, action.footprint, decides=action.decides)
-        for action in actions or ()
-        if action.pid == reversal.pid and action.enabled
+    event = search.execution.events[reversal.at]
+    return [
+        action
+        for action in search.try_out(reversal.at, reversal.between, reversal.pid)
+        if action.enabled and search.dependence.conflict(event.footprint, action.footprint)
     ]
-    return [step for step in steps if search.dependence.dependent(reversed_event, step)]

@@ -26,7 +26,7 @@ location, a product of chain lengths over several. For arbitrary guards no cheap
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porcini.core.events import Action, Event
@@ -55,7 +55,7 @@ def plain_reversals(execution: Execution, first_new: int) -> Iterator[Reversal]:
                 yield Reversal(e, between, event.pid, event)
 
 
-def guard_reversals(execution: Execution, first_new: int, pending: list[Action]) -> Iterator[Reversal]:
+def guard_reversals(execution: Execution, first_new: int, pending: Sequence[Action]) -> Iterator[Reversal]:
     """Places where a step with a guard could have gone: of events from `first_new` on, and of blocked steps."""
     events = execution.events
     for j in _undecided(execution, first_new):

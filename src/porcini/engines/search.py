@@ -12,11 +12,13 @@ since, need not be explored again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
-from porcini.core.systems import Forkable, Program, Run
+from porcini.core.pids import Pid
+from porcini.core.systems import Forkable, Incremental, Program, Run
 from porcini.engines.execution import Dependence, Execution
 from porcini.engines.replaying import replayed
 from porcini.engines.tally import Tally
@@ -27,18 +29,25 @@ class Node:
     """A state of the search; `plan` is whatever the reduction keeps here."""
 
     run: Run | None
+    actions: Sequence[Action]
     sleep: dict[Move, Event]
-    actions: dict[Move, Action] = field(default_factory=dict)
-    enabled: list[Action] = field(default_factory=list)
     plan: Any = None
+    taken: Action | None = None
+
+    @property
+    def enabled(self) -> list[Action]:
+        return [action for action in self.actions if action.enabled]
+
+    def action(self, move: Move) -> Action:
+        return next(action for action in self.actions if action.move == move)
 
 
 class Reduction(Protocol):
     """Decides what is explored. `taken` gives the plan with which the state after a move is opened."""
 
-    def opened(self, search: Search, node: Node, plan: Any) -> None: ...
+    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None: ...
 
-    def next_move(self, search: Search, node: Node) -> Move | None: ...
+    def next_move(self, search: Search, node: Node) -> Action | None: ...
 
     def taken(self, node: Node, event: Event) -> Any: ...
 
@@ -59,68 +68,66 @@ class Search:
     def explore(self) -> None:
         """Run to the end. `first_new` is where the current execution leaves those already completed."""
         nodes, execution, tally, reduction = self.nodes, self.execution, self.tally, self.reduction
-        self._open(self.program.start(), {}, None)
-        tally.counts.states += 1
+        dependent = self.dependence.dependent
+        start = self.program.start()
+        self.forkable = isinstance(start, Forkable)
+        incremental = self.incremental = isinstance(start, Incremental)
         depth = tally.limits.depth
         first_new = 0
+        tally.counts.states += 1
+        if self._open(start, start.actions(), {}, None):
+            tally.complete(execution.trace(), start.final(), None)
         while nodes:
             node = nodes[-1]
-            move = None
-            if not node.enabled:
-                reduction.completed(self, first_new)
-                tally.complete(execution.trace(), self._run_at(len(nodes) - 1).final(), None)
-                first_new = len(execution)
-            elif len(execution) >= depth:
+            action = reduction.next_move(self, node)
+            if action is not None and len(execution) >= depth:
                 tally.cut()
-                first_new = len(execution)
-            else:
-                move = reduction.next_move(self, node)
-            if move is None:
+                action = None
+            if action is None:
                 nodes.pop()
                 if nodes:
                     event = execution.pop()
                     nodes[-1].sleep[event.move] = event
-                    first_new = min(first_new, len(execution))
+                    first_new = len(execution)
                 continue
+            node.taken = action
             run = self._branch(len(nodes) - 1)
-            event = run.step(node.actions[move])
+            event = run.step(action)
             execution.push(event)
             tally.step()
-            dependent = self.dependence.dependent
+            actions = run.actions_after(node.actions, event) if incremental else run.actions()  # type: ignore[attr-defined]
             sleep = {m: s for m, s in node.sleep.items() if not dependent(s, event)} if node.sleep else {}
-            self._open(run, sleep, reduction.taken(node, event))
+            if self._open(run, actions, sleep, reduction.taken(node, event)):
+                reduction.completed(self, first_new)
+                tally.complete(execution.trace(), run.final(), None)
 
-    def _open(self, run: Run, sleep: dict[Move, Event], plan: Any) -> None:
-        node = Node(run, sleep)
-        for action in run.actions():
-            node.actions[action.move] = action
-            if action.enabled:
-                node.enabled.append(action)
+    def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
+        """Add a node; say whether it is the end of a run."""
+        node = Node(run, actions, sleep)
         self.nodes.append(node)
-        self.reduction.opened(self, node, plan)
+        enabled = node.enabled
+        self.reduction.opened(self, node, enabled, plan)
+        return not enabled
 
     def _branch(self, depth: int) -> Run:
         """A run that stands at a node and may be used up."""
         node = self.nodes[depth]
-        if isinstance(node.run, Forkable):
-            return node.run.fork()
+        if self.forkable:
+            return node.run.fork()  # type: ignore[union-attr, no-any-return]
         run, node.run = node.run, None
-        return run or replayed(self.program, self.execution.trace().schedule[:depth])
+        return run or self._replayed(depth)
 
-    def _run_at(self, depth: int) -> Run:
-        node = self.nodes[depth]
-        return node.run or replayed(self.program, self.execution.trace().schedule[:depth])
-
-    def try_out(self, at: int, between: tuple[int, ...]) -> list[Action] | None:
-        """The actions after the first `at` events and some later ones; None if one of those cannot go."""
-        run = self._branch(at) if isinstance(self.nodes[at].run, Forkable) else self._fresh(at)
-        for position in between:
-            move = self.execution.events[position].move
-            action = next((a for a in run.actions() if a.move == move and a.enabled), None)
-            if action is None:
-                return None
-            run.step(action)
-        return list(run.actions())
-
-    def _fresh(self, depth: int) -> Run:
+    def _replayed(self, depth: int) -> Run:
         return replayed(self.program, self.execution.trace().schedule[:depth])
+
+    def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
+        """The actions of a process after the first `at` events and some later ones that can go without the rest."""
+        if self.forkable and self.incremental:
+            run: Any = self._branch(at)
+            for position in between:
+                run.step(self.nodes[position].taken)
+            return run.actions_of(pid)  # type: ignore[no-any-return]
+        run = self._replayed(at)
+        for position in between:
+            run.step(next(a for a in run.actions() if a.move == self.execution.events[position].move))
+        return [action for action in run.actions() if action.pid == pid]

@@ -54,7 +54,7 @@ class Process:
 class Layout:
     """Which processes there are and where their frames begin. Made once each, compared by identity."""
 
-    __slots__ = ("_grown", "bases", "processes", "system")
+    __slots__ = ("_grown", "bases", "by_pid", "processes", "system")
 
     def __init__(self, system: GraphSystem, members: Sequence[tuple[Pid, int]]) -> None:
         self.system = system
@@ -65,6 +65,7 @@ class Layout:
             base += system.frame_size(template)
         self.processes = tuple(processes)
         self.bases = {process.pid: process.base for process in processes}
+        self.by_pid = {process.pid: process for process in processes}
         self._grown: dict[tuple[Pid, int], Layout] = {}
 
     @property
@@ -149,34 +150,60 @@ class GraphSystem:
 
     def actions(self, state: Sequence[Any]) -> list[GraphAction]:
         found: list[GraphAction] = []
-        choices = self._choices
         for process in state[0].processes:
-            b = process.base
-            point = state[b]
-            if point < FIRST_POINT:
-                continue
-            for choice in choices[point]:
-                position = choice.decide(state, b)
-                edge = choice.edges[position] if position >= 0 else None
-                deciding = choice.deciding_cells
-                key: object
-                if edge is None:
-                    key = (choice.number, position, choice.cells and choice.cells(state, b))
-                elif edge.cells is None and deciding is None and not edge.spawns:
-                    key = edge.number
-                else:
-                    key = (
-                        edge.number,
-                        state[b + 1] if edge.spawns else 0,
-                        edge.cells and edge.cells(state, b),
-                        deciding and deciding(state, b),
-                    )
-                action = process.known.get(key)
-                if action is None:
-                    action = self._action(state, process, choice, edge, cast(int, position))
-                    process.known[key] = action
+            if state[process.base] >= FIRST_POINT:
+                self._actions_of(state, process, found)
+        return found
+
+    def actions_of(self, state: Sequence[Any], pid: Pid) -> list[GraphAction]:
+        """The actions of one process; none if it has not been spawned or has ended."""
+        found: list[GraphAction] = []
+        process = state[0].by_pid.get(pid)
+        if process is not None and state[process.base] >= FIRST_POINT:
+            self._actions_of(state, process, found)
+        return found
+
+    def actions_after(
+        self, state: Sequence[Any], before: Sequence[GraphAction], event: Event
+    ) -> list[GraphAction]:
+        """The actions after an event, given those before it: only what it may have changed is looked at again."""
+        if event.spawned:
+            return self.actions(state)
+        found: list[GraphAction] = []
+        writes, mover, again = event.footprint.writes, event.pid, None
+        for action in before:
+            pid = action.pid
+            if pid == mover or (action.decides and not writes.isdisjoint(action.decides)):
+                if pid != again:  # several choices of one process come together
+                    again = pid
+                    found += self.actions_of(state, pid)
+            else:
                 found.append(action)
         return found
+
+    def _actions_of(self, state: Sequence[Any], process: Process, found: list[GraphAction]) -> None:
+        b = process.base
+        for choice in self._choices[state[b]]:
+            position = choice.decide(state, b)
+            edge = choice.edges[position] if position >= 0 else None
+            deciding = choice.deciding_cells
+            key: object
+            if edge is None:
+                key = (choice.number, position, choice.cells and choice.cells(state, b))
+            elif edge.cells is None and deciding is None and not edge.spawns:
+                key = edge.number
+            else:
+                key = (
+                    edge.number,
+                    state[b + 1] if edge.spawns else 0,
+                    edge.cells and edge.cells(state, b),
+                    deciding and deciding(state, b),
+                )
+            action = process.known.get(key)
+            if action is None:
+                action = self._action(state, process, choice, edge, cast(int, position))
+                process.known[key] = action
+            found.append(action)
 
     def fire(self, state: State, action: Action) -> tuple[State, Event]:
         slots = list(state)
@@ -334,6 +361,12 @@ class GraphRun:
 
     def actions(self) -> list[GraphAction]:
         return self.system.actions(self.slots)
+
+    def actions_of(self, pid: Pid) -> list[GraphAction]:
+        return self.system.actions_of(self.slots, pid)
+
+    def actions_after(self, before: Sequence[GraphAction], event: Event) -> list[GraphAction]:
+        return self.system.actions_after(self.slots, before, event)
 
     def step(self, action: Action) -> Event:
         return self.system.apply(self.slots, action)
