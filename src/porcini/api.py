@@ -15,14 +15,13 @@ from typing import TypeVar
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, PropertyName, Report, TraceEntry
-from porcini.core.systems import Final, Program, Value
-from porcini.core.traces import Trace
+from porcini.core.systems import Program, Value
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.limits import Limits
 from porcini.engines.optimal import optimal
 from porcini.engines.permuting import Permuting
+from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
-from porcini.engines.replaying import run_freely
 from porcini.engines.tally import Tally, Watcher
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.ir.graph import Graph
@@ -73,6 +72,8 @@ def load(file: str | Path) -> Model:
     'gcl'
     """
     source_path = Path(file)
+    if not str(file):
+        raise InputError("no file was named")
     if source_path.is_dir():
         raise InputError("is a directory", file=str(file))
     try:
@@ -118,8 +119,8 @@ def run(
     system = model.system(inputs)
     tally = Tally(limits or Limits(), _observed(model, observe))
     with _located(schedule):
-        trace, after, limit = run_freely(system, _moves(schedule), Random(seed), tally.limits)
-    return _single(model, "run", tally, trace, after.final(), limit)
+        recorded = run_freely(system, _moves(schedule), Random(seed), tally.limits)
+    return _single(model, "run", tally, recorded)
 
 
 def replay(
@@ -139,7 +140,7 @@ def replay(
     tally = Tally(Limits(), _observed(model, observe))
     with _located(schedule):
         trace, after = follow_schedule(system, _moves(schedule))
-    return _single(model, "replay", tally, trace, after.final(), None)
+    return _single(model, "replay", tally, Recorded(trace, after))
 
 
 def explore(
@@ -202,12 +203,12 @@ def permute(
     limits = limits or Limits()
     tally = Tally(limits, _observed(model, observe), watch=watch)
     with _located(schedule):
-        trace, after, limit = run_freely(system, _moves(schedule), Random(seed), limits)
-    if limit is not None:
-        tally.stopped, tally.limit = "limit", limit
+        recorded = run_freely(system, _moves(schedule), Random(seed), limits)
+    if recorded.limit is not None:
+        _stopped(tally, recorded)
         return _report(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
-    assert isinstance(after, GraphRun)
-    permuting = Permuting(system, trace, after, tally)
+    assert isinstance(recorded.run, GraphRun)
+    permuting = Permuting(system, recorded.trace, recorded.run, tally)
     tally.explore(permuting.search_with_seeds if seeds else permuting.search)
     violation = first_violated(("deterministic",), tally.outcomes)
     return _report(
@@ -261,15 +262,24 @@ def _observed(model: Model, observe: Iterable[str] | None) -> frozenset[str] | N
     return names
 
 
-def _single(model: Model, command: str, tally: Tally, trace: Trace, final: Final, limit: str | None) -> Report:
+def _stopped(tally: Tally, recorded: Recorded) -> None:
+    tally.stopped, tally.limit, tally.interrupted = "limit", recorded.limit, recorded.interrupted
+    tally.counts.states, tally.counts.events = len(recorded.trace) + 1, len(recorded.trace)
+    tally.seconds = tally.clock.seconds
+
+
+def _single(model: Model, command: str, tally: Tally, recorded: Recorded) -> Report:
     """The report of one run: it holds when the run terminated."""
-    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
-    if limit is not None:
-        tally.stopped, tally.limit = "limit", limit
-        return _report(model, command, tally, engine="random", property="terminates")
-    tally.complete(trace, final, None)
-    bad = final.kind != "terminated"
-    counterexample = Counterexample(tally.outcomes, ()) if bad else None
+    counterexample = None
+    if recorded.limit is not None:
+        _stopped(tally, recorded)
+    else:
+        trace, final = recorded.trace, recorded.run.final()
+        tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+        tally.complete(trace, final, None)
+        tally.seconds = tally.clock.seconds
+        if final.kind != "terminated":
+            counterexample = Counterexample(tally.outcomes, ())
     return _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
 
 

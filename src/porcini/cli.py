@@ -64,8 +64,7 @@ def _show(report: Report, options: argparse.Namespace) -> None:
     elif options.quiet:
         print_verdict(report, make_console())
     else:
-        inputs = "".join(f"--input {item} " for item in options.input)
-        print_report(report, make_console(), inputs)
+        print_report(report, make_console(), options.input)
 
 
 # Commands

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from unicodedata import combining, east_asian_width
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -14,6 +15,10 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}"
+
+
+class LimitHit(Exception):
+    """A bound was reached before the work was done; the message says which."""
 
 
 _WIDEST = 160
@@ -48,17 +53,22 @@ class InputError(Exception):
     def _excerpt(self) -> list[str]:
         if self.place is None or not self.source:
             return []
-        lines = self.source.splitlines()
+        lines = [line.rstrip("\r") for line in self.source.split("\n")]
         if not 0 < self.place.line <= len(lines):
             return []
-        line, column = lines[self.place.line - 1].replace("\t", " "), self.place.column
+        line, column = lines[self.place.line - 1], self.place.column
         if column > _WIDEST - 20:  # a caret that is off the screen helps nobody
             cut = column - _WIDEST // 2
             line, column = "..." + line[cut:], column - cut + 3
         if len(line) > _WIDEST:
             line = line[: _WIDEST - 3] + "..."
-        shown = "".join(c if c.isprintable() else "?" for c in line)
-        return ["  " + shown, "  " + " " * (column - 1) + "^"]
+        shown = "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in line)
+        return ["  " + shown, "  " + " " * _width(shown[: column - 1]) + "^"]
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes on a terminal."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 class ScheduleError(InputError):

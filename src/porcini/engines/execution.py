@@ -11,38 +11,56 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from porcini.core.events import Action, Event
-from porcini.core.footprints import Footprint, Location
+from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.traces import Trace
 
 
+class Row(dict[Event, bool]):
+    """What one event depends on: answers are worked out once and kept."""
+
+    __slots__ = ("dependence", "event")
+
+    def __init__(self, dependence: Dependence, event: Event) -> None:
+        super().__init__()
+        self.dependence = dependence
+        self.event = event
+
+    def __missing__(self, other: Event) -> bool:
+        answer = self[other] = self.dependence.decide(self.event, other)
+        return answer
+
+
 class Dependence:
-    """Are two steps dependent? Syntactic (P0, Def. 9), with answers about footprints kept.
+    """Are two steps dependent? Syntactic (P0, Def. 9).
 
     `direct` says that dependence is what footprints say, so that tables by location find all of it.
     """
 
     direct = True
+    _most = 20_000
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], bool] = {}
-        self._kept: list[Footprint] = []  # keys are identities, so what they name must stay
+        self._rows: dict[Event, Row] = {}
 
-    def conflict(self, a: Footprint, b: Footprint) -> bool:
-        key = (id(a), id(b))
-        known = self._known.get(key)
-        if known is None:
-            self._kept += (a, b)
-            known = self._known[key] = a.conflicts(b)
-        return known
+    def of(self, event: Event) -> Row:
+        """A table that says of each other event whether it depends on this one."""
+        row = self._rows.get(event)
+        if row is None:
+            if len(self._rows) > self._most:
+                self._rows.clear()
+            row = self._rows[event] = Row(self, event)
+        return row
 
     def dependent(self, a: Event, b: Event) -> bool:
-        return (
-            a.pid == b.pid
-            or (bool(a.spawned) and b.pid in a.spawned)
-            or (bool(b.spawned) and a.pid in b.spawned)
-            or self.conflict(a.footprint, b.footprint)
-        )
+        return self.of(a)[b]
+
+    def decide(self, a: Event, b: Event) -> bool:
+        return a.pid == b.pid or b.pid in a.spawned or a.pid in b.spawned or self.conflict(a, b)
+
+    def conflict(self, a: Event | Action, b: Event | Action) -> bool:
+        """Do two steps of different processes interfere?"""
+        return a.footprint.conflicts(b.footprint)
 
 
 @dataclass(slots=True)
@@ -140,7 +158,7 @@ class Execution:
     def _depends(self, k: int, step: Event | Action) -> bool:
         if isinstance(step, Event):
             return self.dependence.dependent(self.events[k], step)
-        return self.dependence.conflict(self.events[k].footprint, step.footprint)
+        return self.dependence.conflict(self.events[k], step)
 
     def last_race(self, action: Action) -> int | None:
         """The latest event that a next step depends on and that does not have to come before it."""

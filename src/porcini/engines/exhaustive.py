@@ -7,50 +7,53 @@ normal forms are only counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from porcini.core.events import Event
+from porcini.core.events import Action, Event
 from porcini.core.systems import Forkable, Program, Run
 from porcini.core.traces import Foata, Trace
-from porcini.engines.replaying import replayed
+from porcini.engines.replaying import enabled, replayed
 from porcini.engines.tally import Tally
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Node:
-    """A state of the search: a run that stands there, and how it came to be."""
+    """A state on the way: a run that stands there, and the actions still to be taken from it."""
 
     run: Run
     form: Foata
-    depth: int = 0
-    event: Event | None = None
-    parent: Node | None = None
-
-    def trace(self) -> Trace:
-        events: list[Event] = []
-        node: Node | None = self
-        while node is not None and node.event is not None:
-            events.append(node.event)
-            node = node.parent
-        return Trace(reversed(events))
+    left: Iterator[Action]
 
 
 def exhaustive(program: Program, tally: Tally) -> None:
     """Run every interleaving of a program."""
-    todo = [Node(program.start(), Foata.empty())]
-    tally.counts.states += 1
-    while todo:
-        node = todo.pop()
-        enabled = [action for action in node.run.actions() if action.enabled]
-        if not enabled:
-            tally.complete(node.trace(), node.run.final(), node.form.key)
-        elif node.depth == tally.limits.depth:
+    nodes: list[Node] = []
+    events: list[Event] = []
+
+    def arrive(run: Run, form: Foata) -> None:
+        able = enabled(run.actions())
+        if not able:
+            tally.complete(Trace(events), run.final(), form.key)
+        elif len(events) >= tally.limits.depth:
             tally.cut()
-        else:
-            for action in reversed(enabled):
-                run = node.run
-                if action is not enabled[0]:  # the last user of a run may have it
-                    run = run.fork() if isinstance(run, Forkable) else replayed(program, node.trace().schedule)
-                event = run.step(action)
-                tally.step()
-                todo.append(Node(run, node.form.extend(event), node.depth + 1, event, node))
+            able = []
+        nodes.append(Node(run, form, iter(able)))
+
+    start = program.start()
+    forkable = isinstance(start, Forkable)
+    tally.counts.states += 1
+    arrive(start, Foata.empty())
+    while nodes:
+        node = nodes[-1]
+        action = next(node.left, None)
+        if action is None:
+            nodes.pop()
+            if nodes:
+                events.pop()
+            continue
+        run = node.run.fork() if forkable else replayed(program, Trace(events).schedule)  # type: ignore[attr-defined]
+        event = run.step(action)
+        tally.step()
+        events.append(event)
+        arrive(run, node.form.extend(event))

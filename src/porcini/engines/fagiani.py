@@ -25,7 +25,7 @@ from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Scalar, Value
 from porcini.ir import codegen, footprint
-from porcini.ir.expr import TRUE, Expr, free
+from porcini.ir.expr import Expr, free
 from porcini.ir.labels import Label
 
 Store = list[Any]
@@ -125,30 +125,23 @@ class _Compiler:
         cells = codegen.cells(touched.read_cells, touched.written_cells, self.slots) if moving else None
         return Step(
             label,
-            self._function(self._fire(label)),
-            self._function([f"return {self._test(label.enabled)}"]),
+            self._function(codegen.fire_label(label, self.slots)),
+            self._function(codegen.can_move(label, self.slots)),
             self._masks(touched.fixed),
             self._function(cells) if cells else None,
-            (reads | self._variables(label.enabled), writes),
+            (reads | self._variables(label.guards), writes),
             sum(1 << self.numbers[pid] for pid in label.spawned),
         )
 
     def _function(self, lines: list[str]) -> Callable[[Store], Any]:
         return self.module.add(lines, "s")
 
-    def _test(self, condition: Expr) -> str:
-        return codegen.expression(condition, self.slots)
-
-    def _fire(self, label: Label) -> list[str]:
-        lines = [] if label.condition is TRUE else [f"if not {self._test(label.condition)}:", "    return None"]
-        return [*lines, "s = s[:]", *codegen.assignments(label.effects, self.slots), "return s"]
-
     def _masks(self, foot: Footprint) -> Masks:
         return sum(self.bits[x] for x in foot.reads), sum(self.bits[x] for x in foot.writes)
 
-    def _variables(self, expr: Expr) -> int:
+    def _variables(self, exprs: Sequence[Expr]) -> int:
         bits = 0
-        for v in free(expr):
+        for v in (v for expr in exprs for v in free(expr)):
             for location in footprint.locations(v):
                 bits |= self.bits[location]
         return bits
@@ -241,24 +234,32 @@ class Permuter:
                 self.seeds.diverged(self.order, self.masks, process)
         if self.seeds and stuck and not ready:
             self.seeds.stuck(self.order)
+        left = self._left_of_others() if len(ready) + len(tried) > 1 else []
         for process, after, masks in ready:
             asleep = 0
             for other, others in tried:
                 if not _conflict(masks, others):
                     asleep |= 1 << other
-            if not asleep or self._may_wake(asleep, process):
+                    if not _conflict(self.recorded.steps[other][self.at[other]].largest, left[other]):
+                        break  # nobody can wake this one again, so no normal form begins like that
+            else:
                 yield process, after, masks, asleep
             tried.append((process, masks))
 
-    def _may_wake(self, asleep: int, mover: int) -> bool:
-        """Can every sleeper still be woken by what is left of the others after the mover's step?"""
-        left = [suffixes[self.at[process] + (process == mover)] for process, suffixes in enumerate(self._left)]
-        for process in range(len(left)):
-            if asleep >> process & 1:
-                mine = self.recorded.steps[process][self.at[process]].largest
-                if not any(_conflict(mine, others) for other, others in enumerate(left) if other != process):
-                    return False
-        return True
+    def _left_of_others(self) -> list[Masks]:
+        """For each process, all that the others may still read and write."""
+        mine = [suffixes[at] for suffixes, at in zip(self._left, self.at, strict=True)]
+        found: list[Masks] = []
+        reads = writes = 0
+        for r, w in mine:
+            found.append((reads, writes))
+            reads, writes = reads | r, writes | w
+        reads = writes = 0
+        for process in range(len(mine) - 1, -1, -1):
+            r, w = found[process]
+            found[process] = (r | reads, w | writes)
+            reads, writes = reads | mine[process][0], writes | mine[process][1]
+        return found
 
 
 def _conflict(a: Masks, b: Masks) -> bool:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
 
+from porcini.core.errors import LimitHit
+
 DEFAULT_DEPTH = 100_000
-
-
-class LimitHit(Exception):
-    """Raised inside an engine when a limit is reached; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from porcini.engines.execution import Dependence
 from porcini.engines.races import Reversal, guard_reversals, plain_reversals
 from porcini.engines.search import Node, Search
 from porcini.engines.tally import Tally
-from porcini.engines.wakeup import Branch, Tree, insert, without
+from porcini.engines.wakeup import Branch, Tree, insert, weak_initial
 
 
 class InternalError(Exception):
@@ -90,7 +90,7 @@ class Optimal:
     def _add(self, search: Search, at: int, sequence: Sequence[Event]) -> None:
         node = search.nodes[at]
         for asleep in node.sleep.values():
-            if without(asleep, sequence, search.dependence) is not None:
+            if weak_initial(asleep, sequence, search.dependence) is not None:
                 return
         insert(node.plan, sequence, search.dependence)
 
@@ -101,5 +101,5 @@ def possible_steps(search: Search, reversal: Reversal) -> list[Action]:
     return [
         action
         for action in search.try_out(reversal.at, reversal.between, reversal.pid)
-        if action.enabled and search.dependence.conflict(event.footprint, action.footprint)
+        if action.enabled and search.dependence.conflict(event, action)
     ]

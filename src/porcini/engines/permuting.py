@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from porcini.core.events import Move, Schedule
 from porcini.core.pids import Pid
 from porcini.core.reports import TraceEntry
-from porcini.core.systems import Final, Kind
+from porcini.core.systems import Final, Kind, Value, Waiting
 from porcini.core.traces import Trace
-from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, compile_trace
+from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
 from porcini.engines.tally import Tally
+from porcini.ir.expr import free
 from porcini.ir.interpreter import GraphRun, GraphSystem
 from porcini.ir.labels import Label
 from porcini.ir.paths import path, where
@@ -26,9 +27,9 @@ class Permuting:
         self.final = after.final()
         self.before = system.store_before(after.slots)
         labels = [_symbolic(event.label) for event in trace]
-        waiting = [_symbolic(action.label) for action in after.actions()]
+        self.waiting = [_symbolic(action.label) for action in after.actions()]
         roots = [Pid((number,)) for number in range(len(system.graph.initial))]
-        self.recorded: Recorded = compile_trace(labels, waiting, self.before, roots)
+        self.recorded: Recorded = compile_trace(labels, self.waiting, self.before, roots)
         self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
         self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
         self.entries: list[TraceEntry] = []
@@ -47,18 +48,39 @@ class Permuting:
     def _search(self, permuter: Permuter) -> None:
         self.tally.counts.states += 1
         for permutation in permuter.permutations():
-            entry, trace = self._entry(permutation)
-            self.entries.append(entry)
-            self.tally.complete(trace, Final(entry.kind, entry.state, self.final.waiting), permutation.order)
+            trace = self._trace(permutation)
+            final = self._final(permutation)
+            self.entries.append(self._entry(trace, final))
+            if final.kind == "unfinished":  # a trace, but no execution: it says nothing about outcomes
+                self.tally.counts.classes += 1
+            else:
+                self.tally.complete(trace, final, None)
 
-    def _entry(self, permutation: Permutation) -> tuple[TraceEntry, Trace]:
+    def _trace(self, permutation: Permutation) -> Trace:
         remaining = [iter(events) for events in self.events]
-        trace = Trace(next(remaining[process]) for process in permutation.order)
+        return Trace(next(remaining[process]) for process in permutation.order)
+
+    def _final(self, permutation: Permutation) -> Final:
+        store = permutation.store
+        state = {name: self.recorded.value(store, name) for name in self.final.state}
+        kind: Kind = "unfinished" if self.recorded.unfinished(store) else self.final.kind
+        waiting = tuple(
+            Waiting(w.pid, w.guard, self._values(label, store), w.place)
+            for w, label in zip(self.final.waiting, self.waiting, strict=True)
+        )
+        return Final(kind, state, waiting)
+
+    def _values(self, label: Label, store: Store) -> dict[str, Value]:
+        """What a blocked process sees, by the names in its source."""
+        seen = sorted({v.name for guard in label.guards for v in free(guard)})
+        return {
+            name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen
+        }
+
+    def _entry(self, trace: Trace, final: Final) -> TraceEntry:
         labels = [_symbolic(event.label) for event in trace]
-        state = {name: self.recorded.value(permutation.store, name) for name in self.final.state}
-        kind: Kind = "unfinished" if self.recorded.unfinished(permutation.store) else self.final.kind
         condition = show(where(path(labels), self.private))
-        return TraceEntry(trace.schedule, tuple(map(str, labels)), condition, state, kind), trace
+        return TraceEntry(trace.schedule, tuple(map(str, labels)), condition, final.state, final.kind)
 
     def _schedule(self, order: Sequence[int]) -> Schedule:
         return tuple(Move(self.recorded.pids[process]) for process in order)

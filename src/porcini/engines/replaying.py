@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
 
-from porcini.core.errors import ScheduleError
+from porcini.core.errors import LimitHit, ScheduleError
 from porcini.core.events import Action, Event, Move, Schedule
 from porcini.core.systems import Program, Run
 from porcini.core.traces import Trace
-from porcini.engines.limits import LimitHit, Limits
+from porcini.engines.limits import Limits
 
 
 def enabled(actions: Sequence[Action]) -> list[Action]:
@@ -43,26 +44,36 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     return trace, run
 
 
-def run_freely(
-    program: Program, prefix: Schedule, random: Random, limits: Limits
-) -> tuple[Trace, Run, str | None]:
-    """Follow a prefix, then let chance choose. The last result names the limit that was hit, if any."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run as far as it went. `limit` names what stopped it, if anything did."""
+
+    trace: Trace
+    run: Run
+    limit: str | None = None
+    interrupted: bool = False
+
+
+def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limits) -> Recorded:
+    """Follow a prefix, then let chance choose."""
     run = program.start()
     events = follow(run, prefix)
     clock = limits.clock()
-    actions, step, depth = run.actions, run.step, limits.depth
+    actions, step, depth, timed = run.actions, run.step, limits.depth, limits.timeout is not None
     try:
         while True:
             able = [action for action in actions() if action.enabled]
             if not able:
-                return Trace(events), run, None
+                return Recorded(Trace(events), run)
             if len(events) >= depth:
-                return Trace(events), run, f"the depth limit of {depth} steps"
-            if len(events) % 4096 == 0:
+                return Recorded(Trace(events), run, f"the depth limit of {depth:,} steps")
+            if timed:
                 clock.check()
             events.append(step(able[0] if len(able) == 1 else random.choice(able)))
     except LimitHit as hit:
-        return Trace(events), run, str(hit)
+        return Recorded(Trace(events), run, str(hit))
+    except KeyboardInterrupt:
+        return Recorded(Trace(events), run, "an interrupt", interrupted=True)
 
 
 def _chosen(run: Run, move: Move, number: int) -> Action:

@@ -68,7 +68,6 @@ class Search:
     def explore(self) -> None:
         """Run to the end. `first_new` is where the current execution leaves those already completed."""
         nodes, execution, tally, reduction = self.nodes, self.execution, self.tally, self.reduction
-        dependent = self.dependence.dependent
         start = self.program.start()
         self.forkable = isinstance(start, Forkable)
         incremental = self.incremental = isinstance(start, Incremental)
@@ -96,7 +95,12 @@ class Search:
             execution.push(event)
             tally.step()
             actions = run.actions_after(node.actions, event) if incremental else run.actions()  # type: ignore[attr-defined]
-            sleep = {m: s for m, s in node.sleep.items() if not dependent(s, event)} if node.sleep else {}
+            sleep = node.sleep
+            if sleep:
+                depends = self.dependence.of(event)
+                sleep = {m: s for m, s in sleep.items() if not depends[s]}
+            else:
+                sleep = {}
             if self._open(run, actions, sleep, reduction.taken(node, event)):
                 reduction.completed(self, first_new)
                 tally.complete(execution.trace(), run.final(), None)
@@ -121,7 +125,7 @@ class Search:
         return replayed(self.program, self.execution.trace().schedule[:depth])
 
     def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
-        """The actions of a process after the first `at` events and some later ones that can go without the rest."""
+        """The actions of a process after the first `at` events and some later ones without the rest."""
         if self.forkable and self.incremental:
             run: Any = self._branch(at)
             for position in between:

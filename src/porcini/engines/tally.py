@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from porcini.core.errors import LimitHit
 from porcini.core.events import Schedule
 from porcini.core.reports import Counts, Outcome, Stopped
 from porcini.core.systems import Final, Value
 from porcini.core.traces import Trace, switches
-from porcini.engines.limits import LimitHit, Limits
+from porcini.engines.limits import Clock, Limits
 
 Outcomes = tuple[Outcome, ...]
 Watcher = Callable[[Counts, int], None]
 """Called now and then with the counts and the number of outcomes, for a progress line."""
 
-_BETWEEN_CHECKS = 256
+_BETWEEN_REPORTS = 256
 
 
 class FirstViolation(Exception):
@@ -46,12 +47,14 @@ class Tally:
     seconds: float = 0.0
     _seen: dict[Hashable, _Seen] = field(default_factory=dict)
     _classes: set[Hashable] = field(default_factory=set)
-    _check: Callable[[], None] = field(default=lambda: None)
+    _full: bool = False
+    clock: Clock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.clock = self.limits.clock()
 
     def explore(self, search: Callable[[Tally], None]) -> None:
         """Run a search to its end, or to a limit, the first violation or an interrupt."""
-        clock = self.limits.clock()
-        self._check = clock.check
         try:
             search(self)
         except LimitHit as hit:
@@ -60,19 +63,21 @@ class Tally:
             self.stopped = "first-violation"
         except KeyboardInterrupt:
             self.stopped, self.limit, self.interrupted = "limit", "an interrupt", True
-        self.seconds = clock.seconds
+        self.seconds = self.clock.seconds
 
     def step(self) -> None:
         self.counts.events += 1
         self.counts.states += 1
-        if self.counts.events % _BETWEEN_CHECKS == 0:
-            self._check()
-            if self.watch:
-                self.watch(self.counts, len(self._seen))
+        if self._full:
+            raise LimitHit(f"the limit of {self.limits.max_executions:,} executions")
+        if self.limits.timeout is not None:
+            self.clock.check()
+        if self.watch and self.counts.events % _BETWEEN_REPORTS == 0:
+            self.watch(self.counts, len(self._seen))
 
     def cut(self) -> None:
         """A run that is longer than allowed is given up; if the search goes on, it can prove nothing."""
-        self.stopped, self.limit = "limit", f"the depth limit of {self.limits.depth} steps"
+        self.stopped, self.limit = "limit", f"the depth limit of {self.limits.depth:,} steps"
         if self.limits.max_depth is None:
             raise LimitHit(self.limit)
 
@@ -98,14 +103,14 @@ class Tally:
         if self.violated and seen.executions == 1 and self.violated(self.outcomes):
             raise FirstViolation
         if self.counts.executions == self.limits.max_executions:
-            raise LimitHit(f"the limit of {self.limits.max_executions} executions")
+            self._full = True  # that was the last one allowed; one more step is one too many
 
     @property
     def outcomes(self) -> Outcomes:
         """In order of kind and state, which does not depend on the order of the search."""
         return tuple(
             Outcome(s.final.kind, s.final.state, s.executions, s.schedule, s.trace, s.final.waiting)
-            for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, str(s.final.state)))
+            for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, tuple(s.final.state.values())))
         )
 
 

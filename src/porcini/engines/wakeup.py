@@ -23,17 +23,15 @@ class Branch:
 Tree = list[Branch]
 
 
-def without(event: Event, sequence: Sequence[Event], dependence: Dependence) -> Sequence[Event] | None:
-    """The sequence after an event, if that is a weak initial of it; None if it is not.
-
-    A weak initial can be moved to the front (it is dropped from the rest), or is independent of everything.
+def weak_initial(event: Event, sequence: Sequence[Event], dependence: Dependence) -> int | None:
+    """Where an event stands in a sequence that it can begin; the sequence's length if it is independent of all
+    of it; None if it is no weak initial of the sequence.
     """
+    depends = dependence.of(event)
     for k, other in enumerate(sequence):
-        if other.pid == event.pid:
-            return (*sequence[:k], *sequence[k + 1 :]) if other.choice == event.choice else None
-        if dependence.dependent(event, other):
-            return None
-    return sequence
+        if depends[other]:
+            return k if other.move == event.move else None
+    return len(sequence)
 
 
 def initials(sequence: Sequence[Event], dependence: Dependence) -> list[Event]:
@@ -51,16 +49,19 @@ def insert(tree: Tree, sequence: Sequence[Event], dependence: Dependence) -> boo
     Follow branches that are weak initials of what is left. A leaf reached, or nothing left, means covered;
     where no branch fits, the rest becomes a new one, to be explored last.
     """
-    while True:
+    rest = list(sequence)
+    while rest:
         for branch in tree:
-            rest = without(branch.event, sequence, dependence)
-            if rest is not None:
+            k = weak_initial(branch.event, rest, dependence)
+            if k is not None:
                 break
         else:
-            for event in sequence:
+            for event in rest:
                 tree.append(Branch(event))
                 tree = tree[-1].below
             return True
-        if not branch.below or not rest:
+        if not branch.below:
             return False
-        tree, sequence = branch.below, rest
+        tree = branch.below
+        del rest[k : k + 1]
+    return False

@@ -36,7 +36,7 @@ def parse_schedule(text: str) -> Schedule:
     for item in re.finditer(r"\S+", text):
         found = _ITEM.match(item.group())
         place = Place(1, item.start() + 1)
-        if not found or max(map(len, re.findall(r"[0-9]+", item.group()))) > _MOST_DIGITS:
+        if not found or found["times"] == "0" or _longest_number(item.group()) > _MOST_DIGITS:
             raise ScheduleError(
                 f"not a step of a schedule: {item.group()[:40]!r}",
                 file="<schedule>",
@@ -49,6 +49,10 @@ def parse_schedule(text: str) -> Schedule:
             raise ScheduleError(f"a schedule of more than {_LONGEST} steps", file="<schedule>", place=place)
         moves += [Move(Pid.parse(found["pid"]), int(found["choice"] or 0))] * times
     return tuple(moves)
+
+
+def _longest_number(text: str) -> int:
+    return max(map(len, re.findall(r"[0-9]+", text)))
 
 
 def locate(problem: ScheduleError, text: str) -> ScheduleError:

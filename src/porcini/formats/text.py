@@ -6,6 +6,7 @@ Colour on a terminal, plain text in a pipe. Text from a model is never read as m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 from rich.console import Console
 from rich.table import Table
@@ -33,8 +34,9 @@ def make_console() -> Console:
     return console
 
 
-def print_report(report: Report, console: Console, replay_options: str = "") -> None:
-    """Everything a person wants to know, in the order in which they want it."""
+def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -> None:
+    """Everything a person wants to know, in the order in which they want it; `inputs` go into lines to paste."""
+    options = "".join(f"--input {quote(item)} " for item in inputs)
     print_verdict(report, console)
     if report.command in ("run", "replay"):
         _print_run(report, console)
@@ -44,12 +46,12 @@ def print_report(report: Report, console: Console, replay_options: str = "") -> 
         _print_table(_outcomes(report) if report.traces is None else _traces(report.traces), console)
         _print_details(report, console)
     if report.seeds is not None:
-        _print_seeds(report, console)
+        _print_seeds(report, console, options)
     if report.counterexample:
         _print_counterexample(report.counterexample, console)
         console.print()
         for schedule in report.counterexample.schedules:
-            line = f'  porcini replay {report.file} {replay_options}"{show_schedule(schedule)}"'
+            line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(schedule)}"'
             console.print(Text(line, style="cyan"))
     console.print()
     console.print(Text(_footer(report), style="dim"))
@@ -75,9 +77,12 @@ def _verdict(report: Report) -> str:
         return f"All permutations of this run end alike: {seen}."
     if report.verdict == "holds":
         return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
-    return f"{_VIOLATED[report.property]}: {seen}."
+    kinds = {outcome.kind for outcome in report.outcomes}
+    also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
+    return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
 
 
+_ALSO = {"deadlock": "deadlock", "assertion": "fail an assertion", "error": "stop with an error"}
 _HOLDS = {"deadlock-free": "No order deadlocks", "failure-free": "No order fails"}
 _VIOLATED = {
     "deterministic": "The order matters",
@@ -194,7 +199,7 @@ def _waits(waiting: Waiting, file: str) -> str:
     return f"{waiting.pid} waits{where} for `{waiting.guard}`" + (f", where {seen}" if seen else "")
 
 
-def _print_seeds(report: Report, console: Console) -> None:
+def _print_seeds(report: Report, console: Console, options: str) -> None:
     assert report.seeds is not None
     console.print()
     if not report.seeds:
@@ -202,7 +207,8 @@ def _print_seeds(report: Report, console: Console) -> None:
         return
     console.print(Text("Seeds, after which a run does something not recorded here:"))
     for seed in report.seeds[:_MOST_ROWS]:
-        console.print(Text(f'  porcini run {report.file} --schedule "{show_schedule(seed)}"', style="cyan"))
+        line = f'  porcini run {quote(report.file)} {options}--schedule "{show_schedule(seed)}"'
+        console.print(Text(line, style="cyan"))
     if len(report.seeds) > _MOST_ROWS:
         console.print(Text(f"  ... {len(report.seeds) - _MOST_ROWS:,} more (--json lists all)"))
 

@@ -30,9 +30,9 @@ from porcini.ir.expr import (
     Var,
     defined,
 )
-from porcini.ir.graph import Assert, Assign, Choice, Edge, Op, Spawn, defined_op
+from porcini.ir.graph import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
+from porcini.ir.labels import BLOCKED, UNDEFINED, Label
 
-BLOCKED, UNDEFINED = -1, -2
 STEP = Callable[..., object]
 _ERRORS = "except (ZeroDivisionError, IndexError)"
 
@@ -177,9 +177,36 @@ def _operation(op: Op, position: int, slots: Slots, frames: Sequence[Sequence[tu
     raise AssertionError(f"cannot be compiled: {op!r}")
 
 
-def assignments(effects: Sequence[Assign], slots: Slots) -> list[str]:
-    """Lines that carry out a label's assignments."""
-    return [line for effect in effects for line in _operation(effect, 0, slots, ())]
+def fire_label(label: Label, slots: Slots) -> list[str]:
+    """Lines that give the store after a label's step, or None where the step would not happen as it did."""
+    guards = [expression(guard, slots) for guard in label.guards]
+    if label.taken == BLOCKED:
+        return ["return None"]
+    if label.taken == UNDEFINED:
+        return ["try:", f"    {' or '.join(guards)}", f"{_ERRORS}:", "    return s", "return None"]
+    lines = [] if label.guards[label.taken] is TRUE else [f"if not {guards[label.taken]}:", "    return None"]
+    lines.append("s = s[:]")
+    for op in label.line:
+        if isinstance(op, Assert):
+            lines += [f"if not {expression(op.test, slots)}:", "    return None"]
+        else:
+            lines += _operation(op, 0, slots, ())
+    if isinstance(label.stopped, Assert) and label.failure and label.failure.kind == "assertion":
+        lines += [f"if {expression(label.stopped.test, slots)}:", "    return None"]
+    elif label.stopped is not None:
+        tried = [f"{expression(expr, slots)}" for expr in _evaluated(label.stopped)]
+        lines += ["try:", *(f"    {text}" for text in tried), "    return None", f"{_ERRORS}:", "    return s"]
+    return ["try:", *(f"    {line}" for line in lines), f"{_ERRORS}:", "    return None", "return s"]
+
+
+def can_move(label: Label, slots: Slots) -> list[str]:
+    """Lines that say whether the label's process could move at all, be it by failing."""
+    guards = " or ".join(expression(guard, slots) for guard in label.guards)
+    return ["try:", f"    return {guards}", f"{_ERRORS}:", "    return True"]
+
+
+def _evaluated(op: Op) -> list[Expr]:
+    return [*reads_of(op), *((op.target,) if isinstance(op, Assign) else ())]
 
 
 def _all_cells(array: Expr, slots: Slots) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from porcini.core.footprints import Footprint
 from porcini.core.systems import Scalar
 from porcini.ir import codegen, footprint
-from porcini.ir.graph import Choice, Edge, Graph, Spawn, Variable
+from porcini.ir.graph import Choice, Graph, Spawn, Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,7 +16,7 @@ class CompiledEdge:
     """An edge with its compiled block."""
 
     number: int
-    edge: Edge
+    position: int
     target: int
     apply: codegen.STEP
     cells: codegen.STEP | None
@@ -53,12 +53,12 @@ def compile_graph(
         choices: list[CompiledChoice] = []
         for choice in point.choices:
             edges: list[CompiledEdge] = []
-            for edge in choice.edges:
+            for position, edge in enumerate(choice.edges):
                 number += 1
                 edges.append(
                     CompiledEdge(
                         number,
-                        edge,
+                        position,
                         edge.target,
                         module.add(codegen.apply(edge, slots, frames)),
                         *_touched(module, footprint.of_edge(edge), slots),

@@ -156,7 +156,7 @@ def _make(cls: type[Expr], type_: Type, children: tuple[Expr, ...], *fields: obj
     if found is None:
         depth = 1 + max((child.depth for child in children), default=0)
         size = 1 + sum(child.size for child in children)
-        plain = [f.digest if isinstance(f, Expr) else f for f in fields if not isinstance(f, tuple)]
+        plain = [hash(f) for f in fields if isinstance(f, int)] + [f for f in fields if isinstance(f, str)]
         structure = (cls.__name__, type_, plain, [child.digest for child in children])
         found = cls(type_, depth, size, crc32(repr(structure).encode()), *fields)
         _interned[key] = found

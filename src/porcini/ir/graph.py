@@ -15,7 +15,7 @@ from itertools import groupby
 
 from porcini.core.errors import Place
 from porcini.core.systems import Value
-from porcini.ir.expr import Expr, Select, Type, Var, conj, defined, disj, not_, var
+from porcini.ir.expr import Expr, Select, Type, Var, conj, defined, disj, var
 from porcini.ir.simplify import simplify
 
 ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT = 0, 1, 2, 3
@@ -80,21 +80,11 @@ class Choice:
     edges: tuple[Edge, ...]
 
     @property
-    def defined(self) -> Expr:
-        """When all of its guards can be evaluated."""
-        return simplify(conj(*(defined(edge.guard) for edge in self.edges)))
-
-    @property
     def waits_for(self) -> Expr:
         """The guard that lets the process go on by this choice; as written, if there is only one."""
         if len(self.edges) == 1:
             return self.edges[0].guard
         return simplify(disj(*(edge.guard for edge in self.edges)))
-
-    @property
-    def enabled(self) -> Expr:
-        """When it can move: a guard holds, or evaluating one fails."""
-        return disj(simplify(not_(self.defined)), self.waits_for)
 
 
 @dataclass(frozen=True, slots=True)

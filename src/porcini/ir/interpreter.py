@@ -9,11 +9,13 @@ Actions, events and labels are made once per (process, edge, children, cells tou
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
+from porcini.core.errors import LimitHit
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
@@ -26,6 +28,9 @@ from porcini.ir.text import show
 
 State = tuple[Any, ...]
 """(layout, slots...): the layout is a `Layout`, every other slot an int or a bool."""
+
+MOST_PROCESSES, MOST_GENERATIONS = 1_000, 200
+"""A program that spawns more processes than this, or in longer chains, is taken for one that does not end."""
 
 _FRAME = 2
 """A frame begins with the control point and the number of children."""
@@ -54,34 +59,28 @@ class Process:
 class Layout:
     """Which processes there are and where their frames begin. Made once each, compared by identity."""
 
-    __slots__ = ("_grown", "bases", "by_pid", "processes", "system")
+    __slots__ = ("__weakref__", "_grown", "by_pid", "processes")
 
-    def __init__(self, system: GraphSystem, members: Sequence[tuple[Pid, int]]) -> None:
-        self.system = system
-        base = system.first_frame
-        processes: list[Process] = []
-        for pid, template in members:
-            processes.append(Process(pid, base, template, system.known_actions(pid)))
-            base += system.frame_size(template)
-        self.processes = tuple(processes)
-        self.bases = {process.pid: process.base for process in processes}
-        self.by_pid = {process.pid: process for process in processes}
-        self._grown: dict[tuple[Pid, int], Layout] = {}
+    def __init__(self, processes: tuple[Process, ...], by_pid: dict[Pid, Process]) -> None:
+        self.processes = processes
+        self.by_pid = by_pid
+        self._grown: WeakValueDictionary[Pid, Layout] = WeakValueDictionary()
 
-    @property
-    def members(self) -> tuple[tuple[Pid, int], ...]:
-        return tuple((process.pid, process.template) for process in self.processes)
-
-    def with_process(self, pid: Pid, template: int) -> Layout:
-        grown = self._grown.get((pid, template))
+    def with_process(self, pid: Pid, template: int, system: GraphSystem) -> Layout:
+        """The layout with one more process; the frames of those that come after it move up."""
+        grown = self._grown.get(pid)
         if grown is None:
-            members = list(self.members)
-            insort(members, (pid, template))
-            grown = self._grown[pid, template] = self.system.layout(tuple(members))
+            at = bisect(self.processes, pid, key=lambda process: process.pid)
+            before, after = self.processes[:at], self.processes[at:]
+            base = before[-1].base + system.frame_size(before[-1].template) if before else system.first_frame
+            size = system.frame_size(template)
+            added = Process(pid, base, template, system.known_actions(pid))
+            moved = tuple(replace(process, base=process.base + size) for process in after)
+            grown = self._grown[pid] = system.shared_layout((*before, added, *moved), self, (added, *moved))
         return grown
 
     def __repr__(self) -> str:
-        return f"Layout({', '.join(str(pid) for pid in self.bases)})"
+        return f"Layout({', '.join(str(pid) for pid in self.by_pid)})"
 
 
 def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
@@ -110,22 +109,32 @@ class GraphSystem:
             for v in graph.variables
             for i, location in enumerate(footprint.locations(v.var))
         }
-        self._layouts: dict[tuple[tuple[Pid, int], ...], Layout] = {}
+        self._layouts: WeakValueDictionary[tuple[tuple[Pid, int], ...], Layout] = WeakValueDictionary()
         self._known: dict[Pid, dict[object, GraphAction]] = {}
         self._labels: dict[Hashable, labels.Label] = {}
         module = codegen.Module(spawn=self._spawn)
         self._choices = compile_graph(graph, self._shared, self._private, module)
         self.source = module.source
-        first = self.layout(tuple((Pid((i,)), t) for i, t in enumerate(graph.initial)))
-        frames = [slot for t in graph.initial for slot in (graph.templates[t].entry, 0, *self._init[t])]
-        self._initial: State = (first, *cells, *frames)
+        layout = Layout((), {})
+        frames: list[Scalar] = []
+        for number, template in enumerate(graph.initial):
+            layout = layout.with_process(Pid((number,)), template, self)
+            frames += [graph.templates[template].entry, 0, *self._init[template]]
+        self._initial: State = (layout, *cells, *frames)
 
     # Layouts
 
-    def layout(self, members: tuple[tuple[Pid, int], ...]) -> Layout:
-        if members not in self._layouts:
-            self._layouts[members] = Layout(self, members)
-        return self._layouts[members]
+    def shared_layout(
+        self, processes: tuple[Process, ...], grown_from: Layout | None, changed: tuple[Process, ...]
+    ) -> Layout:
+        """The one layout of some processes, however they came to be."""
+        members = tuple((process.pid, process.template) for process in processes)
+        found = self._layouts.get(members)
+        if found is None:
+            by_pid = dict(grown_from.by_pid) if grown_from else {}
+            by_pid.update((process.pid, process) for process in changed)
+            found = self._layouts[members] = Layout(processes, by_pid)
+        return found
 
     def known_actions(self, pid: Pid) -> dict[object, GraphAction]:
         return self._known.setdefault(pid, {})
@@ -136,11 +145,15 @@ class GraphSystem:
     def _spawn(self, s: list[Any], b: int, template: int, values: list[Scalar]) -> None:
         """Called by generated code: insert the frame of a new process where its pid belongs."""
         layout: Layout = s[0]
-        parent = next(process.pid for process in layout.processes if process.base == b)
+        if len(layout.processes) >= MOST_PROCESSES:
+            raise LimitHit(f"the limit of {MOST_PROCESSES:,} processes")
+        parent = layout.processes[bisect(layout.processes, b, key=lambda process: process.base) - 1].pid
+        if len(parent) >= MOST_GENERATIONS:
+            raise LimitHit(f"the limit of {MOST_GENERATIONS:,} generations of processes")
         pid = parent.child(s[b + 1])
         s[b + 1] += 1
-        grown = s[0] = layout.with_process(pid, template)
-        base = grown.bases[pid]  # a child sorts after its parent, so b stays where it is
+        grown = s[0] = layout.with_process(pid, template, self)
+        base = grown.by_pid[pid].base  # a child sorts after its parent, so b stays where it is
         s[base:base] = [self.graph.templates[template].entry, 0, *values]
 
     # The transition system
@@ -213,7 +226,7 @@ class GraphSystem:
     def apply(self, s: list[Any], action: Action) -> Event:
         """Take an action in place; it must be one of the current state's."""
         assert isinstance(action, GraphAction) and action.enabled, "Porcini bug: fired what is not enabled"
-        b = s[0].bases[action.pid]
+        b = s[0].by_pid[action.pid].base
         edge = action.edge
         if edge is None:
             s[b] = FAILED_ERROR
@@ -233,7 +246,7 @@ class GraphSystem:
         choice, pid, children = action.choice_.choice, action.pid, action.children
         label = self._once(
             (edge.number, pid, children, stopped),
-            lambda: labels.label_of_failure(self.graph, choice, edge.edge, pid, children, position, kind),
+            lambda: labels.label_of_failure(self.graph, choice, edge.position, pid, children, position, kind),
         )
         return Event(pid, choice.number, label, action.footprint, label.spawned, label.failure, action.decides)
 
@@ -257,15 +270,15 @@ class GraphSystem:
         if edge is not None:
             label = self._once(
                 (edge.number, pid, children if edge.spawns else 0),
-                lambda: labels.label_of(self.graph, choice.choice, edge.edge, pid, children),
+                lambda: labels.label_of(self.graph, choice.choice, edge.position, pid, children),
             )
-        elif position == codegen.UNDEFINED:
+        elif position == labels.UNDEFINED:
             label = self._once(
                 (choice.number, pid, "error"), lambda: labels.label_of_guard_error(choice.choice, pid)
             )
         else:
             label = self._once((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
-        number, enabled = choice.choice.number, position != codegen.BLOCKED
+        number, enabled = choice.choice.number, position != labels.BLOCKED
         event = Event(pid, number, label, foot, label.spawned, label.failure, decides) if enabled else None
         return GraphAction(
             pid, number, label, foot, enabled, decides, choice_=choice, edge=edge, event=event, children=children

@@ -1,13 +1,14 @@
 """Concolic labels: what a step of a program graph did, as a guarded straight line of assignments.
 
-P0's Def. 4, for every program graph: a label holds the exact condition under which its process takes this
-very step, and the assignments and spawns that it makes. Private variables are the locations `pid.name`,
+P0's Def. 4, for every program graph: a label holds the guards that led to this very step, and the assignments and
+spawns that it made; `condition` says exactly when it happens so. Private variables are the locations `pid.name`,
 which only their process touches (P0, erratum 4): weakest preconditions stay exact under permutation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from porcini.core.events import Failure, FailureKind
 from porcini.core.pids import Pid
@@ -38,21 +39,51 @@ from porcini.ir.text import show
 class Label:
     """One step of one process. Labels are made once and compared by identity.
 
-    `condition` says exactly when the step happens as it did, `enabled` when the process can move at all:
-    where only the latter holds, the process does something else (P0, section 8).
+    `guards` are those of all edges that the process could have taken there, in the order in which they are
+    tried, and `taken` says which one it was: where another holds, the process does something else (P0, section
+    8). `line` is what it then did, one thing after another, up to what `stopped` it, if anything did.
     """
 
     pid: Pid
     text: str
-    condition: Expr
-    enabled: Expr
-    effects: tuple[Assign, ...]
+    guards: tuple[Expr, ...]
+    taken: int
+    line: tuple[Assign | Assert, ...]
     touched: Touched
     spawned: tuple[Pid, ...] = ()
+    stopped: Op | None = None
     failure: Failure | None = None
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def effects(self) -> tuple[Assign, ...]:
+        return tuple(op for op in self.line if isinstance(op, Assign))
+
+
+BLOCKED, UNDEFINED = -1, -2
+"""What `taken` says of a process that waits, and of one that stopped because a guard has no value."""
+
+
+@lru_cache(maxsize=1 << 14)
+def condition(label: Label) -> Expr:
+    """When exactly this step happens, in terms of the state before it: errors and assertions included."""
+    if label.taken == BLOCKED:
+        return FALSE
+    if label.taken == UNDEFINED:
+        return not_(conj(*map(defined, label.guards)))
+    need: Expr = TRUE
+    if isinstance(label.stopped, Assert) and label.failure and label.failure.kind == "assertion":
+        need = conj(defined(label.stopped.test), not_(label.stopped.test))
+    elif label.stopped is not None:
+        need = not_(defined_op(label.stopped))
+    for op in reversed(label.line):  # conditions move back through assignments
+        need = before(op, need) if isinstance(op, Assign) else conj(op.test, need)
+        need = conj(defined_op(op), need)
+    # Siblings share the decisions that led here, so the edge's own guard says all about being evaluated.
+    guard = label.guards[label.taken]
+    return conj(defined(guard), guard, need)
 
 
 def of_process(expr: Expr, pid: Pid) -> Expr:
@@ -71,118 +102,102 @@ def before(assign: Assign, post: Expr) -> Expr:
     raise AssertionError(f"not a target: {assign.target!r}")
 
 
-def label_of(graph: Graph, choice: Choice, edge: Edge, pid: Pid, children: int) -> Label:
+def label_of(graph: Graph, choice: Choice, taken: int, pid: Pid, children: int) -> Label:
     """The label of an edge taken to its end by a process that has spawned `children` so far."""
-    return _label(graph, choice, edge, pid, children, edge.block, TRUE, None)
+    edge = choice.edges[taken]
+    line, spawned = _line(graph, edge.block, pid, children)
+    touched = _touched(footprint.of_edge(edge), pid)
+    return Label(pid, _text(edge, spawned), _guards(choice, pid), taken, line, touched, spawned)
 
 
 def label_of_failure(
-    graph: Graph, choice: Choice, edge: Edge, pid: Pid, children: int, position: int, kind: FailureKind
+    graph: Graph, choice: Choice, taken: int, pid: Pid, children: int, position: int, kind: FailureKind
 ) -> Label:
     """The label of an edge whose block stopped at an operation, by an assertion or a run-time error."""
+    edge = choice.edges[taken]
     op = edge.block[position]
     if kind == "assertion":
         assert isinstance(op, Assert)
-        reason, message = conj(defined(op.test), not_(op.test)), f"assertion {show(op.test)} failed"
+        message, suffix = f"assertion {show(op.test)} failed", " fails"
     else:
         target = (op.target,) if isinstance(op, Assign) else ()
-        reason, message = not_(defined_op(op)), _error_message(*reads_of(op), *target)
-    failure = Failure(kind, message, edge.place)
-    return _label(graph, choice, edge, pid, children, edge.block[:position], reason, failure)
+        message, suffix = _error_message(*reads_of(op), *target), " (error)"
+    line, spawned = _line(graph, edge.block[:position], pid, children)
+    return Label(
+        pid,
+        _text(edge, spawned) + suffix,
+        _guards(choice, pid),
+        taken,
+        line,
+        _touched(footprint.of_edge(edge), pid),
+        spawned,
+        _op_of_process(op, pid),
+        Failure(kind, message, edge.place),
+    )
 
 
 def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
     """The label of a process that stops because a guard cannot be evaluated."""
-    guards = [edge.guard for edge in choice.edges]
-    failure = Failure("error", _error_message(*guards), choice.edges[0].place)
-    return Label(
-        pid,
-        f"{show(choice.waits_for)} |> error",
-        of_process(not_(choice.defined), pid),
-        of_process(choice.enabled, pid),
-        (),
-        _touched(footprint.of_guards(choice), pid),
-        (),
-        failure,
-    )
+    failure = Failure("error", _error_message(*(edge.guard for edge in choice.edges)), choice.edges[0].place)
+    touched = _touched(footprint.of_guards(choice), pid)
+    text = f"{show(choice.waits_for)} |> error"
+    return Label(pid, text, _guards(choice, pid), UNDEFINED, (), touched, failure=failure)
 
 
 def waiting_label(choice: Choice, pid: Pid) -> Label:
     """The label of a blocked process: what it waits for, and nothing done."""
-    enabled = of_process(choice.enabled, pid)
-    return Label(
-        pid,
-        f"{show(choice.waits_for)} |> ...",
-        FALSE,
-        enabled,
-        (),
-        _touched(footprint.of_guards(choice), pid),
-    )
+    touched = _touched(footprint.of_guards(choice), pid)
+    return Label(pid, f"{show(choice.waits_for)} |> ...", _guards(choice, pid), BLOCKED, (), touched)
 
 
-def _label(
-    graph: Graph,
-    choice: Choice,
-    edge: Edge,
-    pid: Pid,
-    children: int,
-    block: tuple[Op, ...],
-    reason: Expr,
-    failure: Failure | None,
-) -> Label:
-    effects: list[Assign] = []
+def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
+    return tuple(of_process(edge.guard, pid) for edge in choice.edges)
+
+
+def _line(
+    graph: Graph, block: tuple[Op, ...], pid: Pid, children: int
+) -> tuple[tuple[Assign | Assert, ...], tuple[Pid, ...]]:
+    """What a block does as assignments and assertions over named locations, and whom it spawns."""
+    line: list[Assign | Assert] = []
     spawned: list[Pid] = []
-    need = of_process(reason, pid)
     for op in block:
-        match op:
-            case Assign(target=target, value=value, silent=silent):
-                effects.append(Assign(_target(target, pid), of_process(value, pid), silent))
-            case Spawn(copies=copies):
-                child = pid.child(children + len(spawned))
-                spawned.append(child)
-                values = dict(copies)
-                for variable in graph.templates[op.template].variables:
-                    if variable.var in values:
-                        target = var(f"{child}{variable.name}", variable.type)
-                        effects.append(Assign(target, of_process(values[variable.var], pid), silent=True))
-    for op in reversed(block):  # exact over any straight line: conditions move back through assignments
-        if isinstance(op, Assign):
-            need = before(Assign(_target(op.target, pid), of_process(op.value, pid)), need)
-        if isinstance(op, Assert):
-            need = conj(of_process(op.test, pid), need)
-        need = conj(of_process(defined_op(op), pid), need)
-    # Siblings share the decisions that led here, so the edge's own guard says all about being evaluated.
-    guard = of_process(conj(defined(edge.guard), edge.guard), pid)
-    return Label(
-        pid,
-        _text(edge, tuple(spawned), failure),
-        conj(guard, need),
-        of_process(choice.enabled, pid),
-        tuple(effects),
-        _touched(footprint.of_edge(edge), pid),
-        tuple(spawned),
-        failure,
-    )
+        if not isinstance(op, Spawn):
+            made = _op_of_process(op, pid)
+            assert not isinstance(made, Spawn)
+            line.append(made)
+            continue
+        child = pid.child(children + len(spawned))
+        spawned.append(child)
+        for variable, value in op.copies:
+            target = var(f"{child}{variable.name}", variable.type)
+            line.append(Assign(target, of_process(value, pid), silent=True))
+    return tuple(line), tuple(spawned)
+
+
+def _op_of_process(op: Op, pid: Pid) -> Op:
+    match op:
+        case Assign(target=Select() as target):
+            cell = select(of_process(target.array, pid), of_process(target.index, pid))
+            return Assign(cell, of_process(op.value, pid), op.silent)
+        case Assign(target=Var() as target):
+            named = of_process(target, pid)
+            assert isinstance(named, Var)
+            return Assign(named, of_process(op.value, pid), op.silent)
+        case Assert(test=test):
+            return Assert(of_process(test, pid))
+        case Spawn(template=template, copies=copies):
+            return Spawn(template, tuple((v, of_process(value, pid)) for v, value in copies))
+    raise AssertionError(f"not an operation: {op!r}")
 
 
 def _touched(touched: Touched, pid: Pid) -> Touched:
     def named(cells: tuple[Select, ...]) -> tuple[Select, ...]:
-        renamed = (of_process(c, pid) for c in cells)
-        return tuple(c for c in renamed if isinstance(c, Select))
+        return tuple(c for c in (of_process(c, pid) for c in cells) if isinstance(c, Select))
 
     return Touched(touched.fixed, named(touched.read_cells), named(touched.written_cells))
 
 
-def _target(target: Var | Select, pid: Pid) -> Var | Select:
-    if isinstance(target, Var):
-        named = of_process(target, pid)
-    else:
-        named = select(of_process(target.array, pid), of_process(target.index, pid))
-    assert isinstance(named, Var | Select)
-    return named
-
-
-def _text(edge: Edge, spawned: tuple[Pid, ...], failure: Failure | None) -> str:
+def _text(edge: Edge, spawned: tuple[Pid, ...]) -> str:
     children = iter(spawned)
     parts: list[str] = []
     for op in edge.block:
@@ -194,8 +209,6 @@ def _text(edge: Edge, spawned: tuple[Pid, ...], failure: Failure | None) -> str:
             case Assert(test=test):
                 parts.append(f"assert {show(test)}")
     body = "; ".join(parts) or "skip"
-    if failure:
-        body += " fails" if failure.kind == "assertion" else " (error)"
     return body if edge.guard is TRUE else f"{show(edge.guard)} |> {body}"
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from porcini.core.systems import Value
 from porcini.ir.expr import TRUE, Expr, Select, Var, conj, const, free, store, substitute
-from porcini.ir.labels import Label, before
+from porcini.ir.labels import Label, before, condition
 from porcini.ir.simplify import simplify
 
 
@@ -21,7 +21,7 @@ def before_label(label: Label, post: Expr) -> Expr:
     """The weakest precondition of one step, simplified: what many traces share is computed once."""
     for effect in reversed(label.effects):
         post = before(effect, post)
-    return simplify(conj(label.condition, post))
+    return simplify(conj(condition(label), post))
 
 
 def path(labels: Sequence[Label], post: Expr = TRUE) -> Expr:
@@ -33,10 +33,10 @@ def path(labels: Sequence[Label], post: Expr = TRUE) -> Expr:
 
 def forward(labels: Iterable[Label]) -> tuple[Expr, dict[Var, Expr]]:
     """The same condition by symbolic execution, and the final value of each variable written."""
-    condition: Expr = TRUE
+    path_condition: Expr = TRUE
     state: dict[Var, Expr] = {}
     for label in labels:
-        condition = simplify(conj(condition, substitute(label.condition, state)))
+        path_condition = simplify(conj(path_condition, substitute(condition(label), state)))
         for effect in label.effects:
             value = simplify(substitute(effect.value, state))
             if isinstance(effect.target, Select):
@@ -46,14 +46,14 @@ def forward(labels: Iterable[Label]) -> tuple[Expr, dict[Var, Expr]]:
                 state[array] = store(state.get(array, array), index, value)
             else:
                 state[effect.target] = value
-    return condition, state
+    return path_condition, state
 
 
-def where(condition: Expr, known: Mapping[str, Value]) -> Expr:
+def where(expr: Expr, known: Mapping[str, Value]) -> Expr:
     """A condition with the values of some scalar variables filled in."""
     values: dict[Var, Expr] = {}
-    for v in free(condition):
+    for v in free(expr):
         value = known.get(v.name)
         if value is not None and not isinstance(value, tuple):
             values[v] = const(value)
-    return simplify(substitute(condition, values))
+    return simplify(substitute(expr, values))

@@ -41,6 +41,7 @@ Linear = tuple[int, dict[Expr, int]]
 """A constant, and terms with their non-zero coefficients."""
 
 _known: dict[Expr, Expr] = {}
+_negations: dict[Expr, Expr] = {}
 _MOST_KNOWN = 1 << 17
 
 
@@ -57,6 +58,7 @@ def simplify(expr: Expr) -> Expr:
         return _known[expr]
     if len(_known) > _MOST_KNOWN:
         _known.clear()
+        _negations.clear()
     for node in nodes(expr):
         if node not in _known:
             children = tuple(_known[child] for child in node.children)
@@ -198,7 +200,14 @@ _OPPOSITE: dict[str, BinaryOp] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", 
 
 
 def _negate(arg: Expr) -> Expr:
-    """The negation of a simplified expression, simplified."""
+    """The negation of a simplified expression, simplified. Kept: nested `and` and `or` ask again and again."""
+    found = _negations.get(arg)
+    if found is None:
+        found = _negations[arg] = _negation(arg)
+    return found
+
+
+def _negation(arg: Expr) -> Expr:
     match arg:
         case Const(value=value):
             return const(not value)
@@ -226,7 +235,7 @@ def _join(op: str, args: tuple[Expr, ...]) -> Expr:
                 # What its neighbours say already: absorbed, or shortened by unit propagation.
                 if not literals.isdisjoint(part.args):
                     continue
-                part = dual(*(a for a in part.args if _negate(a) not in literals))
+                part = dual(*(a for a in part.args if isinstance(a, Junction) or _negate(a) not in literals))
             new.update(dict.fromkeys(_flatten(op, (part,))))
         new.pop(unit, None)
         if new == parts:

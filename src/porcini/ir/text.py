@@ -23,6 +23,11 @@ LONGEST = 20_000
 """Nodes printed at the most: sharing can make a small expression print as a huge text."""
 
 
+def show_number(value: int) -> str:
+    """A number or boolean; one with more digits than Python likes to print is described instead."""
+    return str(value) if value.bit_length() < 10_000 else f"<a number of {value.bit_length()} bits>"
+
+
 def show(expr: Expr) -> str:
     """An expression as text, with no more parentheses than Python would want.
 
@@ -46,7 +51,7 @@ def _text(expr: Expr, shown: dict[Expr, tuple[str, int]]) -> tuple[str, int]:
 
     match expr:
         case Const(value=value):
-            return str(value), _ATOM if value >= 0 else _NEGATION
+            return show_number(value), _ATOM if value >= 0 else _NEGATION
         case Var(name=name):
             return name.lstrip(".").partition("#")[0], _ATOM
         case Select(array=array, index=index):

@@ -60,6 +60,7 @@ class _Lowering:
         self.points: list[Stand] = [Stand(0), Stand(0), Stand(0)]  # ended, failed, failed
         self.frames: list[Frame] = []
         self.entries: list[tuple[str, int]] = []
+        self.errors: list[InputError] = []
         self.globals = self._globals()
         self.procedures: dict[str, int] = {}
 
@@ -80,6 +81,8 @@ class _Lowering:
         for procedure in self.program.procedures:
             self._template(self.procedures[procedure.name], procedure.body, self.globals)
         self._template(main, self.program.body, self.globals)
+        if self.errors:
+            raise min(self.errors, key=lambda problem: problem.place or Place(0, 0))
         variables = tuple(Variable(b.name, b.type, b.value) for b in self.program.bindings)
         templates = tuple(
             Template(name, entry, tuple(frame.variables))
@@ -124,8 +127,12 @@ class _Lowering:
     # Statements
 
     def _sequence(self, statements: ast.Statements, names: Names, after: After) -> After:
+        """The last statement first; of several errors, the first in the text is reported in the end."""
         for statement in reversed(statements):
-            after = self._before(statement, names, after)
+            try:
+                after = self._before(statement, names, after)
+            except InputError as problem:
+                self.errors.append(problem)
         return after
 
     def _before(self, statement: ast.Statement, names: Names, after: After) -> After:

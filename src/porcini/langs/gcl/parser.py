@@ -226,6 +226,9 @@ def _syntax_error(problem: UnexpectedInput, source: str, file: str) -> InputErro
         found = "end of file"
     else:
         found = repr(str(problem.token))
+    if expected == {"_ELSE"}:
+        guard = "a statement needs a guard: `True |> x := 1`"
+        return InputError(f"unexpected {found}", file=file, place=place, source=source, hint=guard)
     wanted = sorted(_SPELLED[name] for name in expected or () if name in _SPELLED)
     hint = f"expected {' or '.join(wanted)}" if 0 < len(wanted) <= 4 else None
     return InputError(f"unexpected {found}", file=file, place=place, source=source, hint=_hint(found) or hint)
