@@ -15,10 +15,9 @@ from typing import TypeVar
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, PropertyName, Report, TraceEntry
-from porcini.core.systems import Program, Value
-from porcini.engines.exhaustive import exhaustive
+from porcini.core.systems import Value
+from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.limits import Limits
-from porcini.engines.optimal import optimal
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
@@ -34,8 +33,6 @@ Loader = Callable[[str, str], Graph]
 LANGUAGES: dict[str, Loader] = {"gcl": gcl.load}
 """Languages by the ending of their files."""
 
-Engine = Callable[[Program, Tally], None]
-ENGINES: dict[str, Engine] = {"exhaustive": exhaustive, "optimal": optimal}
 INDEPENDENCES = ("syntactic",)
 
 
@@ -146,13 +143,14 @@ def replay(
 def explore(
     model: Model | str | Path,
     *,
-    engine: str = "exhaustive",
+    engine: str = "optimal",
     independence: str = "syntactic",
     property: PropertyName | None = None,
     first: bool = False,
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
     limits: Limits | None = None,
+    options: Options | None = None,
     watch: Watcher | None = None,
 ) -> Report:
     """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
@@ -170,7 +168,7 @@ def explore(
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    tally.explore(lambda tally: search(system, tally))
+    tally.explore(lambda tally: search(system, tally, options or Options()))
     violation = first_violated(wanted, tally.outcomes)
     return _report(
         model,

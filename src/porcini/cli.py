@@ -18,6 +18,7 @@ from porcini import api
 from porcini.core.errors import InputError
 from porcini.core.reports import Counts, Report
 from porcini.core.systems import Value
+from porcini.engines.catalogue import ENGINES
 from porcini.engines.limits import Limits
 from porcini.engines.tally import Watcher
 from porcini.formats.json_report import to_json
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     run = _command(commands, "run", "one execution", _run)
     _recording(run, "follow this schedule, then go on freely")
     explore = _command(commands, "explore", "every class of executions: does the order matter?", _explore)
-    explore.add_argument("--engine", default="exhaustive", help=f"one of: {', '.join(api.ENGINES)}")
+    explore.add_argument("--engine", default="optimal", help=f"one of: {', '.join(ENGINES)}")
     explore.add_argument("--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}")
     explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
     explore.add_argument("--first", action="store_true", help="stop at the first violation")

@@ -160,11 +160,6 @@ class Execution:
             return self.dependence.dependent(self.events[k], step)
         return self.dependence.conflict(self.events[k], step)
 
-    def last_race(self, action: Action) -> int | None:
-        """The latest event that a next step depends on and that does not have to come before it."""
-        before = self.past_of_next(action.pid)
-        return next((k for k in self._touching(action) if not before >> k & 1), None)
-
     def writers(self, locations: frozenset[Location]) -> list[int]:
         """The positions of all events that write one of some locations, in order."""
         return sorted({k for location in locations for k in self._writers.get(location, ())})

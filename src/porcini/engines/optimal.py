@@ -18,11 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porcini.core.events import Action, Event
-from porcini.core.systems import Program
-from porcini.engines.execution import Dependence
-from porcini.engines.races import Reversal, guard_reversals, plain_reversals
+from porcini.engines.reversing import wakeup_sequences
 from porcini.engines.search import Node, Search
-from porcini.engines.tally import Tally
 from porcini.engines.wakeup import Branch, Tree, insert, weak_initial
 
 
@@ -30,16 +27,8 @@ class InternalError(Exception):
     """A theorem does not hold at run time: a bug in Porcini."""
 
 
-def optimal(program: Program, tally: Tally, dependence: Dependence | None = None) -> None:
-    """Run one execution of each class."""
-    Search(program, Optimal(), tally, dependence or Dependence()).explore()
-
-
 class Optimal:
     """The reduction; a node's plan is its wakeup tree."""
-
-    def __init__(self) -> None:
-        self._planned: dict[Action, Event] = {}
 
     def opened(self, search: Search, node: Node, enabled: list[Action], plan: Tree | None) -> None:
         node.plan = plan or []
@@ -53,16 +42,7 @@ class Optimal:
             )
         last = search.execution.events[-1].pid if search.execution.events else None
         chosen = next((action for action in awake if action.pid == last), awake[0])
-        node.plan.append(Branch(self.planned(chosen)))
-
-    def planned(self, action: Action) -> Event:
-        """What an action will do, as far as it can be known."""
-        event = self._planned.get(action)
-        if event is None:
-            event = self._planned[action] = Event(
-                action.pid, action.choice, action.label, action.footprint, decides=action.decides
-            )
-        return event
+        node.plan.append(Branch(search.planned(chosen)))
 
     def next_move(self, search: Search, node: Node) -> Action | None:
         if not node.plan:
@@ -77,15 +57,8 @@ class Optimal:
         return branch.below
 
     def completed(self, search: Search, first_new: int) -> None:
-        execution = search.execution
-        for reversal in plain_reversals(execution, first_new):
-            assert reversal.event is not None
-            between = [execution.events[k] for k in reversal.between]
-            self._add(search, reversal.at, [*between, reversal.event])
-        for reversal in guard_reversals(execution, first_new, search.nodes[-1].actions):
-            for step in map(self.planned, possible_steps(search, reversal)):
-                between = [execution.events[k] for k in reversal.between]
-                self._add(search, reversal.at, [*between, step])
+        for at, sequence in wakeup_sequences(search, first_new):
+            self._add(search, at, sequence)
 
     def _add(self, search: Search, at: int, sequence: Sequence[Event]) -> None:
         node = search.nodes[at]
@@ -93,13 +66,3 @@ class Optimal:
             if weak_initial(asleep, sequence, search.dependence) is not None:
                 return
         insert(node.plan, sequence, search.dependence)
-
-
-def possible_steps(search: Search, reversal: Reversal) -> list[Action]:
-    """The steps of the reversal's process that are enabled there and depend on the event that it precedes."""
-    event = search.execution.events[reversal.at]
-    return [
-        action
-        for action in search.try_out(reversal.at, reversal.between, reversal.pid)
-        if action.enabled and search.dependence.conflict(event, action)
-    ]

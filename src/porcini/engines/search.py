@@ -6,8 +6,8 @@
     Node        a state on the way: a run that stands there, its actions, its sleep set
 
 Runs that can be forked continue from the state saved in a node; others are replayed from the start.
-Sleep sets are kept for every engine: a step that was explored from here, and does not depend on what came
-since, need not be explored again.
+A step that was explored from here, and does not depend on what came since, is asleep and need not be explored
+again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from porcini.core.systems import Forkable, Incremental, Program, Run
 from porcini.engines.execution import Dependence, Execution
 from porcini.engines.replaying import replayed
 from porcini.engines.tally import Tally
+
+_MOST_PLANNED = 20_000
 
 
 @dataclass(slots=True)
@@ -64,15 +66,16 @@ class Search:
         self.dependence = dependence
         self.execution = Execution(dependence)
         self.nodes: list[Node] = []
+        self.first_new = 0
+        self._planned: dict[Action, Event] = {}
 
     def explore(self) -> None:
-        """Run to the end. `first_new` is where the current execution leaves those already completed."""
+        """Run to the end. From `first_new` on, the current execution leaves those already completed."""
         nodes, execution, tally, reduction = self.nodes, self.execution, self.tally, self.reduction
         start = self.program.start()
         self.forkable = isinstance(start, Forkable)
         incremental = self.incremental = isinstance(start, Incremental)
         depth = tally.limits.depth
-        first_new = 0
         tally.counts.states += 1
         if self._open(start, start.actions(), {}, None):
             tally.complete(execution.trace(), start.final(), None)
@@ -87,7 +90,7 @@ class Search:
                 if nodes:
                     event = execution.pop()
                     nodes[-1].sleep[event.move] = event
-                    first_new = len(execution)
+                    self.first_new = min(self.first_new, len(execution))
                 continue
             node.taken = action
             run = self._branch(len(nodes) - 1)
@@ -102,7 +105,8 @@ class Search:
             else:
                 sleep = {}
             if self._open(run, actions, sleep, reduction.taken(node, event)):
-                reduction.completed(self, first_new)
+                reduction.completed(self, self.first_new)
+                self.first_new = len(execution)
                 tally.complete(execution.trace(), run.final(), None)
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
@@ -123,6 +127,17 @@ class Search:
 
     def _replayed(self, depth: int) -> Run:
         return replayed(self.program, self.execution.trace().schedule[:depth])
+
+    def planned(self, action: Action) -> Event:
+        """What an action will do, as far as it can be known before."""
+        event = self._planned.get(action)
+        if event is None:
+            if len(self._planned) > _MOST_PLANNED:
+                self._planned.clear()
+            event = self._planned[action] = Event(
+                action.pid, action.choice, action.label, action.footprint, decides=action.decides
+            )
+        return event
 
     def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
         """The actions of a process after the first `at` events and some later ones without the rest."""

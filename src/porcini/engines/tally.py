@@ -81,6 +81,10 @@ class Tally:
         if self.limits.max_depth is None:
             raise LimitHit(self.limit)
 
+    def leave_out(self, limit: str) -> None:
+        """Something was left out on purpose: the search goes on, but can prove nothing."""
+        self.stopped, self.limit = "limit", limit
+
     def complete(self, trace: Trace, final: Final, name: Hashable) -> None:
         """A run in which nothing can move any more. Engines that never repeat a class need not name it."""
         self.counts.executions += 1

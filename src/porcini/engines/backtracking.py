@@ -1,0 +1,123 @@
+"""Three older reductions on the same search loop: sleep sets alone, classic DPOR, source-DPOR.
+
+    Sleep     every enabled step that is not asleep (Godefroid 1996): each class once, many runs given up
+    Source    Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 1: for a reversal v at an earlier state,
+              one initial of v is added there unless one is chosen already; reversals as in `races`
+    Classic   Flanagan and Godefroid, POPL 2005: the same, but only steps that lead to the one that raced will do, be
+              it its own process or one that must go before it
+
+Classic DPOR as published looks at the last race only and, where the process was not enabled, adds all that were;
+with guards that come and go that is neither enough nor, with sleep sets, sound. Blocked processes and guards are
+seen here through `races`, as by the other engines; what is classic is the choice of back-points.
+
+A run whose enabled steps are all asleep is given up and counted as blocked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from porcini.core.events import Action, Event, Move
+from porcini.engines.reversing import wakeup_sequences
+from porcini.engines.search import Node, Search
+from porcini.engines.wakeup import initials
+
+
+@dataclass(slots=True)
+class Chosen:
+    """The moves to take from a state, in order, and how many have been looked at."""
+
+    moves: list[Move] = field(default_factory=list)
+    done: int = 0
+
+    def add(self, move: Move) -> None:
+        if move not in self.moves:
+            self.moves.append(move)
+
+
+class Sleep:
+    """Sleep sets alone; a node's plan is the moves chosen for it."""
+
+    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
+        awake = [action for action in enabled if action.move not in node.sleep]
+        node.plan = Chosen(self.first_choice(search, awake))
+        if enabled and not awake:
+            search.tally.counts.blocked += 1
+
+    def first_choice(self, search: Search, awake: list[Action]) -> list[Move]:
+        return [action.move for action in awake]
+
+    def next_move(self, search: Search, node: Node) -> Action | None:
+        chosen: Chosen = node.plan
+        while chosen.done < len(chosen.moves):
+            move = chosen.moves[chosen.done]
+            chosen.done += 1
+            if move not in node.sleep and self.allowed(search, node, move):
+                return node.action(move)
+        return None
+
+    def allowed(self, search: Search, node: Node, move: Move) -> bool:
+        return True
+
+    def taken(self, node: Node, event: Event) -> None:
+        return None
+
+    def completed(self, search: Search, first_new: int) -> None:
+        return None
+
+
+class Source(Sleep):
+    """Source sets. With a bound on preemptions, runs beyond it are left out and the search proves nothing."""
+
+    def __init__(self, preemptions: int | None = None) -> None:
+        self.preemptions = preemptions
+
+    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
+        super().opened(search, node, enabled, plan)
+        if enabled and not node.plan.moves:  # a run given up has races all the same
+            self.completed(search, search.first_new)
+
+    def first_choice(self, search: Search, awake: list[Action]) -> list[Move]:
+        events = search.execution.events
+        last = events[-1].pid if events else None
+        return [action.move for action in sorted(awake, key=lambda action: action.pid != last)[:1]]
+
+    def allowed(self, search: Search, node: Node, move: Move) -> bool:
+        if self.preemptions is None or preemptions(search, node, move) <= self.preemptions:
+            return True
+        search.tally.leave_out(f"the bound of {self.preemptions} preemptions")
+        return False
+
+    def completed(self, search: Search, first_new: int) -> None:
+        for at, sequence in wakeup_sequences(search, first_new):
+            node = search.nodes[at]
+            starts = self.starts(sequence, search)
+            if not any(move in node.plan.moves or move in node.sleep for move in starts):
+                node.plan.add(starts[0])
+
+    def starts(self, sequence: list[Event], search: Search) -> list[Move]:
+        """Moves of which one must be taken at the earlier state."""
+        return [event.move for event in initials(sequence, search.dependence)]
+
+
+class Classic(Source):
+    """Flanagan and Godefroid's back-sets, which do not look beyond what leads to the step that raced."""
+
+    def starts(self, sequence: list[Event], search: Search) -> list[Move]:
+        needed = [sequence[-1]]
+        for event in reversed(sequence[:-1]):
+            if any(search.dependence.dependent(event, later) for later in needed):
+                needed.insert(0, event)
+        return [event.move for event in initials(needed, search.dependence)]
+
+
+def preemptions(search: Search, node: Node, move: Move) -> int:
+    """How often a process was left that could have gone on, if this move is taken now."""
+    nodes, events = search.nodes, search.execution.events
+    pids = [event.pid for event in events] + [move.pid]
+    return sum(
+        before != after and any(action.pid == before for action in nodes[k + 1].enabled)
+        for k, (before, after) in enumerate(pairwise(pids))
+    )

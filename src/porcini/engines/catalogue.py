@@ -1,0 +1,42 @@
+"""The engines by name, and what each of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from porcini.core.systems import Program
+from porcini.engines.backtracking import Classic, Sleep, Source
+from porcini.engines.execution import Dependence
+from porcini.engines.exhaustive import exhaustive
+from porcini.engines.optimal import Optimal
+from porcini.engines.search import Search
+from porcini.engines.tally import Tally
+from porcini.engines.walks import pct, random_walks
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What engines may be told; each looks at what concerns it."""
+
+    dependence: Dependence = field(default_factory=Dependence)
+    seed: int = 0
+    depth: int = 3
+    preemptions: int | None = None
+
+
+Engine = Callable[[Program, Tally, Options], None]
+
+ENGINES: dict[str, Engine] = {
+    "exhaustive": lambda program, tally, options: exhaustive(program, tally),
+    "sleep": lambda program, tally, options: Search(program, Sleep(), tally, options.dependence).explore(),
+    "dpor": lambda program, tally, options: Search(program, Classic(), tally, options.dependence).explore(),
+    "source": lambda program, tally, options: Search(
+        program, Source(options.preemptions), tally, options.dependence
+    ).explore(),
+    "optimal": lambda program, tally, options: Search(program, Optimal(), tally, options.dependence).explore(),
+    "random": lambda program, tally, options: random_walks(program, tally, options.seed),
+    "pct": lambda program, tally, options: pct(program, tally, options.seed, options.depth),
+}
+COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal")
+"""Engines that see every class."""
