@@ -104,3 +104,36 @@ def programs(draw: st.DrawFn, processes: int = 3, events: int = 7) -> str:
     if draw(st.booleans()):
         body.append(_statement(draw, budget, 0, False))
     return f"{BINDINGS}\nproc p {{ {procedure} }}\n" + ";\n".join(body)
+
+
+GUARDS = [
+    *("True", "True", "b", "not b", "c", "b and c", "b or c", "not b and c", "x == 1", "x == 1 or x == 3"),
+    *("x < 2", "x >= y", "b and x > 0", "c == (x > 1)", "a[x % 2] == 0", "a[0] == a[1]", "b and c and y == 1"),
+]
+EFFECTS = [
+    *("b := true", "b := false", "c := not c", "c := b", "x := x + 1", "x := 0", "y := x", "y := 1 - y"),
+    *("a[0] := 1", "a[x % 2] := y", "a[1] := a[0]", "skip"),
+]
+
+
+@st.composite
+def guard_programs(draw: st.DrawFn, processes: int = 3, steps: int = 3) -> str:
+    """Processes of a few guarded steps over switches, counters and an array: guards are turned off and on."""
+
+    def step() -> str:
+        guard, effect = draw(st.sampled_from(GUARDS)), draw(st.sampled_from(EFFECTS))
+        shape = draw(st.integers(0, 5))
+        if shape == 0:
+            return f"{effect} <| {guard} |> {draw(st.sampled_from(EFFECTS))}"
+        if shape == 1:
+            inner = draw(st.sampled_from(GUARDS))
+            return f"({inner} |> {effect}) <| {guard} |> {draw(st.sampled_from(EFFECTS))}"
+        return f"{guard} |> {effect}"
+
+    body = []
+    for _ in range(draw(st.integers(2, processes))):
+        body.append(f"True |> spawn({'; '.join(step() for _ in range(draw(st.integers(1, steps))))})")
+    initial = (
+        f"b |-> {draw(st.sampled_from(['true', 'false']))}, c |-> {draw(st.sampled_from(['true', 'false']))},"
+    )
+    return f"{initial} x |-> 0, y |-> 1, a |-> [0, 1],\n" + ";\n".join(body)

@@ -112,3 +112,39 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
     "counter": counter,
     "independent": independent,
 }
+
+
+def _spawned(*processes: str) -> str:
+    return "; ".join(f"True |> spawn({process})" for process in processes)
+
+
+_SWITCHES = "a |-> true, b |-> true, x |-> 0,"
+_OFF_AND_ON = "True |> {0} := false; True |> {0} := true"
+
+TRAPS: dict[str, tuple[str, int, int]] = {
+    "toggle": ("flag |-> true, x |-> 0, " + _spawned(_OFF_AND_ON.format("flag"), "flag |> x := 1"), 2, 1),
+    "two switches": (
+        _SWITCHES + _spawned("True |> a := false", "True |> b := false", "a and b |> x := 1"),
+        2,
+        2,
+    ),
+    "and a third to wait for": (
+        "r |-> false, "
+        + _SWITCHES
+        + _spawned("True |> a := false", "True |> b := false", "True |> r := true", "a and b and r |> x := 1"),
+        2,
+        2,
+    ),
+    "two toggles": (
+        _SWITCHES + _spawned(_OFF_AND_ON.format("a"), _OFF_AND_ON.format("b"), "a and b |> x := 1"),
+        4,
+        1,
+    ),
+    "window": (
+        "n |-> 0, x |-> 0, "
+        + _spawned("; ".join(["True |> n := n + 1"] * 4), "n == 2 |> x := 1", "n == 1 or n == 3 |> x := 2"),
+        6,
+        5,
+    ),
+}
+"""Guards that are turned off again, with the numbers of classes and of outcomes, by brute force."""

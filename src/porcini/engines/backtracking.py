@@ -3,8 +3,8 @@
     Sleep     every enabled step that is not asleep (Godefroid 1996): each class once, many runs given up
     Source    Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 1: for a reversal v at an earlier state,
               one initial of v is added there unless one is chosen already; reversals as in `races`
-    Classic   Flanagan and Godefroid, POPL 2005: the same, but only steps that lead to the one that raced will do, be
-              it its own process or one that must go before it
+    Classic   Flanagan and Godefroid, POPL 2005: the same, but only steps that lead to the one that raced will do:
+              its own process, or one that must go before it
 
 Classic DPOR as published looks at the last race only and, where the process was not enabled, adds all that were;
 with guards that come and go that is neither enough nor, with sleep sets, sound. Blocked processes and guards are

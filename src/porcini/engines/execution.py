@@ -7,7 +7,6 @@ from the last writer and the readers since of each location, not by looking at a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from porcini.core.events import Action, Event
@@ -121,9 +120,8 @@ class Execution:
 
     def past_of_next(self, pid: Pid) -> int:
         """What must come before the next step of a process, whatever that is."""
-        own = self._own.get(pid)
-        previous = own[-1] if own else self._spawned_by.get(pid)
-        return 0 if previous is None else self.past[previous] | 1 << previous
+        previous = self.last_of(pid)
+        return 0 if previous < 0 else self.past[previous] | 1 << previous
 
     def past_of_position(self, position: int) -> int:
         """The same for the process of an event, just before that event."""
@@ -162,9 +160,10 @@ class Execution:
 
     def writers(self, locations: frozenset[Location]) -> list[int]:
         """The positions of all events that write one of some locations, in order."""
-        return sorted({k for location in locations for k in self._writers.get(location, ())})
+        found = [written for location in locations if (written := self._writers.get(location))]
+        return found[0] if len(found) == 1 else sorted({k for written in found for k in written})
 
-    def not_after(self, position: int, candidates: range) -> Iterator[int]:
-        """Those of some later positions that do not happen after an event."""
-        past = self.past
-        return (k for k in candidates if not past[k] >> position & 1)
+    def last_of(self, pid: Pid) -> int:
+        """The position of the last event of a process, or of the one that spawned it; -1 if there is none."""
+        own = self._own.get(pid)
+        return own[-1] if own else self._spawned_by.get(pid, -1)

@@ -36,64 +36,61 @@ from porcini.engines.execution import Execution
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """After the first `at` events, do `between`, then let a process go: `event` if that is known for certain."""
+    """After the first `at` events, do `between`, then let a process go.
+
+    `step` is the position of its step in the execution, None if it is still blocked at the end. Of `between`,
+    `deciding` are those that decide about it.
+    """
 
     at: int
-    between: tuple[int, ...]
+    between: list[int]
+    step: int | None
     pid: Pid
-    event: Event | None
+    deciding: tuple[int, ...] = ()
 
 
 def plain_reversals(execution: Execution, first_new: int) -> Iterator[Reversal]:
     """Races of the events from `first_new` on with neighbours that do not decide about them."""
-    events, size = execution.events, len(execution)
+    events, past, size = execution.events, execution.past, len(execution)
     for j in range(first_new, size):
         event = events[j]
         for e in execution.races[j]:
-            if events[e].footprint.writes.isdisjoint(event.decides):
-                between = tuple(execution.not_after(e, range(e + 1, size)))
-                yield Reversal(e, between, event.pid, event)
+            if not event.decides or events[e].footprint.writes.isdisjoint(event.decides):
+                yield Reversal(e, [k for k in range(e + 1, size) if not past[k] >> e & 1], j, event.pid)
 
 
-def guard_reversals(execution: Execution, first_new: int, pending: Sequence[Action]) -> Iterator[Reversal]:
-    """Places where a step with a guard could have gone: of events from `first_new` on, and of blocked steps."""
-    events = execution.events
-    for j in _undecided(execution, first_new):
-        event = events[j]
-        before = execution.past_of_position(j)
-        yield from _cuts(execution, event, before, limit=j)
+def guard_reversals(execution: Execution, pending: Sequence[Action]) -> Iterator[Reversal]:
+    """Places where a step with a guard could have gone: every such event, new or not, and every blocked step.
+
+    Unlike plain races these depend on all that comes later: what may stand between changes with it.
+    """
+    for j, event in enumerate(execution.events):
+        if event.decides:
+            yield from _cuts(execution, event, j)
     for action in pending:
         if not action.enabled:
-            yield from _cuts(execution, action, execution.past_of_next(action.pid), limit=None)
+            yield from _cuts(execution, action, None)
 
 
-def _undecided(execution: Execution, first_new: int) -> list[int]:
-    """Events with a guard that are new, or that a new event could have decided otherwise."""
-    events, size = execution.events, len(execution)
-    found = [j for j in range(first_new, size) if events[j].decides]
-    written = frozenset().union(*(events[k].footprint.writes for k in range(first_new, size)))
-    if written:
-        for j in range(first_new):
-            event = events[j]
-            # What the taken step read is ordered with it; only what it did not read can still vary.
-            if event.decides and not written.isdisjoint(event.decides - event.footprint.reads):
-                found.append(j)
-    return found
-
-
-def _cuts(execution: Execution, step: Event | Action, before: int, limit: int | None) -> Iterator[Reversal]:
+def _cuts(execution: Execution, step: Event | Action, at: int | None) -> Iterator[Reversal]:
+    """For each writer e that decides about a step and need not come before it, all that could stand between."""
+    writers = execution.writers(step.decides)
+    if not writers:
+        return
+    before = execution.past_of_next(step.pid) if at is None else execution.past_of_position(at)
+    writers = [k for k in writers if not before >> k & 1]
     past, size = execution.past, len(execution)
-    writers = [k for k in execution.writers(step.decides) if not before >> k & 1]
     for e in writers:
-        if limit is not None and e >= limit:
-            continue
-        # Nothing that happens after e or after the step itself can come before the step, in E'.D.
-        barred = 1 << e if limit is None else 1 << e | 1 << limit
-        free = [k for k in range(e + 1, size) if k != limit and not past[k] & barred]
-        deciding = [k for k in writers if k in free]
+        if at is not None and e >= at:
+            break
+        # Nothing that happens after e, or after the step itself, can come before the step in E'.D.
+        barred = 1 << e if at is None else 1 << e | 1 << at
+        free = [k for k in range(e + 1, size) if k != at and not past[k] & barred]
+        deciding = [k for k in writers if k > e and k != at and not past[k] & barred]
         for left_out in _downsets(past, deciding):
-            between = tuple(k for k in free if not (past[k] | 1 << k) & left_out) if left_out else tuple(free)
-            yield Reversal(e, between, step.pid, None)
+            between = [k for k in free if not (past[k] | 1 << k) & left_out] if left_out else free
+            kept = tuple(k for k in deciding if not left_out >> k & 1)
+            yield Reversal(e, between, at, step.pid, kept)
 
 
 def _downsets(past: list[int], writers: list[int]) -> Iterator[int]:

@@ -12,8 +12,8 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
@@ -35,6 +35,7 @@ class Node:
     sleep: dict[Move, Event]
     plan: Any = None
     taken: Action | None = None
+    memo: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def enabled(self) -> list[Action]:

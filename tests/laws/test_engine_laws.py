@@ -1,0 +1,103 @@
+"""Every complete engine against `exhaustive`, on generated programs whose guards come and go."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import porcini
+from helpers import Collecting, all_runs, class_of, system_of
+from porcini.engines.catalogue import COMPLETE, ENGINES, Options
+from strategies import guard_programs, programs
+
+MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+MOST = 500
+REDUCED = [name for name in COMPLETE if name != "exhaustive"]
+
+
+def engines_agree(source: str) -> None:
+    """(a) outcomes, (b) classes, (c) no class twice, (d) nothing blocked under `optimal`."""
+    system = system_of(source)
+    runs = all_runs(system, MOST)
+    if runs is None:
+        return
+    classes = {class_of(trace) for trace, _, _ in runs}
+    outcomes = {(final.kind, str(final.state)) for _, final, _ in runs}
+    for name in REDUCED:
+        tally = Collecting()
+        ENGINES[name](system, tally, Options())
+        seen = [class_of(trace) for trace, _, _ in tally.runs]
+        assert set(seen) == classes, f"{name}: {len(set(seen))} of {len(classes)} classes"
+        assert len(seen) == len(set(seen)) == tally.counts.executions, f"{name} ran a class twice"
+        assert {(final.kind, str(final.state)) for _, final, _ in tally.runs} == outcomes
+        assert name != "optimal" or tally.counts.blocked == 0
+
+
+@MANY
+@given(programs(processes=3, events=8))
+def test_engines_agree_on_the_whole_language(source: str) -> None:
+    engines_agree(source)
+
+
+@MANY
+@given(guard_programs())
+def test_engines_agree_where_guards_come_and_go(source: str) -> None:
+    engines_agree(source)
+
+
+@MANY
+@given(guard_programs(processes=4, steps=2))
+def test_engines_agree_with_more_processes(source: str) -> None:
+    engines_agree(source)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(guard_programs())
+def test_walks_see_only_what_there_is(source: str) -> None:
+    system = system_of(source)
+    runs = all_runs(system, MOST)
+    if runs is None:
+        return
+    classes = {class_of(trace) for trace, _, _ in runs}
+    for name in ("random", "pct"):
+        tally = Collecting(porcini.Limits(max_executions=20))
+        tally.explore(lambda tally, name=name: ENGINES[name](system, tally, Options(seed=1)))
+        assert {class_of(trace) for trace, _, _ in tally.runs} <= classes
+        assert tally.stopped == "limit" and tally.counts.executions == 20
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(guard_programs())
+def test_programs_that_cannot_be_forked_are_replayed(source: str) -> None:
+    """The same classes when only `start`, `actions` and `step` may be used."""
+    system = system_of(source)
+    runs = all_runs(system, 60)
+    if runs is None:
+        return
+    for name in COMPLETE:
+        tally = Collecting()
+        ENGINES[name](ReplayOnly(system), tally, Options())
+        assert {class_of(t) for t, _, _ in tally.runs} == {class_of(t) for t, _, _ in runs}
+
+
+class ReplayOnly:
+    def __init__(self, system) -> None:
+        self.system = system
+
+    def start(self) -> ReplayOnlyRun:
+        return ReplayOnlyRun(self.system.start())
+
+
+class ReplayOnlyRun:
+    def __init__(self, run) -> None:
+        self.actions, self.step, self.final = run.actions, run.step, run.final
+
+
+@pytest.mark.parametrize("bound", [0, 1, 2])
+def test_a_preemption_bound_finds_less_and_proves_nothing(bound: int) -> None:
+    source = "x |-> 0, " + "; ".join(["True |> spawn({r |-> 0, True |> r := x; True |> x := r + 1})"] * 3)
+    report = porcini.explore(porcini.loads(source), engine="source", options=Options(preemptions=bound))
+    full = porcini.explore(porcini.loads(source), engine="source")
+    assert report.counts.executions < full.counts.executions == 36
+    assert report.limit == f"the bound of {bound} preemptions"
+    assert report.verdict == ("unknown" if bound == 0 else "violated")
