@@ -1,38 +1,40 @@
-"""Generated programs until stopped: the laws with fresh seeds. Prints how many were seen, or a shrunk failure.
+"""Generated programs until stopped: the laws, round after round with fresh seeds.
 
-make soak                     until Ctrl-C
+make soak                     until Ctrl-C, or until a law is broken: then the shrunk program is printed
 SOAK_SECONDS=1800 make soak   for half an hour
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
+from random import SystemRandom
 
-from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from laws import test_gcl_laws as laws
-
-TESTS = [test for name, test in vars(laws).items() if name.startswith("test_")]
-ROUND = 200
+ROUND = 1000
+LAWS = Path(__file__).parent / "laws"
 
 
 def main() -> int:
     limit = float(os.environ.get("SOAK_SECONDS", "inf"))
+    tests = sum(path.read_text(encoding="utf-8").count("\n@MANY") for path in LAWS.glob("test_*.py"))
     started, seen = time.monotonic(), 0
+    environment = os.environ | {"PROGRAMS": str(ROUND), "CI": ""}
     try:
         while time.monotonic() - started < limit:
-            for test in TESTS:
-                settings(test, max_examples=ROUND, database=None, derandomize=False)()
-                seen += ROUND
-                print(f"\r{seen:,} programs, {time.monotonic() - started:,.0f} s", end="", flush=True)
+            seed = SystemRandom().randrange(2**32)
+            command = [sys.executable, "-m", "pytest", "-q", "-x", str(LAWS), f"--hypothesis-seed={seed}"]
+            done = subprocess.run(command, env=environment, capture_output=True, text=True)
+            if done.returncode:
+                print(f"\nseed {seed}\n{done.stdout}")
+                return 1
+            seen += ROUND * tests
+            print(f"{seen:,} programs, {time.monotonic() - started:,.0f} s", flush=True)
     except KeyboardInterrupt:
         pass
-    print(f"\n{seen:,} programs seen, every law held")
+    print(f"{seen:,} programs seen, every law held")
     return 0
 
 

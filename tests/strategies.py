@@ -6,7 +6,12 @@ assertions fail, scopes shadow. Programs stay small enough for `exhaustive`.
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import strategies as st
+
+PROGRAMS = int(os.environ.get("PROGRAMS", "1000"))
+"""How many programs each law is tried on."""
 
 BINDINGS = "x |-> 0, y |-> 1, b |-> true, a |-> [0, 1],"
 INT = ["0", "1", "2", "x", "y", "x + 1", "y - x", "2 * x", "-y", "a[0]", "a[x]", "a[y % 2]", "x / y", "y % x"]

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 import porcini
 from helpers import Collecting, all_runs, class_of, system_of
 from porcini.engines.catalogue import COMPLETE, ENGINES, Options
-from strategies import guard_programs, programs
+from strategies import PROGRAMS, guard_programs, programs
 
-MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 500
 REDUCED = [name for name in COMPLETE if name != "exhaustive"]
 

@@ -11,9 +11,9 @@ from porcini.core.footprints import footprint
 from porcini.core.traces import Trace, independent, normal_form
 from porcini.ir.footprint import cell
 from reference import Reference
-from strategies import programs
+from strategies import PROGRAMS, programs
 
-MANY = settings(max_examples=1100, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 300
 
 
