@@ -20,6 +20,7 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/gcl.py
+	$(BIN)/python benchmarks/engines.py
 
 soak: $(READY)
 	$(BIN)/python tests/soak.py

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -16,24 +16,29 @@ from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, PropertyName, Report, TraceEntry
 from porcini.core.systems import Value
-from porcini.engines.catalogue import ENGINES, Options
+from porcini.engines.catalogue import COMPLETE, ENGINES, Options
+from porcini.engines.execution import Dependence
+from porcini.engines.fagiani import Seeds
 from porcini.engines.limits import Limits
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
+from porcini.engines.semantic import SemanticDependence
 from porcini.engines.tally import Tally, Watcher
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphRun, GraphSystem
 from porcini.langs import gcl
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
+from porcini.properties.shrink import shrunk
 
 T = TypeVar("T")
 Loader = Callable[[str, str], Graph]
 LANGUAGES: dict[str, Loader] = {"gcl": gcl.load}
 """Languages by the ending of their files."""
 
-INDEPENDENCES = ("syntactic",)
+INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
+_WITHOUT_SEMANTIC = ("exhaustive", "fagiani", "random", "pct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,22 +166,28 @@ def explore(
     """
     model = _model(model)
     search = _named("engine", engine, ENGINES)
-    _named("independence", independence, dict.fromkeys(INDEPENDENCES))
+    dependence = _named("independence", independence, INDEPENDENCES)()
+    if independence == "semantic" and engine in _WITHOUT_SEMANTIC:
+        raise InputError(f"engine `{engine}` knows syntactic independence only")
+    if options and options.preemptions is not None and engine != "source":
+        raise InputError("a bound on preemptions is for engine `source`")
     wanted = EXPLORED if property is None else (property,)
     _named("property", wanted[0], dict.fromkeys(EXPLORED))
     system = model.system(inputs)
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    tally.explore(lambda tally: search(system, tally, options or Options()))
+    tally.explore(lambda tally: search(system, tally, replace(options or Options(), dependence=dependence)))
     violation = first_violated(wanted, tally.outcomes)
     return _report(
         model,
         "explore",
         tally,
         engine=engine,
+        independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
-        counterexample=violation[1] if violation else None,
+        counterexample=shrunk(violation[1]) if violation else None,
+        notes=dependence.notes(),
     )
 
 
@@ -207,7 +218,8 @@ def permute(
         return _report(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
     assert isinstance(recorded.run, GraphRun)
     permuting = Permuting(system, recorded.trace, recorded.run, tally)
-    tally.explore(permuting.search_with_seeds if seeds else permuting.search)
+    collected = Seeds(permuting.recorded)
+    tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
     violation = first_violated(("deterministic",), tally.outcomes)
     return _report(
         model,
@@ -219,6 +231,14 @@ def permute(
         traces=tuple(permuting.entries),
         seeds=tuple(permuting.seeds) if seeds else None,
     )
+
+
+def compare(
+    model: Model | str | Path, *, inputs: Mapping[str, Value] | None = None, limits: Limits | None = None
+) -> list[Report]:
+    """Explore with every complete engine, for a table that compares them."""
+    model = _model(model)
+    return [explore(model, engine=name, inputs=inputs, limits=limits) for name in COMPLETE]
 
 
 # What the commands share
@@ -288,7 +308,9 @@ def _report(
     *,
     engine: str,
     property: str,
+    independence: str = "syntactic",
     counterexample: Counterexample | None = None,
+    notes: tuple[str, ...] = (),
     traces: tuple[TraceEntry, ...] | None = None,
     seeds: tuple[Schedule, ...] | None = None,
 ) -> Report:
@@ -297,7 +319,7 @@ def _report(
         file=model.file,
         language=model.language,
         engine=engine,
-        independence="syntactic",
+        independence=independence,
         property=property,
         verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
         stopped=tally.stopped,
@@ -307,6 +329,7 @@ def _report(
         traces=traces,
         seeds=seeds,
         limit=tally.limit,
+        notes=notes,
         interrupted=tally.interrupted,
         seconds=tally.seconds,
     )

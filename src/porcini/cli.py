@@ -16,13 +16,13 @@ from typing import NoReturn
 import porcini
 from porcini import api
 from porcini.core.errors import InputError
-from porcini.core.reports import Counts, Report
+from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.catalogue import ENGINES
+from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.limits import Limits
-from porcini.engines.tally import Watcher
+from porcini.engines.tally import Tally, Watcher
 from porcini.formats.json_report import to_json
-from porcini.formats.text import make_console, print_report, print_verdict
+from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
 from porcini.properties.outcomes import EXPLORED
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         report = options.command(options)
-        _show(report, options)
+        if not options.printed:
+            _show(report, options)
     except InputError as problem:
         print(problem, file=sys.stderr)
         return BAD_INPUT
@@ -87,6 +88,8 @@ def _replay(options: argparse.Namespace) -> Report:
 
 
 def _explore(options: argparse.Namespace) -> Report:
+    if options.engine == "all":
+        return _compare(options)
     with _Progress(options) as watch:
         return api.explore(
             options.file,
@@ -97,8 +100,21 @@ def _explore(options: argparse.Namespace) -> Report:
             observe=options.observe,
             inputs=_inputs(options.input),
             limits=_limits(options),
+            options=Options(seed=options.seed, depth=options.depth, preemptions=options.preemptions),
             watch=watch,
         )
+
+
+def _compare(options: argparse.Namespace) -> Report:
+    """Every engine on one program; the report that counts is that of the last complete one, `optimal`."""
+    reports = api.compare(options.file, inputs=_inputs(options.input), limits=_limits(options))
+    if options.json:
+        table = [to_json(report, porcini.__version__) | {"seconds": report.seconds} for report in reports]
+        print(json.dumps(table, ensure_ascii=False))
+    else:
+        print_comparison(reports, make_console())
+    options.printed = True
+    return next(report for report in reports if report.engine == "optimal")
 
 
 def _permute(options: argparse.Namespace) -> Report:
@@ -127,14 +143,18 @@ class _Progress:
     def __enter__(self) -> Watcher | None:
         return self.update if self.shown else None
 
-    def update(self, counts: Counts, outcomes: int) -> None:
+    def update(self, tally: Tally) -> None:
+        counts = tally.counts
         now = time.monotonic()
         if now >= self.next:
             self.next = now + 0.2
             self.written = True
             rate = counts.executions / (now - self.started)
-            text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.events:,} events"
-            text += f", {outcomes} outcomes"
+            text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.classes:,} classes"
+            text += f", {tally.outcomes_seen} outcomes"
+            if tally.expected and tally.expected > counts.executions:
+                left = (tally.expected - counts.executions) / max(rate, 1e-9)
+                text += f"; of about {tally.expected:,.0f}, {left:,.0f} s to go"
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 
@@ -154,9 +174,12 @@ def _parser() -> argparse.ArgumentParser:
     run = _command(commands, "run", "one execution", _run)
     _recording(run, "follow this schedule, then go on freely")
     explore = _command(commands, "explore", "every class of executions: does the order matter?", _explore)
-    explore.add_argument("--engine", default="optimal", help=f"one of: {', '.join(ENGINES)}")
+    explore.add_argument("--engine", default="optimal", help=f"one of: {', '.join(ENGINES)}, all")
     explore.add_argument("--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}")
     explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
+    explore.add_argument("--seed", type=int, default=0, metavar="N", help="for random and pct (default: 0)")
+    explore.add_argument("--depth", type=_positive, default=3, metavar="D", help="of bugs to look for, for pct")
+    explore.add_argument("--preemptions", type=_natural, metavar="N", help="bound, for source")
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     permute = _command(commands, "permute", "record one run, list its executable permutations", _permute)
     _recording(permute, "begin the recorded run with this schedule")
@@ -175,7 +198,7 @@ def _command(
     function: Callable[[argparse.Namespace], Report],
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
-    command.set_defaults(command=function)
+    command.set_defaults(command=function, printed=False)
     command.add_argument("file", metavar="FILE", help="a program, such as vineyard.gcl")
     command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
@@ -202,6 +225,12 @@ def _limits(options: argparse.Namespace) -> Limits:
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"wants a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"wants a whole number, not {text!r}")
     return int(text)
 
 

@@ -57,7 +57,7 @@ def test_explore_json_is_the_contract(porcini) -> None:
     assert {
         "kind": "terminated",
         "state": {"flag": True, "x": 4, "y": 1},
-        "executions": 3,
+        "executions": 2,
         "schedule": "0x2 0.1x9 0.0",
     } in found["outcomes"]
     assert found["counterexample"]["differs"] == ["x"]
@@ -89,7 +89,7 @@ def test_every_counterexample_replays(porcini) -> None:
 def test_the_verdict_comes_first_and_the_parting_step_is_marked(porcini) -> None:
     _, out, _ = porcini("explore", VINEYARD)
     lines = out.splitlines()
-    assert lines[0] == "The order matters: 4 outcomes in 7 executions (5 classes)."
+    assert lines[0] == "The order matters: 4 outcomes in 5 executions (5 classes)."
     assert any(line.startswith(">  0.0  x == 0 or flag |> x := 2 * x  0.1  flag |> x := x + 2") for line in lines)
     assert "\x1b" not in out and all(line == line.rstrip() for line in lines)
 
@@ -97,7 +97,7 @@ def test_the_verdict_comes_first_and_the_parting_step_is_marked(porcini) -> None
 def test_quiet(porcini) -> None:
     assert (
         porcini("explore", VINEYARD, "--quiet")[1]
-        == "The order matters: 4 outcomes in 7 executions (5 classes).\n"
+        == "The order matters: 4 outcomes in 5 executions (5 classes).\n"
     )
 
 

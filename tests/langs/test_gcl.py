@@ -9,7 +9,7 @@ from helpers import all_runs, system_of
 
 
 def explored(source: str, **options) -> porcini.Report:
-    return porcini.explore(porcini.loads(source), **options)
+    return porcini.explore(porcini.loads(source), engine="exhaustive", **options)
 
 
 def only(source: str) -> tuple[str, dict, list[str]]:

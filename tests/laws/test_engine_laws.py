@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 import porcini
 from helpers import Collecting, all_runs, class_of, system_of
+from porcini.core.traces import switches
 from porcini.engines.catalogue import COMPLETE, ENGINES, Options
 from strategies import PROGRAMS, guard_programs, programs
 
@@ -101,3 +102,34 @@ def test_a_preemption_bound_finds_less_and_proves_nothing(bound: int) -> None:
     assert report.counts.executions < full.counts.executions == 36
     assert report.limit == f"the bound of {bound} preemptions"
     assert report.verdict == ("unknown" if bound == 0 else "violated")
+
+
+@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(guard_programs())
+def test_semantic_independence_loses_no_outcome_and_saves_runs(source: str) -> None:
+    model = porcini.loads(source)
+    runs = all_runs(model.system(), MOST)
+    if runs is None:
+        return
+    semantic = porcini.explore(model, independence="semantic")
+    assert {(o.kind, str(dict(o.state))) for o in semantic.outcomes} == {
+        (f.kind, str(f.state)) for _, f, _ in runs
+    }
+    assert semantic.counts.blocked == 0
+    assert semantic.counts.executions <= porcini.explore(model).counts.executions
+
+
+@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(guard_programs())
+def test_counterexamples_are_close_and_come_back(source: str) -> None:
+    """Shrinking keeps how both runs end, never adds context switches, and is deterministic."""
+    model = porcini.loads(source)
+    report = porcini.explore(model)
+    if report.counterexample is None:
+        return
+    assert porcini.explore(model).counterexample.schedules == report.counterexample.schedules
+    for run in report.counterexample.runs:
+        again = porcini.replay(model, porcini.show_schedule(run.schedule)).outcomes[0]
+        assert (again.kind, again.state) == (run.kind, run.state)
+        raw = next(o for o in report.outcomes if (o.kind, o.state) == (run.kind, run.state))
+        assert switches(run.schedule) <= switches(raw.schedule) or len(report.counterexample.runs) == 2

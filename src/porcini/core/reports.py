@@ -79,6 +79,7 @@ class Report:
     traces: tuple[TraceEntry, ...] | None = None
     seeds: tuple[Schedule, ...] | None = None
     limit: str | None = None
+    notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)
 

@@ -64,6 +64,10 @@ class Sleep:
     def taken(self, node: Node, event: Event) -> None:
         return None
 
+    def pending(self, node: Node) -> int:
+        chosen: Chosen = node.plan
+        return len(chosen.moves) - chosen.done
+
     def completed(self, search: Search, first_new: int) -> None:
         return None
 

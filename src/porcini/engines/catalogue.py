@@ -11,6 +11,7 @@ from porcini.engines.execution import Dependence
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search
+from porcini.engines.seeding import fagiani
 from porcini.engines.tally import Tally
 from porcini.engines.walks import pct, random_walks
 
@@ -35,8 +36,9 @@ ENGINES: dict[str, Engine] = {
         program, Source(options.preemptions), tally, options.dependence
     ).explore(),
     "optimal": lambda program, tally, options: Search(program, Optimal(), tally, options.dependence).explore(),
+    "fagiani": lambda program, tally, options: fagiani(program, tally),
     "random": lambda program, tally, options: random_walks(program, tally, options.seed),
     "pct": lambda program, tally, options: pct(program, tally, options.seed, options.depth),
 }
-COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal")
+COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal", "fagiani")
 """Engines that see every class."""

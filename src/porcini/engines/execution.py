@@ -42,6 +42,10 @@ class Dependence:
     def __init__(self) -> None:
         self._rows: dict[Event, Row] = {}
 
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know about the answers."""
+        return ()
+
     def of(self, event: Event) -> Row:
         """A table that says of each other event whether it depends on this one."""
         row = self._rows.get(event)

@@ -282,15 +282,19 @@ class Seeds:
     Either a process then does something that was not recorded, or nothing can move although not all is done.
     """
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Recorded, *, whole: bool = False) -> None:
         self.recorded = recorded
+        self.whole = whole
         self.found: dict[tuple[int, ...], None] = {}
 
     def stuck(self, order: Sequence[int]) -> None:
         self.found[tuple(order)] = None
 
     def diverged(self, order: Sequence[int], masks: Sequence[Masks], process: int) -> None:
-        """Keep only what must come before the step that goes another way, in normal form."""
+        """Keep only what must come before the step that goes another way, in normal form; or the whole prefix."""
+        if self.whole:
+            self.found[(*order, process)] = None
+            return
         at = [0] * len(self.recorded.pids)
         spawned: list[int] = []
         for p in order:

@@ -56,6 +56,9 @@ class Optimal:
         branch: Branch = node.plan.pop(0)
         return branch.below
 
+    def pending(self, node: Node) -> int:
+        return len(node.plan)
+
     def completed(self, search: Search, first_new: int) -> None:
         for at, sequence in wakeup_sequences(search, first_new):
             self._add(search, at, sequence)

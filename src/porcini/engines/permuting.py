@@ -21,8 +21,10 @@ from porcini.ir.text import show
 class Permuting:
     """Permutes a recorded run; `entries` are the classes found, `seeds` the prefixes that lead elsewhere."""
 
-    def __init__(self, system: GraphSystem, trace: Trace, after: GraphRun, tally: Tally) -> None:
-        self.system = system
+    def __init__(
+        self, system: GraphSystem, trace: Trace, after: GraphRun, tally: Tally, *, path_conditions: bool = True
+    ) -> None:
+        self.path_conditions = path_conditions
         self.tally = tally
         self.final = after.final()
         self.before = system.store_before(after.slots)
@@ -35,13 +37,13 @@ class Permuting:
         self.entries: list[TraceEntry] = []
         self.seeds: list[Schedule] = []
 
-    def search(self, tally: Tally) -> None:
-        self._search(Permuter(self.recorded, tally.step))
+    def search(self) -> None:
+        self._search(Permuter(self.recorded, self.tally.step))
 
-    def search_with_seeds(self, tally: Tally) -> None:
-        seeds = Seeds(self.recorded)
+    def search_for(self, seeds: Seeds) -> None:
+        """Permute, and collect seeds as well."""
         try:
-            self._search(Permuter(self.recorded, tally.step, seeds))
+            self._search(Permuter(self.recorded, self.tally.step, seeds))
         finally:
             self.seeds = [self._schedule(order) for order in seeds.shortest_first()]
 
@@ -50,7 +52,8 @@ class Permuting:
         for permutation in permuter.permutations():
             trace = self._trace(permutation)
             final = self._final(permutation)
-            self.entries.append(self._entry(trace, final))
+            if self.path_conditions:
+                self.entries.append(self._entry(trace, final))
             if final.kind == "unfinished":  # a trace, but no execution: it says nothing about outcomes
                 self.tally.counts.classes += 1
             else:

@@ -66,17 +66,16 @@ def guard_reversals(execution: Execution, pending: Sequence[Action]) -> Iterator
     """
     for j, event in enumerate(execution.events):
         if event.decides:
-            yield from _cuts(execution, event, j)
+            writers = execution.writers(event.decides)
+            if writers and writers[0] < j:
+                yield from _cuts(execution, event, j, writers)
     for action in pending:
         if not action.enabled:
-            yield from _cuts(execution, action, None)
+            yield from _cuts(execution, action, None, execution.writers(action.decides))
 
 
-def _cuts(execution: Execution, step: Event | Action, at: int | None) -> Iterator[Reversal]:
+def _cuts(execution: Execution, step: Event | Action, at: int | None, writers: list[int]) -> Iterator[Reversal]:
     """For each writer e that decides about a step and need not come before it, all that could stand between."""
-    writers = execution.writers(step.decides)
-    if not writers:
-        return
     before = execution.past_of_next(step.pid) if at is None else execution.past_of_position(at)
     writers = [k for k in writers if not before >> k & 1]
     past, size = execution.past, len(execution)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
@@ -55,6 +56,8 @@ class Reduction(Protocol):
     def taken(self, node: Node, event: Event) -> Any: ...
 
     def completed(self, search: Search, first_new: int) -> None: ...
+
+    def pending(self, node: Node) -> int: ...
 
 
 class Search:
@@ -109,6 +112,8 @@ class Search:
                 reduction.completed(self, self.first_new)
                 self.first_new = len(execution)
                 tally.complete(execution.trace(), run.final(), None)
+                if tally.watch:
+                    tally.estimate(prod(len(node.sleep) + 1 + reduction.pending(node) for node in nodes[:-1]))
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
         """Add a node; say whether it is the end of a run."""

@@ -13,8 +13,8 @@ from porcini.core.traces import Trace, switches
 from porcini.engines.limits import Clock, Limits
 
 Outcomes = tuple[Outcome, ...]
-Watcher = Callable[[Counts, int], None]
-"""Called now and then with the counts and the number of outcomes, for a progress line."""
+Watcher = Callable[["Tally"], None]
+"""Called now and then, for a progress line."""
 
 _BETWEEN_REPORTS = 256
 
@@ -48,6 +48,8 @@ class Tally:
     _seen: dict[Hashable, _Seen] = field(default_factory=dict)
     _classes: set[Hashable] = field(default_factory=set)
     _full: bool = False
+    _guesses: int = 0
+    _guessed: float = 0.0
     clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,7 +75,7 @@ class Tally:
         if self.limits.timeout is not None:
             self.clock.check()
         if self.watch and self.counts.events % _BETWEEN_REPORTS == 0:
-            self.watch(self.counts, len(self._seen))
+            self.watch(self)
 
     def cut(self) -> None:
         """A run that is longer than allowed is given up; if the search goes on, it can prove nothing."""
@@ -108,6 +110,20 @@ class Tally:
             raise FirstViolation
         if self.counts.executions == self.limits.max_executions:
             self._full = True  # that was the last one allowed; one more step is one too many
+
+    def estimate(self, runs: float) -> None:
+        """One more guess of how many runs there are in all: Knuth's, the product of the branchings of one run."""
+        self._guesses += 1
+        self._guessed += runs
+
+    @property
+    def expected(self) -> float | None:
+        """About how many runs there are in all, as far as the search tree tells by now."""
+        return self._guessed / self._guesses if self._guesses else None
+
+    @property
+    def outcomes_seen(self) -> int:
+        return len(self._seen)
 
     @property
     def outcomes(self) -> Outcomes:

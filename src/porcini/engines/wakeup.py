@@ -50,18 +50,23 @@ def insert(tree: Tree, sequence: Sequence[Event], dependence: Dependence) -> boo
     where no branch fits, the rest becomes a new one, to be explored last.
     """
     rest = list(sequence)
+    rest.reverse()  # what comes first is taken off the end
     while rest:
         for branch in tree:
-            k = weak_initial(branch.event, rest, dependence)
+            if branch.event is rest[-1]:
+                rest.pop()
+                break
+            k = weak_initial(branch.event, rest[::-1], dependence)
             if k is not None:
+                if k < len(rest):
+                    del rest[-1 - k]
                 break
         else:
-            for event in rest:
+            for event in reversed(rest):
                 tree.append(Branch(event))
                 tree = tree[-1].below
             return True
         if not branch.below:
             return False
         tree = branch.below
-        del rest[k : k + 1]
     return False

@@ -43,6 +43,8 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
         }
     if report.limit:
         found["limit"] = report.limit
+    if report.notes:
+        found["notes"] = list(report.notes)
     if report.traces is not None:
         found["traces"] = [_trace(entry) for entry in report.traces]
     if report.seeds is not None:

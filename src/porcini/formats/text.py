@@ -54,7 +54,22 @@ def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -
             line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(schedule)}"'
             console.print(Text(line, style="cyan"))
     console.print()
+    for note in report.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
     console.print(Text(_footer(report), style="dim"))
+
+
+def print_comparison(reports: Sequence[Report], console: Console) -> None:
+    """One row per engine."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in ("engine", "verdict", "outcomes", "executions", "blocked", "classes", "events", "seconds"):
+        table.add_column(column, justify="left" if column in ("engine", "verdict") else "right")
+    for report in reports:
+        counts = report.counts
+        numbers = (len(report.outcomes), counts.executions, counts.blocked, counts.classes, counts.events)
+        verdict = Text(report.verdict, style=_COLOURS[report.verdict])
+        table.add_row(report.engine, verdict, *(f"{n:,}" for n in numbers), f"{report.seconds:.2f}")
+    _print_table(table, console)
 
 
 def print_verdict(report: Report, console: Console) -> None:

@@ -9,6 +9,7 @@ from typing import get_args
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Verdict, differences
 from porcini.core.traces import switches
+from porcini.properties.shrink import in_long_turns
 
 EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure-free")
 _BAD_KINDS = {"deadlock-free": ("deadlock",), "failure-free": ("assertion", "error")}
@@ -46,9 +47,10 @@ def verdict(violated: bool, exhausted: bool) -> Verdict:
 
 def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
     """Of two outcomes that differ, the pair with the fewest context switches that parts the latest."""
-    ordered = sorted(outcomes, key=_simplicity)
+    simplest = sorted(outcomes, key=_simplicity)[:_MOST_COMPARED]
+    ordered = sorted(map(in_long_turns, simplest), key=_simplicity)
     fewest, second = (switches(outcome.schedule) for outcome in ordered[:2])
-    simple = [o for o in ordered if switches(o.schedule) <= second][:_MOST_COMPARED]
+    simple = [o for o in ordered if switches(o.schedule) <= second]
     pairs = combinations(simple, 2) if fewest == second else ((simple[0], o) for o in simple[1:])
     pair = min(pairs, key=lambda pair: (-common_prefix(*pair), len(pair[0].trace) + len(pair[1].trace)))
     return Counterexample(pair, differences(*pair))

@@ -1,0 +1,48 @@
+"""`explore --engine fagiani`: P0's section 8 carried through.
+
+Record a run, list its permutations, take the prefixes after which a run does something that was not recorded, run
+each of them, and so on until nothing is new. A seed is kept whole here, not cut down to what its last step needs:
+then each new run agrees with any execution not yet seen for at least one step more, so all of them are reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from random import Random
+
+from porcini.core.errors import LimitHit
+from porcini.core.events import Schedule
+from porcini.core.systems import Program
+from porcini.core.traces import Trace
+from porcini.engines.fagiani import Seeds
+from porcini.engines.permuting import Permuting
+from porcini.engines.replaying import run_freely
+from porcini.engines.tally import Tally
+from porcini.ir.interpreter import GraphRun, GraphSystem
+
+
+def fagiani(program: Program, tally: Tally) -> None:
+    """Every class, by permuting recorded runs and following their seeds."""
+    assert isinstance(program, GraphSystem), "the Fagiani algorithm needs symbolic labels"
+    todo: list[Schedule] = [()]
+    permuted: set[Hashable] = set()
+    while todo:
+        recorded = run_freely(program, todo.pop(), Random(0), tally.limits)
+        if recorded.limit is not None:
+            raise LimitHit(recorded.limit)
+        steps = _steps_of_each(recorded.trace)
+        if steps in permuted:
+            continue
+        permuted.add(steps)
+        assert isinstance(recorded.run, GraphRun)
+        permuting = Permuting(program, recorded.trace, recorded.run, tally, path_conditions=False)
+        permuting.search_for(Seeds(permuting.recorded, whole=True))
+        todo += permuting.seeds
+
+
+def _steps_of_each(trace: Trace) -> Hashable:
+    """What each process did: the same for all permutations of a trace."""
+    steps: dict[object, list[object]] = {}
+    for event in trace:
+        steps.setdefault(event.pid, []).append(event.label)
+    return frozenset((pid, tuple(labels)) for pid, labels in steps.items())

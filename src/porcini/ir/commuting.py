@@ -1,0 +1,99 @@
+"""Do two labels commute in every state? Semantic independence, proved by a solver.
+
+Two steps commute if, wherever one can go, the other can go after it exactly if it could before it, and where both
+can go, both orders end in the same state. `x := x + 1` and `x := x + 2` do; so do `x := x` and the guard `x < 3`.
+"""
+
+from __future__ import annotations
+
+from porcini.ir.expr import (
+    ArrayType,
+    Binary,
+    Const,
+    Expr,
+    Ite,
+    Junction,
+    Neg,
+    Not,
+    Select,
+    Store,
+    Var,
+    default,
+    nodes,
+    store,
+    substitute,
+)
+from porcini.ir.labels import Label, condition
+from porcini.solvers.smt import Smt, Term
+
+
+def commute(a: Label, b: Label, smt: Smt) -> bool:
+    """Is it proved that two labels of different processes commute?"""
+    after_a, after_b = _effect(a), _effect(b)
+    can_a, can_b = condition(a), condition(b)
+    term = _Terms(smt)
+    same_after_a = smt.apply("iff", term(can_b), term(substitute(can_b, after_a)))
+    same_after_b = smt.apply("iff", term(can_a), term(substitute(can_a, after_b)))
+    claims = [
+        smt.apply("or", smt.apply("not", term(can_a)), same_after_a),
+        smt.apply("or", smt.apply("not", term(can_b)), same_after_b),
+    ]
+    both = smt.apply("and", term(can_a), term(can_b))
+    for variable in after_a.keys() | after_b.keys():
+        a_then_b = substitute(after_b.get(variable, variable), after_a)
+        b_then_a = substitute(after_a.get(variable, variable), after_b)
+        same = smt.apply("==", term(a_then_b), term(b_then_a))
+        claims.append(smt.apply("or", smt.apply("not", both), same))
+    return all(map(smt.proves, claims))
+
+
+def _effect(label: Label) -> dict[Var, Expr]:
+    """What a step does, as one simultaneous substitution."""
+    state: dict[Var, Expr] = {}
+    for assign in label.effects:
+        value = substitute(assign.value, state)
+        target = assign.target
+        if isinstance(target, Select):
+            assert isinstance(target.array, Var)
+            array = state.get(target.array, target.array)
+            state[target.array] = store(array, substitute(target.index, state), value)
+        else:
+            state[target] = value
+    return state
+
+
+class _Terms:
+    """Translates expressions to solver terms, each distinct node once."""
+
+    def __init__(self, smt: Smt) -> None:
+        self.smt = smt
+        self.known: dict[Expr, Term] = {}
+
+    def __call__(self, expr: Expr) -> Term:
+        for node in nodes(expr):
+            if node not in self.known:
+                self.known[node] = self._node(node)
+        return self.known[expr]
+
+    def _node(self, node: Expr) -> Term:
+        smt, known = self.smt, self.known
+        parts = [known[child] for child in node.children]
+        match node:
+            case Const(value=value):
+                return smt.constant(value)
+            case Var(name=name, type=type_):
+                is_array = isinstance(type_, ArrayType)
+                return smt.variable(name, type_.cell if isinstance(type_, ArrayType) else type_, is_array)
+            case Select(array=array) if isinstance(array.type, ArrayType):
+                return smt.select(parts[0], parts[1], array.type.size, default(array.type))
+            case Store(type=ArrayType(size=size)):
+                return smt.store(parts[0], parts[1], parts[2], size)
+            case Not():
+                return smt.apply("not", *parts)
+            case Neg():
+                return smt.apply("neg", *parts)
+            case Ite():
+                return smt.apply("ite", *parts)
+            case Binary(op=op) | Junction(op=op):
+                return smt.apply(op, *parts)
+        raise AssertionError(f"not an expression: {node!r}")

@@ -1,0 +1,98 @@
+"""Making two runs that differ look alike: fewest context switches first, then the latest point where they part.
+
+A run may be replaced by any order of its class, which ends the same way. The first run is put into an order with
+long turns; the second follows the first for as long as its own class allows, and then takes long turns too.
+Everything is decided by the runs alone, so that the same program gives the same counterexample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porcini.core.events import Event
+from porcini.core.pids import Pid
+from porcini.core.reports import Counterexample, Outcome
+from porcini.core.traces import Trace, switches
+
+_LONGEST = 2_000
+"""Longer runs are left as they are: happens-before is worked out for all pairs of events."""
+
+
+def shrunk(example: Counterexample) -> Counterexample:
+    """The same counterexample in the closest orders of its two runs; one run alone just gets long turns."""
+    if any(len(run.trace) > _LONGEST for run in example.runs):
+        return example
+    if len(example.runs) == 1:
+        return replace(example, runs=(_ordered(example.runs[0], ()),))
+    one, two = example.runs
+    candidates = []
+    for first, second in ((one, two), (two, one)):
+        leader = _ordered(first, ())
+        follower = _ordered(second, leader.trace)
+        alone = _ordered(second, ())
+        candidates += [(leader, follower), (leader, alone)]
+    best = min(candidates, key=_distance)
+    return replace(example, runs=best if _same_end(best[0], one) else (best[1], best[0]))
+
+
+def in_long_turns(outcome: Outcome) -> Outcome:
+    """The same outcome by an order of its run in which each process goes on for as long as it can."""
+    return outcome if len(outcome.trace) > _LONGEST else _ordered(outcome, ())
+
+
+def _same_end(a: Outcome, b: Outcome) -> bool:
+    return a.kind == b.kind and a.state == b.state
+
+
+def _distance(pair: tuple[Outcome, Outcome]) -> tuple[int, int]:
+    a, b = pair
+    together = next(
+        (k for k, (x, y) in enumerate(zip(a.schedule, b.schedule, strict=False)) if x != y), len(a.schedule)
+    )
+    return switches(a.schedule) + switches(b.schedule), -together
+
+
+def _ordered(outcome: Outcome, leader: Sequence[Event]) -> Outcome:
+    trace = Trace(_linearised(outcome.trace, leader))
+    return replace(outcome, trace=trace, schedule=trace.schedule)
+
+
+def _linearised(trace: Trace, leader: Sequence[Event]) -> list[Event]:
+    """The events of a trace in an order of its class: as the leader while that is possible, then in long turns."""
+    past = trace.happens_before()
+    queues: dict[Pid, list[int]] = {}
+    for position, event in enumerate(trace):
+        queues.setdefault(event.pid, []).append(position)
+    done: set[int] = set()
+    order: list[Event] = []
+
+    def take(pid: Pid) -> None:
+        position = queues[pid].pop(0)
+        done.add(position)
+        order.append(trace[position])
+
+    def ready(pid: Pid) -> bool:
+        return bool(queues.get(pid)) and past[queues[pid][0]] <= done
+
+    for event in leader:
+        if not ready(event.pid) or trace[queues[event.pid][0]].label is not event.label:
+            break
+        take(event.pid)
+    current = order[-1].pid if order else None
+    while len(order) < len(trace):
+        if current is None or not ready(current):
+            able = [pid for pid in sorted(queues) if ready(pid)]
+            current = max(able, key=lambda pid: _turn(queues[pid], past, done))
+        take(current)
+    return order
+
+
+def _turn(queue: list[int], past: list[frozenset[int]], done: set[int]) -> int:
+    """How many steps a process can take from here without anyone else."""
+    reached = set(done)
+    for count, position in enumerate(queue):
+        if not past[position] <= reached:
+            return count
+        reached.add(position)
+    return len(queue)

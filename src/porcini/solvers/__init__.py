@@ -1,0 +1,1 @@
+"""Solvers. The only place that imports z3."""
