@@ -112,7 +112,7 @@ def test_quiet(porcini) -> None:
         ("x |-> 0, True |> assert x == 1", ["--property", "deadlock-free"], 0, "holds"),
         ("x |-> 0, True |>* x := x + 1", [], 3, "unknown"),
         ("x |-> 0, True |>* x := x + 1", ["--max-depth", "10"], 3, "unknown"),
-        ("x |-> 0, True |> spawn(True |> x := 1); True |> skip", ["--max-executions", "1"], 3, "unknown"),
+        ("x |-> 0, True |> spawn(True |> x := 1); True |> x := 1", ["--max-executions", "1"], 3, "unknown"),
         ("x |-> 0, y |-> 0, True |> spawn(True |> x := 1); True |> x := 2", ["--observe", "y"], 0, "holds"),
         ("x |-> 0, True |> spawn(True |> x := 1); True |> x := 2", ["--max-executions", "2"], 1, "violated"),
     ],

@@ -20,7 +20,7 @@ def executions(one: str, two: str, independence: str = "semantic") -> int:
         ("True |> x := x", "x < 3 |> skip"),
         ("True |> x := 5", "True |> x := 5"),
         ("True |> b := not b", "True |> b := not b"),
-        ("True |> a[x] := a[x] + 1", "True |> a[y] := a[y] + 2"),
+        ("True |> a[x] := a[x] + 1", "True |> a[x] := a[x] + 2"),
         ("True |> x := x * 2", "True |> x := x * 3"),
         ("x >= 0 |> x := x + 1", "x >= 0 |> x := x + 1"),
     ],

@@ -72,10 +72,16 @@ class Recorded:
     roots: int
     store: Store
     slots: dict[str, tuple[int, int | None]]
+    bits: dict[Location, int]
 
     def value(self, store: Store, name: str) -> Value:
         first, size = self.slots[name]
         return cast(Scalar, store[first]) if size is None else tuple(store[first : first + size])
+
+    def footprint(self, masks: Masks) -> Footprint:
+        """What a step touched, by names."""
+        reads, writes = (frozenset(name for name, bit in self.bits.items() if mask & bit) for mask in masks)
+        return Footprint(reads, writes)
 
     def unfinished(self, store: Store) -> bool:
         """Could a process that was blocked in the recorded run go on in this store?"""
@@ -103,6 +109,7 @@ def compile_trace(
         sum(1 << pids.index(pid) for pid in roots),
         cells,
         slots,
+        compiler.bits,
     )
 
 
@@ -149,9 +156,10 @@ class _Compiler:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permutation:
-    """A complete executable permutation: the order of processes, and the store at its end."""
+    """A complete executable permutation: the order of processes, what each step touched, the store at its end."""
 
     order: tuple[int, ...]
+    masks: tuple[Masks, ...]
     store: Store
 
 
@@ -191,7 +199,7 @@ class Permuter:
         stack = [self._prefix(self.recorded.store, self.recorded.roots, 0)]
         while stack:
             if len(self.order) == self.total:
-                yield Permutation(tuple(self.order), stack[-1].store)
+                yield Permutation(tuple(self.order), tuple(self.masks), stack[-1].store)
             move = next(stack[-1].moves, None)
             if move is None:
                 stack.pop()

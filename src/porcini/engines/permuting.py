@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from porcini.core.events import Move, Schedule
+from porcini.core.events import Event, Move, Schedule
 from porcini.core.pids import Pid
 from porcini.core.reports import TraceEntry
 from porcini.core.systems import Final, Kind, Value, Waiting
@@ -60,8 +61,16 @@ class Permuting:
                 self.tally.complete(trace, final, None)
 
     def _trace(self, permutation: Permutation) -> Trace:
-        remaining = [iter(events) for events in self.events]
-        return Trace(next(remaining[process]) for process in permutation.order)
+        """The recorded events in their new order; one that works on a cell may work on another one now."""
+        at = [0] * len(self.events)
+        events: list[Event] = []
+        for process, masks in zip(permutation.order, permutation.masks, strict=True):
+            event, step = self.events[process][at[process]], self.recorded.steps[process][at[process]]
+            at[process] += 1
+            if step.cells is not None:
+                event = replace(event, footprint=self.recorded.footprint(masks))
+            events.append(event)
+        return Trace(events)
 
     def _final(self, permutation: Permutation) -> Final:
         store = permutation.store
