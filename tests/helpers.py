@@ -19,9 +19,9 @@ class Collecting(Tally):
 
     runs: list[tuple[Trace, Final, object]] = field(default_factory=list)
 
-    def complete(self, trace: Trace, final: Final, name: object) -> None:
-        self.runs.append((trace, final, name))
-        Tally.complete(self, trace, final, name)
+    def complete(self, events, final: Final, name: object) -> None:
+        self.runs.append((Trace(events), final, name))
+        Tally.complete(self, events, final, name)
 
 
 def system_of(source: str) -> GraphSystem:

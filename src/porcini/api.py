@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
-from porcini.core.reports import Counterexample, PropertyName, Report, TraceEntry
+from porcini.core.reports import Counterexample, Outcome, PropertyName, Report, TraceEntry
 from porcini.core.systems import Value
 from porcini.engines.catalogue import COMPLETE, ENGINES, Options
 from porcini.engines.execution import Dependence
@@ -30,7 +30,7 @@ from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphRun, GraphSystem
 from porcini.langs import gcl
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
-from porcini.properties.shrink import shrunk
+from porcini.properties.shrink import in_long_turns, shrunk
 
 T = TypeVar("T")
 Loader = Callable[[str, str], Graph]
@@ -38,6 +38,7 @@ LANGUAGES: dict[str, Loader] = {"gcl": gcl.load}
 """Languages by the ending of their files."""
 
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
+_MOST_READABLE = 20
 _WITHOUT_SEMANTIC = ("exhaustive", "fagiani", "random", "pct")
 
 
@@ -301,6 +302,11 @@ def _single(model: Model, command: str, tally: Tally, recorded: Recorded) -> Rep
     return _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
 
 
+def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """Examples with few context switches, as far as there are not too many of them."""
+    return tuple(map(in_long_turns, outcomes[:_MOST_READABLE])) + outcomes[_MOST_READABLE:]
+
+
 def _report(
     model: Model,
     command: str,
@@ -324,7 +330,7 @@ def _report(
         verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
         stopped=tally.stopped,
         counts=tally.counts,
-        outcomes=tally.outcomes,
+        outcomes=_readable(tally.outcomes) if command == "explore" else tally.outcomes,
         counterexample=counterexample,
         traces=traces,
         seeds=seeds,

@@ -7,6 +7,7 @@ from the last writer and the readers since of each location, not by looking at a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from porcini.core.events import Action, Event
@@ -68,16 +69,20 @@ class Dependence:
 
 @dataclass(slots=True)
 class Execution:
-    """Events, and for each what happens before it and what it races with."""
+    """Events, and for each what happens before it and what it races with.
+
+    `contested` are the events with a guard that an earlier event could have decided otherwise.
+    """
 
     dependence: Dependence
     events: list[Event] = field(default_factory=list)
     past: list[int] = field(default_factory=list)
     races: list[list[int]] = field(default_factory=list)
+    contested: list[int] = field(default_factory=list)
     _own: dict[Pid, list[int]] = field(default_factory=dict)
     _spawned_by: dict[Pid, int] = field(default_factory=dict)
-    _writers: dict[Location, list[int]] = field(default_factory=dict)
-    _readers: dict[Location, list[int]] = field(default_factory=dict)
+    _writers: defaultdict[Location, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _readers: defaultdict[Location, list[int]] = field(default_factory=lambda: defaultdict(list))
     _opaque: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -90,28 +95,37 @@ class Execution:
         position = len(self.events)
         before = self.past_of_next(event.pid)
         races: list[int] = []
-        for k in self._touching(event):
-            if not before >> k & 1:
-                races.append(k)
-                before |= self.past[k] | 1 << k
+        foot = event.footprint
+        if event.decides and any(not before >> k & 1 for k in self.writers(event.decides)):
+            self.contested.append(position)
+        if foot.reads or foot.writes or foot.opaque or self._opaque:
+            for k in self._touching(event):
+                if not before >> k & 1:
+                    races.append(k)
+                    before |= self.past[k] | 1 << k
         self.events.append(event)
         self.past.append(before)
         self.races.append(races)
-        self._own.setdefault(event.pid, []).append(position)
+        own = self._own.get(event.pid)
+        if own is None:
+            own = self._own[event.pid] = []
+        own.append(position)
         for pid in event.spawned:
             self._spawned_by[pid] = position
-        if event.footprint.opaque:
+        if foot.opaque:
             self._opaque.append(position)
-        for location in event.footprint.reads:
-            self._readers.setdefault(location, []).append(position)
-        for location in event.footprint.writes:
-            self._writers.setdefault(location, []).append(position)
+        for location in foot.reads:
+            self._readers[location].append(position)
+        for location in foot.writes:
+            self._writers[location].append(position)
 
     def pop(self) -> Event:
         event = self.events.pop()
         self.past.pop()
         self.races.pop()
         self._own[event.pid].pop()
+        if self.contested and self.contested[-1] == len(self.events):
+            self.contested.pop()
         for pid in event.spawned:
             del self._spawned_by[pid]
         if event.footprint.opaque:

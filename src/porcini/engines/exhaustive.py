@@ -34,7 +34,7 @@ def exhaustive(program: Program, tally: Tally) -> None:
     def arrive(run: Run, form: Foata) -> None:
         able = enabled(run.actions())
         if not able:
-            tally.complete(Trace(events), run.final(), form.key)
+            tally.complete(events, run.final(), form.key)
         elif len(events) >= tally.limits.depth:
             tally.cut()
             able = []

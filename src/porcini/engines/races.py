@@ -35,6 +35,19 @@ from porcini.engines.execution import Execution
 
 
 @dataclass(frozen=True, slots=True)
+class Race:
+    """Event `at` and event `step` are neighbours that could go the other way round.
+
+    `first` is the first of the later events that must come before `step`, or `step` itself: what the reversed
+    order can begin with.
+    """
+
+    at: int
+    step: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reversal:
     """After the first `at` events, do `between`, then let a process go.
 
@@ -49,14 +62,21 @@ class Reversal:
     deciding: tuple[int, ...] = ()
 
 
-def plain_reversals(execution: Execution, first_new: int) -> Iterator[Reversal]:
+def plain_races(execution: Execution, first_new: int) -> Iterator[Race]:
     """Races of the events from `first_new` on with neighbours that do not decide about them."""
-    events, past, size = execution.events, execution.past, len(execution)
-    for j in range(first_new, size):
+    events, past = execution.events, execution.past
+    for j in range(first_new, len(execution)):
         event = events[j]
         for e in execution.races[j]:
             if not event.decides or events[e].footprint.writes.isdisjoint(event.decides):
-                yield Reversal(e, [k for k in range(e + 1, size) if not past[k] >> e & 1], j, event.pid)
+                later = past[j] >> e + 1  # none of these happens after e, or e would be no neighbour
+                yield Race(e, j, e + (later & -later).bit_length() if later else j)
+
+
+def not_after(execution: Execution, e: int) -> list[int]:
+    """notdep(e, E): the later events that do not happen after e."""
+    past = execution.past
+    return [k for k in range(e + 1, len(execution)) if not past[k] >> e & 1]
 
 
 def guard_reversals(execution: Execution, pending: Sequence[Action]) -> Iterator[Reversal]:
@@ -64,11 +84,9 @@ def guard_reversals(execution: Execution, pending: Sequence[Action]) -> Iterator
 
     Unlike plain races these depend on all that comes later: what may stand between changes with it.
     """
-    for j, event in enumerate(execution.events):
-        if event.decides:
-            writers = execution.writers(event.decides)
-            if writers and writers[0] < j:
-                yield from _cuts(execution, event, j, writers)
+    for j in execution.contested:
+        event = execution.events[j]
+        yield from _cuts(execution, event, j, execution.writers(event.decides))
     for action in pending:
         if not action.enabled:
             yield from _cuts(execution, action, None, execution.writers(action.decides))

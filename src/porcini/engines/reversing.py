@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from porcini.core.events import Action, Event
-from porcini.engines.races import Reversal, guard_reversals, plain_reversals
+from porcini.engines.races import Reversal, guard_reversals, not_after, plain_races
 from porcini.engines.search import Search
 
 
@@ -14,30 +14,19 @@ def wakeup_sequences(search: Search, first_new: int) -> Iterator[tuple[int, list
 
     Sequences that begin with a step asleep there are left out: they lead to classes already seen.
     """
-    events, nodes = search.execution.events, search.nodes
-    for reversal in plain_reversals(search.execution, first_new):
-        assert reversal.step is not None
-        if not _begins_asleep(search, reversal):
-            yield reversal.at, [*[events[k] for k in reversal.between], events[reversal.step]]
-    for reversal in guard_reversals(search.execution, nodes[-1].actions):
+    execution, nodes = search.execution, search.nodes
+    events = execution.events
+    for race in plain_races(execution, first_new):
+        if events[race.first].move not in nodes[race.at].sleep:
+            between = not_after(execution, race.at)
+            yield race.at, [*[events[k] for k in between], events[race.step]]
+    for reversal in guard_reversals(execution, nodes[-1].actions):
         between = reversal.between
         if between and events[between[0]].move in nodes[reversal.at].sleep:
             continue
         for action in _possible_steps(search, reversal):
             if not _seen_before(search, reversal, action, first_new):
                 yield reversal.at, [*[events[k] for k in between], search.planned(action)]
-
-
-def _begins_asleep(search: Search, reversal: Reversal) -> bool:
-    """Is a step that can begin the sequence asleep? One that leads to the reversed step can."""
-    sleep = search.nodes[reversal.at].sleep
-    if not sleep:
-        return False
-    execution, step = search.execution, reversal.step
-    assert step is not None
-    past = execution.past[step]
-    first = next((k for k in reversal.between if past >> k & 1), step)
-    return execution.events[first].move in sleep
 
 
 def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
@@ -49,7 +38,9 @@ def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
     last = search.execution.last_of(reversal.pid) if reversal.step is None else reversal.step
     keeper = search.nodes[max(last, reversal.at, *reversal.deciding, 0) + 1]
     key = (reversal.at, reversal.pid, reversal.step, reversal.deciding)
-    known = keeper.memo.get(key)
+    if keeper.memo is None:
+        keeper.memo = {}
+    known: list[Action] | None = keeper.memo.get(key)
     if known is None:
         event = search.execution.events[reversal.at]
         known = keeper.memo[key] = [
@@ -61,15 +52,15 @@ def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
 
 
 def _seen_before(search: Search, reversal: Reversal, action: Action, first_new: int) -> bool:
-    """Was this reversal dealt with at the end of an earlier run, with the same step in the same place?
+    """Was this reversal dealt with at the end of an earlier run, with the same to stand between that matters?
 
-    If the step is as it was executed, what conflicts with it is ordered with it, and nothing that came since can
-    stand between and matter. A step that is another without e may conflict with what did not matter before.
+    What is new since then and can stand between matters only if it conflicts with the step. For a step as it was
+    executed nothing does: that would be ordered with it. But a step that is another without e may conflict with
+    what did not matter before.
     """
     step = reversal.step
-    return (
-        step is not None
-        and step < first_new
-        and all(k < first_new for k in reversal.deciding)
-        and action.footprint == search.execution.events[step].footprint
-    )
+    if step is None or step >= first_new or any(k >= first_new for k in reversal.deciding):
+        return False
+    depends = search.dependence.of(search.planned(action))
+    events = search.execution.events
+    return not any(depends[events[k]] for k in reversal.between if k >= first_new)

@@ -13,7 +13,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
@@ -36,14 +36,17 @@ class Node:
     sleep: dict[Move, Event]
     plan: Any = None
     taken: Action | None = None
-    memo: dict[Hashable, Any] = field(default_factory=dict)
+    memo: dict[Hashable, Any] | None = None
 
     @property
     def enabled(self) -> list[Action]:
         return [action for action in self.actions if action.enabled]
 
     def action(self, move: Move) -> Action:
-        return next(action for action in self.actions if action.move == move)
+        for action in self.actions:
+            if action.move == move:
+                return action
+        raise KeyError(move)
 
 
 class Reduction(Protocol):
@@ -82,7 +85,7 @@ class Search:
         depth = tally.limits.depth
         tally.counts.states += 1
         if self._open(start, start.actions(), {}, None):
-            tally.complete(execution.trace(), start.final(), None)
+            tally.complete(execution.events, start.final(), None)
         while nodes:
             node = nodes[-1]
             action = reduction.next_move(self, node)
@@ -111,7 +114,7 @@ class Search:
             if self._open(run, actions, sleep, reduction.taken(node, event)):
                 reduction.completed(self, self.first_new)
                 self.first_new = len(execution)
-                tally.complete(execution.trace(), run.final(), None)
+                tally.complete(execution.events, run.final(), None)
                 if tally.watch:
                     tally.estimate(prod(len(node.sleep) + 1 + reduction.pending(node) for node in nodes[:-1]))
 
@@ -119,7 +122,7 @@ class Search:
         """Add a node; say whether it is the end of a run."""
         node = Node(run, actions, sleep)
         self.nodes.append(node)
-        enabled = node.enabled
+        enabled = [action for action in actions if action.enabled]
         self.reduction.opened(self, node, enabled, plan)
         return not enabled
 

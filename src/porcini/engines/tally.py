@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from porcini.core.errors import LimitHit
-from porcini.core.events import Schedule
+from porcini.core.events import Event
 from porcini.core.reports import Counts, Outcome, Stopped
 from porcini.core.systems import Final, Value
-from porcini.core.traces import Trace, switches
+from porcini.core.traces import Trace
 from porcini.engines.limits import Clock, Limits
 
 Outcomes = tuple[Outcome, ...]
@@ -26,9 +26,7 @@ class FirstViolation(Exception):
 @dataclass(slots=True)
 class _Seen:
     final: Final
-    schedule: Schedule
     trace: Trace
-    rank: tuple[int, int]
     executions: int = 0
 
 
@@ -87,7 +85,7 @@ class Tally:
         """Something was left out on purpose: the search goes on, but can prove nothing."""
         self.stopped, self.limit = "limit", limit
 
-    def complete(self, trace: Trace, final: Final, name: Hashable) -> None:
+    def complete(self, events: Sequence[Event], final: Final, name: Hashable) -> None:
         """A run in which nothing can move any more. Engines that never repeat a class need not name it."""
         self.counts.executions += 1
         if name is None:
@@ -95,16 +93,11 @@ class Tally:
         elif name not in self._classes:
             self._classes.add(name)
             self.counts.classes += 1
-        state = _observed(final.state, self.observe)
-        key = (final.kind, tuple(state.items()))
-        schedule = trace.schedule
-        rank = (switches(schedule), len(trace))
+        state = final.state if self.observe is None else _observed(final.state, self.observe)
+        key = (final.kind, tuple(state.values()))
         seen = self._seen.get(key)
-        if seen is None or rank < seen.rank:
-            executions = seen.executions if seen else 0
-            seen = self._seen[key] = _Seen(
-                Final(final.kind, state, final.waiting), schedule, trace, rank, executions
-            )
+        if seen is None:
+            seen = self._seen[key] = _Seen(Final(final.kind, state, final.waiting), Trace(events))
         seen.executions += 1
         if self.violated and seen.executions == 1 and self.violated(self.outcomes):
             raise FirstViolation
@@ -129,11 +122,10 @@ class Tally:
     def outcomes(self) -> Outcomes:
         """In order of kind and state, which does not depend on the order of the search."""
         return tuple(
-            Outcome(s.final.kind, s.final.state, s.executions, s.schedule, s.trace, s.final.waiting)
+            Outcome(s.final.kind, s.final.state, s.executions, s.trace.schedule, s.trace, s.final.waiting)
             for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, tuple(s.final.state.values())))
         )
 
 
-def _observed(state: Mapping[str, Value], observe: Iterable[str] | None) -> dict[str, Value]:
-    names = state.keys() if observe is None else state.keys() & set(observe)
-    return {name: state[name] for name in sorted(names)}
+def _observed(state: Mapping[str, Value], observe: frozenset[str]) -> dict[str, Value]:
+    return {name: value for name, value in state.items() if name in observe}

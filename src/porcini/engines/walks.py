@@ -16,7 +16,7 @@ from random import Random
 from porcini.core.events import Action, Event
 from porcini.core.pids import Pid
 from porcini.core.systems import Program
-from porcini.core.traces import Foata, Trace
+from porcini.core.traces import Foata
 from porcini.engines.tally import Tally
 
 WALKS = 1000
@@ -73,5 +73,5 @@ def _walk(program: Program, tally: Tally, chooser: Callable[[], Chooser]) -> Non
             events.append(event)
             form = form.extend(event)
         else:
-            tally.complete(Trace(events), run.final(), form.key)
+            tally.complete(events, run.final(), form.key)
     tally.leave_out("the number of walks")

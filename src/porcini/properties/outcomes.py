@@ -13,7 +13,7 @@ from porcini.properties.shrink import in_long_turns
 
 EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure-free")
 _BAD_KINDS = {"deadlock-free": ("deadlock",), "failure-free": ("assertion", "error")}
-_MOST_COMPARED = 50
+_MOST_COMPARED = 20
 assert set(EXPLORED) < set(get_args(PropertyName))
 
 
