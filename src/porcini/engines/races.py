@@ -49,17 +49,25 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """After the first `at` events, do `between`, then let a process go.
+    """After the first `at` events, do some of the later ones, then let a process go.
 
-    `step` is the position of its step in the execution, None if it is still blocked at the end. Of `between`,
-    `deciding` are those that decide about it.
+    `step` is the position of its step in the execution, None if it is still blocked at the end. What may stand
+    between is all that is not barred and does not happen after something barred; `deciding` are those of it that
+    decide about the step.
     """
 
     at: int
-    between: list[int]
     step: int | None
     pid: Pid
-    deciding: tuple[int, ...] = ()
+    deciding: tuple[int, ...]
+    barred: int
+
+    def between(self, execution: Execution, start: int = 0) -> Iterator[int]:
+        """The positions that stand between, from a given one on."""
+        past, barred = execution.past, self.barred
+        for k in range(max(self.at + 1, start), len(execution)):
+            if not (past[k] | 1 << k) & barred:
+                yield k
 
 
 def plain_races(execution: Execution, first_new: int) -> Iterator[Race]:
@@ -96,18 +104,16 @@ def _cuts(execution: Execution, step: Event | Action, at: int | None, writers: l
     """For each writer e that decides about a step and need not come before it, all that could stand between."""
     before = execution.past_of_next(step.pid) if at is None else execution.past_of_position(at)
     writers = [k for k in writers if not before >> k & 1]
-    past, size = execution.past, len(execution)
+    past = execution.past
     for e in writers:
         if at is not None and e >= at:
             break
         # Nothing that happens after e, or after the step itself, can come before the step in E'.D.
         barred = 1 << e if at is None else 1 << e | 1 << at
-        free = [k for k in range(e + 1, size) if k != at and not past[k] & barred]
         deciding = [k for k in writers if k > e and k != at and not past[k] & barred]
         for left_out in _downsets(past, deciding):
-            between = [k for k in free if not (past[k] | 1 << k) & left_out] if left_out else free
             kept = tuple(k for k in deciding if not left_out >> k & 1)
-            yield Reversal(e, between, at, step.pid, kept)
+            yield Reversal(e, at, step.pid, kept, barred | left_out)
 
 
 def _downsets(past: list[int], writers: list[int]) -> Iterator[int]:

@@ -21,12 +21,11 @@ def wakeup_sequences(search: Search, first_new: int) -> Iterator[tuple[int, list
             between = not_after(execution, race.at)
             yield race.at, [*[events[k] for k in between], events[race.step]]
     for reversal in guard_reversals(execution, nodes[-1].actions):
-        between = reversal.between
-        if between and events[between[0]].move in nodes[reversal.at].sleep:
-            continue
         for action in _possible_steps(search, reversal):
             if not _seen_before(search, reversal, action, first_new):
-                yield reversal.at, [*[events[k] for k in between], search.planned(action)]
+                sequence = [*(events[k] for k in reversal.between(execution)), search.planned(action)]
+                if sequence[0].move not in nodes[reversal.at].sleep:
+                    yield reversal.at, sequence
 
 
 def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
@@ -45,7 +44,7 @@ def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
         event = search.execution.events[reversal.at]
         known = keeper.memo[key] = [
             action
-            for action in search.try_out(reversal.at, reversal.between, reversal.pid)
+            for action in search.try_out(reversal.at, reversal.between(search.execution), reversal.pid)
             if action.enabled and search.dependence.conflict(event, action)
         ]
     return known
@@ -63,4 +62,4 @@ def _seen_before(search: Search, reversal: Reversal, action: Action, first_new: 
         return False
     depends = search.dependence.of(search.planned(action))
     events = search.execution.events
-    return not any(depends[events[k]] for k in reversal.between if k >= first_new)
+    return not any(depends[events[k]] for k in reversal.between(search.execution, first_new))

@@ -12,7 +12,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -148,7 +148,7 @@ class Search:
             )
         return event
 
-    def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
+    def try_out(self, at: int, between: Iterable[int], pid: Pid) -> Sequence[Action]:
         """The actions of a process after the first `at` events and some later ones without the rest."""
         if self.forkable and self.incremental:
             run: Any = self._branch(at)
