@@ -52,9 +52,8 @@ def indexer(n: int) -> str:
         inserts = []
         for m in range(1, 5):
             w = 11 * m + tid
-            found = f"(True |> table[h] := {w}; True |> more := false)"
-            cas = f"{found} <| table[h] == 0 |> (True |> h := (h + 1) % 128)"
-            inserts.append(f"{{h |-> {7 * w % 128}, more |-> true, more |>* ({cas})}}")
+            swap = f"table[h] := {w} <| table[h] == 0 |> h := (h + 1) % 128"
+            inserts.append(f"{{h |-> {7 * w % 128}, table[h] != {w} |>* ({swap})}}")
         threads.append("; ".join(inserts))
     return _program(f"table |-> [{', '.join(['0'] * 128)}],", threads)
 

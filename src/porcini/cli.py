@@ -154,7 +154,7 @@ class _Progress:
             text += f", {tally.outcomes_seen} outcomes"
             if tally.expected and tally.expected > counts.executions:
                 left = (tally.expected - counts.executions) / max(rate, 1e-9)
-                text += f"; of about {tally.expected:,.0f}, {left:,.0f} s to go"
+                text += f"; of at least {tally.expected:,.0f}, {left:,.0f} s to go"
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 

@@ -25,6 +25,8 @@ def events_of(pairs: list[tuple[int, Footprint]]) -> Trace:
     count = dict.fromkeys(range(4), 0)
     made = []
     for process, foot in pairs:
+        if process == 3 and count[0] < 2:
+            process = 1  # nobody moves before being spawned
         pid = Pid((0, 0)) if process == 3 else Pid((process,))
         spawned = (Pid((0, 0)),) if process == 0 and count[0] == 1 else ()
         made.append(Event(pid, 0, f"{pid}#{count[process]}", foot, spawned))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
@@ -36,6 +35,7 @@ class Node:
     sleep: dict[Move, Event]
     plan: Any = None
     taken: Action | None = None
+    done: int = 0
     memo: dict[Hashable, Any] | None = None
 
     @property
@@ -84,6 +84,7 @@ class Search:
         incremental = self.incremental = isinstance(start, Incremental)
         depth = tally.limits.depth
         tally.counts.states += 1
+        tally.progress = self.fraction
         if self._open(start, start.actions(), {}, None):
             tally.complete(execution.events, start.final(), None)
         while nodes:
@@ -97,6 +98,7 @@ class Search:
                 if nodes:
                     event = execution.pop()
                     nodes[-1].sleep[event.move] = event
+                    nodes[-1].done += 1
                     self.first_new = min(self.first_new, len(execution))
                 continue
             node.taken = action
@@ -115,8 +117,6 @@ class Search:
                 reduction.completed(self, self.first_new)
                 self.first_new = len(execution)
                 tally.complete(execution.events, run.final(), None)
-                if tally.watch:
-                    tally.estimate(prod(len(node.sleep) + 1 + reduction.pending(node) for node in nodes[:-1]))
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
         """Add a node; say whether it is the end of a run."""
@@ -125,6 +125,15 @@ class Search:
         enabled = [action for action in actions if action.enabled]
         self.reduction.opened(self, node, enabled, plan)
         return not enabled
+
+    def fraction(self) -> float:
+        """How much of the tree is done, if the branches of a node are taken to be equally large (after Knuth)."""
+        done, share = 0.0, 1.0
+        for node in self.nodes:
+            branches = node.done + self.reduction.pending(node) + 1
+            done += share * node.done / branches
+            share /= branches
+        return done
 
     def _branch(self, depth: int) -> Run:
         """A run that stands at a node and may be used up."""

@@ -38,6 +38,7 @@ class Tally:
     observe: frozenset[str] | None = None
     violated: Callable[[Outcomes], bool] | None = None
     watch: Watcher | None = None
+    progress: Callable[[], float] | None = None
     counts: Counts = field(default_factory=Counts)
     stopped: Stopped = "exhausted"
     limit: str | None = None
@@ -46,8 +47,6 @@ class Tally:
     _seen: dict[Hashable, _Seen] = field(default_factory=dict)
     _classes: set[Hashable] = field(default_factory=set)
     _full: bool = False
-    _guesses: int = 0
-    _guessed: float = 0.0
     clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,15 +103,11 @@ class Tally:
         if self.counts.executions == self.limits.max_executions:
             self._full = True  # that was the last one allowed; one more step is one too many
 
-    def estimate(self, runs: float) -> None:
-        """One more guess of how many runs there are in all: Knuth's, the product of the branchings of one run."""
-        self._guesses += 1
-        self._guessed += runs
-
     @property
     def expected(self) -> float | None:
         """About how many runs there are in all, as far as the search tree tells by now."""
-        return self._guessed / self._guesses if self._guesses else None
+        done = self.progress() if self.progress else 0.0
+        return self.counts.executions / done if done else None
 
     @property
     def outcomes_seen(self) -> int:
