@@ -70,6 +70,12 @@ def switches(schedule: Schedule) -> int:
     return sum(a.pid != b.pid for a, b in pairwise(schedule))
 
 
+def common_prefix(a: Schedule, b: Schedule) -> int:
+    """How many steps two schedules have in common before they part."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((k for k, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
 def normal_form(trace: Iterable[Event], independence: Independence = independent) -> NormalForm:
     """The Foata normal form: each step holds the events whose latest dependency is in the step before.
 

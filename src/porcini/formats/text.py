@@ -15,7 +15,7 @@ from rich.text import Text
 from porcini.core.events import Event
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
 from porcini.core.systems import Value, Waiting
-from porcini.core.traces import Trace
+from porcini.core.traces import Trace, common_prefix
 from porcini.formats.schedules import show_schedule
 
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
@@ -274,10 +274,7 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
     left, right = example.runs
     console.print(Text(f"Two schedules that differ in {', '.join(example.differs)}:", style="bold"))
     console.print()
-    part = next(
-        (i for i, (a, b) in enumerate(zip(left.schedule, right.schedule, strict=False)) if a != b),
-        min(len(left.trace), len(right.trace)),
-    )
+    part = common_prefix(left.schedule, right.schedule)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     one, two = _until_failure(left.trace), _until_failure(right.trace)
     first = max(0, part - _CONTEXT)

@@ -20,16 +20,16 @@ from porcini.ir.expr import (
     Var,
     default,
     nodes,
-    store,
     substitute,
 )
 from porcini.ir.labels import Label, condition
+from porcini.ir.paths import forward
 from porcini.solvers.smt import Smt, Term
 
 
 def commute(a: Label, b: Label, smt: Smt) -> bool:
     """Is it proved that two labels of different processes commute?"""
-    after_a, after_b = _effect(a), _effect(b)
+    after_a, after_b = forward([a])[1], forward([b])[1]
     can_a, can_b = condition(a), condition(b)
     term = _Terms(smt)
     same_after_a = smt.apply("iff", term(can_b), term(substitute(can_b, after_a)))
@@ -45,21 +45,6 @@ def commute(a: Label, b: Label, smt: Smt) -> bool:
         same = smt.apply("==", term(a_then_b), term(b_then_a))
         claims.append(smt.apply("or", smt.apply("not", both), same))
     return all(map(smt.proves, claims))
-
-
-def _effect(label: Label) -> dict[Var, Expr]:
-    """What a step does, as one simultaneous substitution."""
-    state: dict[Var, Expr] = {}
-    for assign in label.effects:
-        value = substitute(assign.value, state)
-        target = assign.target
-        if isinstance(target, Select):
-            assert isinstance(target.array, Var)
-            array = state.get(target.array, target.array)
-            state[target.array] = store(array, substitute(target.index, state), value)
-        else:
-            state[target] = value
-    return state
 
 
 class _Terms:

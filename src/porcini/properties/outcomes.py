@@ -8,7 +8,7 @@ from typing import get_args
 
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Verdict, differences
-from porcini.core.traces import switches
+from porcini.core.traces import common_prefix, switches
 from porcini.properties.shrink import in_long_turns
 
 EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure-free")
@@ -52,15 +52,15 @@ def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
     fewest, second = (switches(outcome.schedule) for outcome in ordered[:2])
     simple = [o for o in ordered if switches(o.schedule) <= second]
     pairs = combinations(simple, 2) if fewest == second else ((simple[0], o) for o in simple[1:])
-    pair = min(pairs, key=lambda pair: (-common_prefix(*pair), len(pair[0].trace) + len(pair[1].trace)))
+    pair = min(
+        pairs,
+        key=lambda pair: (
+            -common_prefix(pair[0].schedule, pair[1].schedule),
+            len(pair[0].trace) + len(pair[1].trace),
+        ),
+    )
     return Counterexample(pair, differences(*pair))
 
 
 def _simplicity(outcome: Outcome) -> tuple[int, int, Schedule]:
     return switches(outcome.schedule), len(outcome.trace), outcome.schedule
-
-
-def common_prefix(a: Outcome, b: Outcome) -> int:
-    """How many steps two runs have in common before they part."""
-    pairs = zip(a.schedule, b.schedule, strict=False)
-    return next((i for i, (x, y) in enumerate(pairs) if x != y), min(len(a.trace), len(b.trace)))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from porcini.core.events import Event
 from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome
-from porcini.core.traces import Trace, switches
+from porcini.core.traces import Trace, common_prefix, switches
 
 _LONGEST = 400
 """Longer runs are left as they are: happens-before is worked out for all pairs of events."""
@@ -47,10 +47,7 @@ def _same_end(a: Outcome, b: Outcome) -> bool:
 
 def _distance(pair: tuple[Outcome, Outcome]) -> tuple[int, int]:
     a, b = pair
-    together = next(
-        (k for k, (x, y) in enumerate(zip(a.schedule, b.schedule, strict=False)) if x != y), len(a.schedule)
-    )
-    return switches(a.schedule) + switches(b.schedule), -together
+    return switches(a.schedule) + switches(b.schedule), -common_prefix(a.schedule, b.schedule)
 
 
 def _ordered(outcome: Outcome, leader: Sequence[Event]) -> Outcome:
