@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
+from porcini.core.execution import Dependence
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Report, TraceEntry
 from porcini.core.systems import Value
 from porcini.engines.catalogue import COMPLETE, ENGINES, Options
-from porcini.engines.execution import Dependence
 from porcini.engines.fagiani import Seeds
 from porcini.engines.limits import Limits
 from porcini.engines.permuting import Permuting

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from porcini.core.execution import Dependence
 from porcini.core.systems import Program
 from porcini.engines.backtracking import Classic, Sleep, Source
-from porcini.engines.execution import Dependence
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search

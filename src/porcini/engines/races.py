@@ -32,8 +32,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porcini.core.events import Action, Event
+from porcini.core.execution import Execution
 from porcini.core.pids import Pid
-from porcini.engines.execution import Execution
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
+from porcini.core.execution import Dependence, Execution
 from porcini.core.pids import Pid
 from porcini.core.systems import Forkable, Incremental, Program, Run
-from porcini.engines.execution import Dependence, Execution
 from porcini.engines.replaying import replayed
 from porcini.engines.tally import Tally
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porcini.core.events import Action, Event
-from porcini.engines.execution import Dependence
+from porcini.core.execution import Dependence
 from porcini.ir.commuting import commute
 from porcini.ir.labels import Label
 from porcini.solvers.smt import Smt

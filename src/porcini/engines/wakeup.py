@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porcini.core.events import Event
-from porcini.engines.execution import Dependence
+from porcini.core.execution import Dependence
 
 
 @dataclass(slots=True)

@@ -7,16 +7,18 @@ Everything is decided by the runs alone, so that the same program gives the same
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from porcini.core.events import Event
+from porcini.core.execution import Dependence, Execution
 from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome
 from porcini.core.traces import Trace, common_prefix, switches
 
-_LONGEST = 400
-"""Longer runs are left as they are: happens-before is worked out for all pairs of events."""
+_LONGEST = 5_000
+"""Longer runs are left as they are: nobody reads them, and sets of positions grow with the square."""
 
 
 def shrunk(example: Counterexample) -> Counterexample:
@@ -57,20 +59,22 @@ def _ordered(outcome: Outcome, leader: Sequence[Event]) -> Outcome:
 
 def _linearised(trace: Trace, leader: Sequence[Event]) -> list[Event]:
     """The events of a trace in an order of its class: as the leader while that is possible, then in long turns."""
-    past = trace.happens_before()
-    queues: dict[Pid, list[int]] = {}
+    execution = Execution(Dependence())
+    queues: dict[Pid, deque[int]] = {}
     for position, event in enumerate(trace):
-        queues.setdefault(event.pid, []).append(position)
-    done: set[int] = set()
+        execution.push(event)
+        queues.setdefault(event.pid, deque()).append(position)
+    past, done = execution.past, 0
     order: list[Event] = []
 
-    def take(pid: Pid) -> None:
-        position = queues[pid].pop(0)
-        done.add(position)
-        order.append(trace[position])
-
     def ready(pid: Pid) -> bool:
-        return bool(queues.get(pid)) and past[queues[pid][0]] <= done
+        return bool(queues.get(pid)) and not past[queues[pid][0]] & ~done
+
+    def take(pid: Pid) -> None:
+        nonlocal done
+        position = queues[pid].popleft()
+        done |= 1 << position
+        order.append(trace[position])
 
     for event in leader:
         if not ready(event.pid) or trace[queues[event.pid][0]].label is not event.label:
@@ -85,11 +89,12 @@ def _linearised(trace: Trace, leader: Sequence[Event]) -> list[Event]:
     return order
 
 
-def _turn(queue: list[int], past: list[frozenset[int]], done: set[int]) -> int:
+def _turn(queue: Iterable[int], past: list[int], done: int) -> int:
     """How many steps a process can take from here without anyone else."""
-    reached = set(done)
-    for count, position in enumerate(queue):
-        if not past[position] <= reached:
-            return count
-        reached.add(position)
-    return len(queue)
+    count = 0
+    for position in queue:
+        if past[position] & ~done:
+            break
+        done |= 1 << position
+        count += 1
+    return count
