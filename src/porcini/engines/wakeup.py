@@ -7,7 +7,7 @@ a leaf, from which the search goes on freely.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from porcini.core.events import Event
@@ -23,15 +23,18 @@ class Branch:
 Tree = list[Branch]
 
 
-def weak_initial(event: Event, sequence: Sequence[Event], dependence: Dependence) -> int | None:
-    """Where an event stands in a sequence that it can begin; the sequence's length if it is independent of all
-    of it; None if it is no weak initial of the sequence.
+INDEPENDENT = -1
+
+
+def weak_initial(event: Event, sequence: Iterable[Event], dependence: Dependence) -> int | None:
+    """Where an event stands in a sequence that it can begin; INDEPENDENT if it is independent of all of it; None
+    if it is no weak initial of the sequence.
     """
     depends = dependence.of(event)
     for k, other in enumerate(sequence):
         if depends[other]:
             return k if other.move == event.move else None
-    return len(sequence)
+    return INDEPENDENT
 
 
 def initials(sequence: Sequence[Event], dependence: Dependence) -> list[Event]:
@@ -56,9 +59,9 @@ def insert(tree: Tree, sequence: Sequence[Event], dependence: Dependence) -> boo
             if branch.event is rest[-1]:
                 rest.pop()
                 break
-            k = weak_initial(branch.event, rest[::-1], dependence)
+            k = weak_initial(branch.event, reversed(rest), dependence)
             if k is not None:
-                if k < len(rest):
+                if k != INDEPENDENT:
                     del rest[-1 - k]
                 break
         else:

@@ -225,7 +225,7 @@ class GraphSystem:
 
     def apply(self, s: list[Any], action: Action) -> Event:
         """Take an action in place; it must be one of the current state's."""
-        assert isinstance(action, GraphAction) and action.enabled, "Porcini bug: fired what is not enabled"
+        assert action.enabled and isinstance(action, GraphAction), "Porcini bug: fired what is not enabled"
         b = s[0].by_pid[action.pid].base
         edge = action.edge
         if edge is None:
