@@ -106,7 +106,7 @@ def _explore(options: argparse.Namespace) -> Report:
 
 
 def _compare(options: argparse.Namespace) -> Report:
-    """Every engine on one program; the report that counts is that of the last complete one, `optimal`."""
+    """Every engine on one program; the exit status is that of `optimal`."""
     reports = api.compare(options.file, inputs=_inputs(options.input), limits=_limits(options))
     if options.json:
         table = [to_json(report, porcini.__version__) | {"seconds": report.seconds} for report in reports]
