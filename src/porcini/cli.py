@@ -20,6 +20,7 @@ from porcini.core.reports import Report
 from porcini.core.systems import Value
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.limits import Limits
+from porcini.engines.optimal import InternalError
 from porcini.engines.tally import Tally, Watcher
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as problem:
         print(problem, file=sys.stderr)
         return BAD_INPUT
+    except InternalError as problem:  # a wrong answer would be worse than none
+        print(f"porcini: internal error: {problem}", file=sys.stderr)
+        return _STATUS["unknown"]
     except MemoryError:
         print("porcini: error: out of memory", file=sys.stderr)
         return _STATUS["unknown"]

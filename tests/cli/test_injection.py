@@ -42,7 +42,8 @@ def test_names_never_reach_the_generated_source(name: str) -> None:
         assert {name}2 <| {name} == 0 |> {name} := 1"""
     system = porcini.loads(source).system()
     assert words_of(system.source) <= WORDS
-    assert porcini.run(porcini.loads(source), limits=porcini.Limits(max_depth=50)).outcomes or True
+    report = porcini.run(porcini.loads(source), limits=porcini.Limits(max_depth=50))
+    assert report.counts.events >= 3, "it does run, whatever its variables are called"
 
 
 @pytest.mark.parametrize(

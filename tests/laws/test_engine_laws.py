@@ -128,8 +128,10 @@ def test_counterexamples_are_close_and_come_back(source: str) -> None:
     if report.counterexample is None:
         return
     assert porcini.explore(model).counterexample.schedules == report.counterexample.schedules
+    raw = 0
     for run in report.counterexample.runs:
         again = porcini.replay(model, porcini.show_schedule(run.schedule)).outcomes[0]
         assert (again.kind, again.state) == (run.kind, run.state)
-        raw = next(o for o in report.outcomes if (o.kind, o.state) == (run.kind, run.state))
-        assert switches(run.schedule) <= switches(raw.schedule) or len(report.counterexample.runs) == 2
+        raw += next(switches(o.schedule) for o in report.outcomes if (o.kind, o.state) == (run.kind, run.state))
+    if len(report.outcomes) <= 20:  # of more, only some are put into long turns for reading
+        assert sum(switches(run.schedule) for run in report.counterexample.runs) <= raw

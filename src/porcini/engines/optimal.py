@@ -1,15 +1,15 @@
 """Optimal DPOR with wakeup trees: one run per class and none in vain, whatever guards do.
 
-Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 2 (line numbers in brackets), with races against
+Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, the optimal algorithm, with races against
 guards as `races` describes them.
 
-    opened      a state is explored as its wakeup tree says [15, 16]; where that is empty, any process may go [19]
-    next_move   the first branch of the tree [20]
-    taken       the branch is done; the tree below it goes along [22 to 26]
+    opened      a state is explored as its wakeup tree says; where that is empty, any process may go
+    next_move   the first branch of the tree
+    taken       the branch is done; the tree below it goes along
     completed   at the end of a run, for every reversal v at an earlier state: unless a sleeping step is a weak
-                initial of v, insert v into that state's tree [5 to 9]
+                initial of v, insert v into that state's tree
 
-A step asleep at the end of a wakeup sequence, with nothing else to do, cannot happen (Theorem 7.7); if it does,
+A step asleep at the end of a wakeup sequence, with nothing else to do, cannot happen under `optimal`; if it does,
 it is a bug in Porcini and says so.
 """
 

@@ -5,7 +5,7 @@ v = D.q: some later events D that do not happen after e, then q, so that E'.D.q 
 
 *Plain races.* If e writes nothing that decides about q, then q is the same step with and without e, and the
 races between neighbours are enough; D is notdep(e, E), all that does not happen after e (Abdulla, Aronis,
-Jonsson and Sagonas, JACM 2017, Optimal-DPOR lines 5 to 8).
+Jonsson and Sagonas, JACM 2017).
 
 *Guards.* If e does, then q may be enabled without e and blocked with it, or go another way, and between two
 feasible orders all orders may be infeasible. Then neighbours are not enough. The writers of what decides

@@ -47,7 +47,7 @@ def initials(sequence: Sequence[Event], dependence: Dependence) -> list[Event]:
 
 
 def insert(tree: Tree, sequence: Sequence[Event], dependence: Dependence) -> bool:
-    """Add a sequence to a tree, unless exploring the tree as it is will cover it (Definition 6.2).
+    """Add a sequence to a tree, unless exploring the tree as it is will cover it.
 
     Follow branches that are weak initials of what is left. A leaf reached, or nothing left, means covered;
     where no branch fits, the rest becomes a new one, to be explored last.
