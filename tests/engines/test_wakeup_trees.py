@@ -75,7 +75,7 @@ def test_the_places_where_a_guard_could_have_held() -> None:
     off, on = event(0, writes="f"), event(0, writes="f")
     waiter = event(1, reads="f", writes="x", decides="f")
     made = execution(off, on, waiter)
-    places = {(r.at, tuple(r.between(made))) for r in guard_reversals(made, [])}
+    places = {(r.at, tuple(r.between(made))) for r in guard_reversals(made, made.contested, [])}
     assert places == {(0, ()), (1, ())}
 
 
@@ -83,7 +83,7 @@ def test_two_switches_give_a_product_of_places() -> None:
     """Writers of a and of b are independent, so every prefix of one goes with every prefix of the other."""
     writers = [event(0, writes="a"), event(0, writes="a"), event(1, writes="b"), event(1, writes="b")]
     made = execution(*writers, event(2, reads="ab", writes="x", decides="ab"))
-    places = {(r.at, tuple(r.between(made))) for r in guard_reversals(made, [])}
+    places = {(r.at, tuple(r.between(made))) for r in guard_reversals(made, made.contested, [])}
     assert {between for at, between in places if at == 0} == {(), (2,), (2, 3)}
     assert {between for at, between in places if at == 1} == {(), (2,), (2, 3)}
     assert {between for at, between in places if at == 2} == {()}

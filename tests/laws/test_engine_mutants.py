@@ -50,12 +50,14 @@ def test_forgetting_that_a_guard_reads(monkeypatch) -> None:
 
 def test_skipping_blocked_processes(monkeypatch) -> None:
     real = races.guard_reversals
-    monkeypatch.setattr(reversing, "guard_reversals", lambda execution, pending: real(execution, []))
+    monkeypatch.setattr(
+        reversing, "guard_reversals", lambda execution, contested, pending: real(execution, contested, [])
+    )
     caught()
 
 
 def test_reversing_neighbours_only(monkeypatch) -> None:
-    monkeypatch.setattr(reversing, "guard_reversals", lambda execution, pending: iter(()))
+    monkeypatch.setattr(reversing, "guard_reversals", lambda execution, contested, pending: iter(()))
     caught()
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from porcini.core.events import Action, Event
-from porcini.core.footprints import Location
+from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.traces import Trace
 
@@ -96,7 +96,7 @@ class Execution:
         before = self.past_of_next(event.pid)
         races: list[int] = []
         foot = event.footprint
-        if event.decides and any(not before >> k & 1 for k in self.writers(event.decides)):
+        if event.decides and self._is_contested(event.decides, before):
             self.contested.append(position)
         if foot.reads or foot.writes or foot.opaque or self._opaque:
             for k in self._touching(event):
@@ -154,7 +154,7 @@ class Execution:
         foot = step.footprint
         if foot.opaque or not self.dependence.direct:
             return [k for k in range(len(self.events) - 1, -1, -1) if self._depends(k, step)]
-        found: set[int] = set(self._opaque[-1:])
+        found: set[int] = {self._opaque[-1]} if self._opaque else set()
         for location in foot.reads:
             writers = self._writers.get(location)
             if writers:
@@ -169,7 +169,7 @@ class Execution:
                 if k < last:
                     break
                 found.add(k)
-        return sorted(found, reverse=True)
+        return sorted(found, reverse=True) if len(found) > 1 else list(found)
 
     def _depends(self, k: int, step: Event | Action) -> bool:
         if isinstance(step, Event):
@@ -180,6 +180,32 @@ class Execution:
         """The positions of all events that write one of some locations, in order."""
         found = [written for location in locations if (written := self._writers.get(location))]
         return found[0] if len(found) == 1 else sorted({k for written in found for k in written})
+
+    def _is_contested(self, locations: frozenset[Location], before: int) -> bool:
+        """Does one of some locations have a writer that need not come before?"""
+        if not self.dependence.direct:
+            return any(not before >> k & 1 for k in self.writers(locations))
+        for location in locations:  # its writers are ordered, so the last one tells
+            writers = self._writers.get(location)
+            if writers and not before >> writers[-1] & 1:
+                return True
+        return False
+
+    def touched_since(self, start: int, foot: Footprint) -> bool:
+        """Does an event from some position on conflict with a footprint, by the locations alone?"""
+        if foot.opaque:
+            return True
+        if self._opaque and self._opaque[-1] >= start:
+            return True
+        for location in foot.writes:
+            readers = self._readers.get(location)
+            if readers and readers[-1] >= start:
+                return True
+        for location in foot.reads | foot.writes:
+            writers = self._writers.get(location)
+            if writers and writers[-1] >= start:
+                return True
+        return False
 
     def last_of(self, pid: Pid) -> int:
         """The position of the last event of a process, or of the one that spawned it; -1 if there is none."""

@@ -28,7 +28,7 @@ time per run stays flat from k = 1 to 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from porcini.core.events import Action, Event
@@ -55,7 +55,7 @@ class Reversal:
 
     `step` is the position of its step in the execution, None if it is still blocked at the end. What may stand
     between is all that is not barred and does not happen after something barred; `deciding` are those of it that
-    decide about the step.
+    decide about the step, and `needed` (a set of positions) is what must have happened to know that step.
     """
 
     at: int
@@ -63,6 +63,7 @@ class Reversal:
     pid: Pid
     deciding: tuple[int, ...]
     barred: int
+    needed: int
 
     def between(self, execution: Execution, start: int = 0) -> Iterator[int]:
         """The positions that stand between, from a given one on."""
@@ -89,12 +90,14 @@ def not_after(execution: Execution, e: int) -> list[int]:
     return [k for k in range(e + 1, len(execution)) if not past[k] >> e & 1]
 
 
-def guard_reversals(execution: Execution, pending: Sequence[Action]) -> Iterator[Reversal]:
-    """Places where a step with a guard could have gone: every such event, new or not, and every blocked step.
+def guard_reversals(
+    execution: Execution, contested: Iterable[int], pending: Sequence[Action]
+) -> Iterator[Reversal]:
+    """Places where a step with a guard could have gone: those of some events, new or not, and every blocked step.
 
     Unlike plain races these depend on all that comes later: what may stand between changes with it.
     """
-    for j in execution.contested:
+    for j in contested:
         event = execution.events[j]
         yield from _cuts(execution, event, j, execution.writers(event.decides))
     for action in pending:
@@ -114,8 +117,11 @@ def _cuts(execution: Execution, step: Event | Action, at: int | None, writers: l
         barred = 1 << e if at is None else 1 << e | 1 << at
         deciding = [k for k in writers if k > e and k != at and not past[k] & barred]
         for left_out in _downsets(past, deciding):
-            kept = tuple(k for k in deciding if not left_out >> k & 1)
-            yield Reversal(e, at, step.pid, kept, barred | left_out)
+            kept = [k for k in deciding if not left_out >> k & 1]
+            needed = before
+            for k in kept:
+                needed |= past[k] | 1 << k
+            yield Reversal(e, at, step.pid, tuple(kept), barred | left_out, needed)
 
 
 def _downsets(past: list[int], writers: list[int]) -> Iterator[int]:

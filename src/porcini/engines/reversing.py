@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from porcini.core.events import Action, Event
+from porcini.core.footprints import Footprint
 from porcini.engines.races import Reversal, guard_reversals, not_after, plain_races
 from porcini.engines.search import Search
 
@@ -20,7 +21,7 @@ def wakeup_sequences(search: Search, first_new: int) -> Iterator[tuple[int, list
         if events[race.first].move not in nodes[race.at].sleep:
             between = not_after(execution, race.at)
             yield race.at, [*[events[k] for k in between], events[race.step]]
-    for reversal in guard_reversals(execution, nodes[-1].actions):
+    for reversal in guard_reversals(execution, _changed(search, first_new), nodes[-1].actions):
         for action in _possible_steps(search, reversal):
             if not _seen_before(search, reversal, action, first_new):
                 sequence = [*(events[k] for k in reversal.between(execution)), search.planned(action)]
@@ -28,26 +29,39 @@ def wakeup_sequences(search: Search, first_new: int) -> Iterator[tuple[int, list
                     yield reversal.at, sequence
 
 
-def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
-    """The steps of the reversal's process that are enabled there and depend on the event that it precedes.
+def _changed(search: Search, first_new: int) -> Iterator[int]:
+    """The contested events whose reversals are not all seen before: `_seen_before`, for all of them at once.
 
-    That is settled by the events that decide about it, so it is worked out once for each choice of them, and
-    kept for as long as those events stay.
+    Where nothing new touches what decides about an event, or what its possible steps touch, there is no new place
+    for it and nothing new that matters in the old ones.
     """
-    last = search.execution.last_of(reversal.pid) if reversal.step is None else reversal.step
-    keeper = search.nodes[max(last, reversal.at, *reversal.deciding, 0) + 1]
-    key = (reversal.at, reversal.pid, reversal.step, reversal.deciding)
-    if keeper.memo is None:
-        keeper.memo = {}
-    known: list[Action] | None = keeper.memo.get(key)
-    if known is None:
-        event = search.execution.events[reversal.at]
-        known = keeper.memo[key] = [
-            action
-            for action in search.try_out(reversal.at, reversal.between(search.execution), reversal.pid)
-            if action.enabled and search.dependence.conflict(event, action)
-        ]
-    return known
+    execution = search.execution
+    for j in execution.contested:
+        reach = search.nodes[j + 1].reach
+        if j >= first_new or reach is None or execution.touched_since(first_new, reach):
+            yield j
+
+
+def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
+    """The steps of the reversal's process that are enabled there and depend on the event that it precedes."""
+    event = search.execution.events[reversal.at]
+    steps = [
+        action
+        for action in search.try_out(reversal.at, reversal.needed, reversal.pid)
+        if action.enabled and search.dependence.conflict(event, action)
+    ]
+    if reversal.step is not None:
+        _extend_reach(search, reversal.step, steps)
+    return steps
+
+
+def _extend_reach(search: Search, step: int, actions: Sequence[Action]) -> None:
+    """Note at an event what its process could touch in its place."""
+    node, event = search.nodes[step + 1], search.execution.events[step]
+    reach = node.reach or Footprint(event.decides)
+    for action in actions:
+        reach |= action.footprint
+    node.reach = reach
 
 
 def _seen_before(search: Search, reversal: Reversal, action: Action, first_new: int) -> bool:

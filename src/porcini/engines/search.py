@@ -12,12 +12,13 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
 from porcini.core.execution import Dependence, Execution
+from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Forkable, Incremental, Program, Run
 from porcini.engines.replaying import replayed
@@ -36,7 +37,7 @@ class Node:
     plan: Any = None
     taken: Action | None = None
     done: int = 0
-    memo: dict[Hashable, Any] | None = None
+    reach: Footprint | None = None
 
     @property
     def enabled(self) -> list[Action]:
@@ -44,7 +45,7 @@ class Node:
 
     def action(self, move: Move) -> Action:
         for action in self.actions:
-            if action.move == move:
+            if action.move is move or action.move == move:
                 return action
         raise KeyError(move)
 
@@ -90,16 +91,18 @@ class Search:
         while nodes:
             node = nodes[-1]
             action = reduction.next_move(self, node)
-            if action is not None and len(execution) >= depth:
+            if action is not None and len(nodes) > depth:
                 tally.cut()
                 action = None
             if action is None:
                 nodes.pop()
                 if nodes:
                     event = execution.pop()
-                    nodes[-1].sleep[event.move] = event
-                    nodes[-1].done += 1
-                    self.first_new = min(self.first_new, len(execution))
+                    node = nodes[-1]
+                    node.sleep[event.move] = event
+                    node.done += 1
+                    if self.first_new >= len(nodes):
+                        self.first_new = len(nodes) - 1
                 continue
             node.taken = action
             run = self._branch(len(nodes) - 1)
@@ -157,8 +160,9 @@ class Search:
             )
         return event
 
-    def try_out(self, at: int, between: Iterable[int], pid: Pid) -> Sequence[Action]:
-        """The actions of a process after the first `at` events and some later ones without the rest."""
+    def try_out(self, at: int, needed: int, pid: Pid) -> Sequence[Action]:
+        """The actions of a process after the first `at` events and those later ones in a set of positions."""
+        between = [k for k in range(at + 1, needed.bit_length()) if needed >> k & 1]
         if self.forkable and self.incremental:
             run: Any = self._branch(at)
             for position in between:

@@ -185,8 +185,8 @@ class GraphSystem:
         found: list[GraphAction] = []
         writes, mover, again = event.footprint.writes, event.pid, None
         for action in before:
-            pid = action.pid
-            if pid == mover or (action.decides and not writes.isdisjoint(action.decides)):
+            pid, decides = action.pid, action.decides
+            if (decides and writes and not writes.isdisjoint(decides)) or pid == mover:
                 if pid != again:  # several choices of one process come together
                     again = pid
                     found += self.actions_of(state, pid)
