@@ -26,19 +26,23 @@ from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.semantic import SemanticDependence
 from porcini.engines.tally import Tally, Watcher
 from porcini.formats.schedules import locate, parse_schedule
+from porcini.ir.frames import FrameRun
 from porcini.ir.graph import Graph
-from porcini.ir.interpreter import GraphRun, GraphSystem
-from porcini.langs import gcl
+from porcini.ir.interpreter import GraphSystem
+from porcini.ir.step_system import StepSystem
+from porcini.ir.steps import StepGraph
+from porcini.langs import actors, gcl
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
 
 T = TypeVar("T")
-Loader = Callable[[str, str], Graph]
-LANGUAGES: dict[str, Loader] = {"gcl": gcl.load}
+Loader = Callable[[str, str], Graph | StepGraph]
+LANGUAGES: dict[str, Loader] = {"gcl": gcl.load, "abs": actors.load}
 """Languages by the ending of their files."""
 
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
 _MOST_READABLE = 20
+_NO_INPUTS = {Graph: "an input is bound to `?`", StepGraph: "an input is a function such as `def Int n() = 3;`"}
 _WITHOUT_SEMANTIC = ("exhaustive", "fagiani", "random", "pct")
 
 
@@ -49,23 +53,41 @@ class Model:
     file: str
     language: str
     source: str
-    graph: Graph
+    graph: Graph | StepGraph
 
-    def system(self, inputs: Mapping[str, Value] | None = None) -> GraphSystem:
+    def system(self, inputs: Mapping[str, Value] | None = None) -> GraphSystem | StepSystem:
         """The compiled program, with a value for each of its inputs."""
         given = dict(inputs or {})
-        wanted = {variable.name: variable for variable in self.graph.inputs}
         for name, value in given.items():
-            if name not in wanted:
-                raise InputError(f"`{name}` is not an input of {self.file}", hint="an input is bound to `?`")
-            if not isinstance(value, int) or isinstance(value, bool) != (wanted[name].type == "bool"):
-                expected = "a boolean" if wanted[name].type == "bool" else "a number"
+            type_ = self.graph.inputs.get(name)
+            if type_ is None:
+                known = ", ".join(sorted(self.graph.inputs))
+                hint = f"known: {known}" if known else _NO_INPUTS[type(self.graph)]
+                raise InputError(f"`{name}` is not an input of {self.file}", hint=hint)
+            if not isinstance(value, int) or isinstance(value, bool) != (type_ == "bool"):
+                expected = "a boolean" if type_ == "bool" else "a number"
                 raise InputError(f"input `{name}` wants {expected}, not {value!r}")
-        missing = wanted.keys() - given.keys()
+        if isinstance(self.graph, StepGraph):
+            return StepSystem(self.graph.with_inputs(given))
+        missing = self.graph.inputs.keys() - given.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         return GraphSystem(self.graph.with_inputs(given))
+
+    def formulas(self, inputs: Mapping[str, Value] | None, what: str) -> GraphSystem:
+        """The same, for what needs steps that are formulas."""
+        system = self.system(inputs)
+        if not isinstance(system, GraphSystem):
+            raise InputError(f"{what} is for .gcl programs", file=self.file)
+        return system
+
+    @property
+    def observable(self) -> set[str]:
+        """What can be observed: variables, or fields by name."""
+        if isinstance(self.graph, StepGraph):
+            return {v.name[1:] for class_ in self.graph.classes for v in class_.fields}
+        return {variable.name for variable in self.graph.variables}
 
 
 def load(file: str | Path) -> Model:
@@ -174,7 +196,7 @@ def explore(
         raise InputError("a bound on preemptions is for engine `source`")
     wanted = EXPLORED if property is None else (property,)
     _named("property", wanted[0], dict.fromkeys(EXPLORED))
-    system = model.system(inputs)
+    system = model.formulas(inputs, "engine `fagiani`") if engine == "fagiani" else model.system(inputs)
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
@@ -209,7 +231,7 @@ def permute(
     [2, 3, 4, 4, 5]
     """
     model = _model(model)
-    system = model.system(inputs)
+    system = model.formulas(inputs, "`permute`")
     limits = limits or Limits()
     tally = Tally(limits, _observed(model, observe), watch=watch)
     with _located(schedule):
@@ -217,7 +239,7 @@ def permute(
     if recorded.limit is not None:
         _stopped(tally, recorded)
         return _report(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
-    assert isinstance(recorded.run, GraphRun)
+    assert isinstance(recorded.run, FrameRun)
     permuting = Permuting(system, recorded.trace, recorded.run, tally)
     collected = Seeds(permuting.recorded)
     tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
@@ -274,8 +296,8 @@ def _observed(model: Model, observe: Iterable[str] | None) -> frozenset[str] | N
     if observe is None:
         return None
     names = frozenset(observe)
-    known = {variable.name for variable in model.graph.variables}
-    for name in sorted(names - known):
+    known = model.observable
+    for name in sorted(name for name in names if name not in known and name.rpartition(".")[2] not in known):
         hint = f"known: {', '.join(sorted(known))}" if known else None
         raise InputError(f"cannot observe `{name}`: no such variable", file=model.file, hint=hint)
     return names

@@ -6,7 +6,7 @@ import pytest
 
 import porcini
 from porcini.cli import main
-from porcini.ir.interpreter import GraphRun
+from porcini.ir.frames import FrameRun
 
 
 def permuted(source: str, **options) -> porcini.Report:
@@ -129,13 +129,13 @@ def test_a_bare_assignment_says_what_is_missing() -> None:
 
 def test_ctrl_c_while_running_tells_how_far_it_came(monkeypatch) -> None:
     steps = iter(range(1000))
-    step = GraphRun.step
+    step = FrameRun.step
 
     def interrupted(self, action):
         if next(steps) == 500:
             raise KeyboardInterrupt
         return step(self, action)
 
-    monkeypatch.setattr(GraphRun, "step", interrupted)
+    monkeypatch.setattr(FrameRun, "step", interrupted)
     report = porcini.run(porcini.loads("x |-> 0, True |>* x := x + 1"))
     assert (report.interrupted, report.verdict, report.counts.events) == (True, "unknown", 500)

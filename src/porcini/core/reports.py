@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from porcini.core.events import Schedule
-from porcini.core.systems import Final, Kind, Value, Waiting
+from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.core.traces import Trace
 
 Verdict = Literal["holds", "violated", "unknown"]
@@ -24,6 +24,8 @@ class Counts:
     classes: int = 0
     states: int = 0
     events: int = 0
+    heuristic: int | None = None
+    """States at which no actor was provably stable (H of P4's Table 1): `transdpor` only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Outcome:
     """A way to end, how many executions ended so, and one of them as an example."""
 
     kind: Kind
-    state: Mapping[str, Value]
+    state: Mapping[str, Observed]
     executions: int
     schedule: Schedule
     trace: Trace
@@ -45,7 +47,7 @@ class TraceEntry:
     schedule: Schedule
     labels: tuple[str, ...]
     path: str
-    state: Mapping[str, Value]
+    state: Mapping[str, Observed]
     kind: Kind
 
 
@@ -87,9 +89,9 @@ class Report:
 def differences(a: Final | Outcome, b: Final | Outcome) -> tuple[str, ...]:
     """The names in which two endings differ: `kind`, variables, array cells."""
     names = ["kind"] if a.kind != b.kind else []
-    for name in sorted(a.state.keys() & b.state.keys()):
-        x, y = a.state[name], b.state[name]
-        if isinstance(x, tuple) and isinstance(y, tuple):
+    for name in sorted(a.state.keys() | b.state.keys()):
+        x, y = a.state.get(name), b.state.get(name)
+        if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
             names += [f"{name}[{i}]" for i, (u, v) in enumerate(zip(x, y, strict=True)) if u != v]
         elif x != y:
             names.append(name)

@@ -13,6 +13,8 @@ from porcini.core.pids import Pid
 
 Scalar = int | bool
 Value = Scalar | tuple[Scalar, ...]
+Observed = Scalar | str | tuple["Observed", ...]
+"""A value as reports show it; text for what is neither a number, a boolean nor a list."""
 Kind = Literal["terminated", "deadlock", "assertion", "error", "unfinished"]
 """How a run ended. `unfinished` is a permuted trace after which a process could still move."""
 
@@ -23,7 +25,7 @@ class Waiting:
 
     pid: Pid
     guard: str
-    values: Mapping[str, Value]
+    values: Mapping[str, Observed]
     place: Place | None = None
 
 
@@ -32,7 +34,7 @@ class Final:
     """The end of a run, when nothing can move."""
 
     kind: Kind
-    state: Mapping[str, Value]
+    state: Mapping[str, Observed]
     waiting: tuple[Waiting, ...] = field(default=(), compare=False)
 
 

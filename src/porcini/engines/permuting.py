@@ -13,7 +13,8 @@ from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
 from porcini.engines.tally import Tally
 from porcini.ir.expr import free
-from porcini.ir.interpreter import GraphRun, GraphSystem
+from porcini.ir.frames import FrameRun
+from porcini.ir.interpreter import GraphSystem
 from porcini.ir.labels import Label
 from porcini.ir.paths import path, where
 from porcini.ir.text import show
@@ -23,7 +24,7 @@ class Permuting:
     """Permutes a recorded run; `entries` are the classes found, `seeds` the prefixes that lead elsewhere."""
 
     def __init__(
-        self, system: GraphSystem, trace: Trace, after: GraphRun, tally: Tally, *, path_conditions: bool = True
+        self, system: GraphSystem, trace: Trace, after: FrameRun, tally: Tally, *, path_conditions: bool = True
     ) -> None:
         self.path_conditions = path_conditions
         self.tally = tally

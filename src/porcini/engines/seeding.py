@@ -18,7 +18,8 @@ from porcini.engines.fagiani import Seeds
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
 from porcini.engines.tally import Tally
-from porcini.ir.interpreter import GraphRun, GraphSystem
+from porcini.ir.frames import FrameRun
+from porcini.ir.interpreter import GraphSystem
 
 
 def fagiani(program: Program, tally: Tally) -> None:
@@ -34,7 +35,7 @@ def fagiani(program: Program, tally: Tally) -> None:
         if steps in permuted:
             continue
         permuted.add(steps)
-        assert isinstance(recorded.run, GraphRun)
+        assert isinstance(recorded.run, FrameRun)
         permuting = Permuting(program, recorded.trace, recorded.run, tally, path_conditions=False)
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds

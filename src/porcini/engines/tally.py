@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from porcini.core.errors import LimitHit
 from porcini.core.events import Event
 from porcini.core.reports import Counts, Outcome, Stopped
-from porcini.core.systems import Final, Value
+from porcini.core.systems import Final, Observed
 from porcini.core.traces import Trace
 from porcini.engines.limits import Clock, Limits
 
@@ -93,7 +93,7 @@ class Tally:
             self._classes.add(name)
             self.counts.classes += 1
         state = final.state if self.observe is None else _observed(final.state, self.observe)
-        key = (final.kind, tuple(state.values()))
+        key = (final.kind, *state.items())
         seen = self._seen.get(key)
         if seen is None:
             seen = self._seen[key] = _Seen(Final(final.kind, state, final.waiting), Trace(events))
@@ -118,9 +118,17 @@ class Tally:
         """In order of kind and state, which does not depend on the order of the search."""
         return tuple(
             Outcome(s.final.kind, s.final.state, s.executions, s.trace.schedule, s.trace, s.final.waiting)
-            for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, tuple(s.final.state.values())))
+            for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, _rank(s.final.state)))
         )
 
 
-def _observed(state: Mapping[str, Value], observe: frozenset[str]) -> dict[str, Value]:
-    return {name: value for name, value in state.items() if name in observe}
+def _rank(state: Mapping[str, Observed]) -> list[tuple[object, ...]]:
+    """A key by which states can be sorted, whatever values they hold: numbers as numbers, the rest as text."""
+    return [
+        (name, 0, value) if isinstance(value, int) else (name, 1, repr(value)) for name, value in state.items()
+    ]
+
+
+def _observed(state: Mapping[str, Observed], observe: frozenset[str]) -> dict[str, Observed]:
+    """Names as given, or with the object that they belong to left out."""
+    return {name: value for name, value in state.items() if name in observe or name.rpartition(".")[2] in observe}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from porcini.core.reports import Outcome, Report, TraceEntry
-from porcini.core.systems import Value
+from porcini.core.systems import Observed
 from porcini.formats.schedules import show_schedule
 
 SCHEMA = 1
@@ -36,6 +36,8 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
         "outcomes": [_outcome(outcome) for outcome in report.outcomes],
         "counterexample": None,
     }
+    if counts.heuristic is not None:
+        found["counts"]["heuristic"] = counts.heuristic
     if report.counterexample:
         found["counterexample"] = {
             "schedules": [show_schedule(schedule) for schedule in report.counterexample.schedules],
@@ -52,7 +54,7 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
     return found
 
 
-def _state(state: Mapping[str, Value]) -> dict[str, Any]:
+def _state(state: Mapping[str, Observed]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in state.items()}
 
 

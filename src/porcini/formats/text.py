@@ -14,7 +14,7 @@ from rich.text import Text
 
 from porcini.core.events import Event
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
-from porcini.core.systems import Value, Waiting
+from porcini.core.systems import Observed, Waiting
 from porcini.core.traces import Trace, common_prefix
 from porcini.formats.schedules import show_schedule
 
@@ -127,17 +127,19 @@ def _count(number: int, noun: str) -> str:
 # Outcomes
 
 
-def show_value(value: Value) -> str:
+def show_value(value: Observed) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(show_value, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str):
+        return value
     if value.bit_length() > 8 * _LONGEST_VALUE:
         return f"<a number of {value.bit_length()} bits>"
     return str(value)
 
 
-def show_state(state: Mapping[str, Value]) -> str:
+def show_state(state: Mapping[str, Observed]) -> str:
     return "  ".join(f"{name}={show_value(value)}" for name, value in state.items()) or "-"
 
 

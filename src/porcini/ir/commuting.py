@@ -68,7 +68,7 @@ class _Terms:
                 return smt.constant(value)
             case Var(name=name, type=type_):
                 is_array = isinstance(type_, ArrayType)
-                return smt.variable(name, type_.cell if isinstance(type_, ArrayType) else type_, is_array)
+                return smt.variable(name, str(type_.cell if isinstance(type_, ArrayType) else type_), is_array)
             case Select(array=array) if isinstance(array.type, ArrayType):
                 return smt.select(parts[0], parts[1], array.type.size, default(array.type))
             case Store(type=ArrayType(size=size)):

@@ -11,7 +11,7 @@ is the default of its type. Where that matters, `defined` says when the real pro
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from zlib import crc32
@@ -32,7 +32,17 @@ class ArrayType:
         return f"array of {self.size} {self.cell}"
 
 
-Type = ScalarType | ArrayType
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """Values that the solver does not look into: lists, references, what a language defines."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Type = ScalarType | ArrayType | DataType
 Arithmetic = Literal["+", "-", "*", "/", "%"]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
 BinaryOp = Arithmetic | Comparison
@@ -59,14 +69,27 @@ class Const(Expr):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Datum(Expr):
+    """A value of a data type: hashable, and nobody looks into it."""
+
+    value: Hashable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Var(Expr):
-    """A location. A name that starts with a dot is private to the process that evaluates it."""
+    """A location. A name that starts with a dot is private to the process that evaluates it; one that starts
+    with an @ is a field of the object whose code evaluates it.
+    """
 
     name: str
 
     @property
     def private(self) -> bool:
         return self.name.startswith(".")
+
+    @property
+    def own(self) -> bool:
+        return self.name.startswith("@")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +169,31 @@ class Ite(Expr):
         return (self.test, self.then, self.other)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(Expr):
+    """A function of the language applied to values. It reads nothing else, and may fail."""
+
+    function: str
+    args: tuple[Expr, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let(Expr):
+    """`body`, where a private variable stands for a value that is worked out once."""
+
+    name: Var
+    value: Expr
+    body: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.name, self.value, self.body)
+
+
 _interned: weakref.WeakValueDictionary[tuple[object, ...], Expr] = weakref.WeakValueDictionary()
 
 
@@ -191,6 +239,18 @@ def select(array: Expr, index: Expr) -> Select:
 
 def store(array: Expr, index: Expr, value: Expr) -> Expr:
     return _make(Store, array.type, (array, index, value), array, index, value)
+
+
+def datum(value: Hashable, type_: DataType) -> Expr:
+    return _make(Datum, type_, (), value)
+
+
+def apply(function: str, args: tuple[Expr, ...], type_: Type) -> Expr:
+    return _make(Apply, type_, args, function, args)
+
+
+def let(name: Var, value: Expr, body: Expr) -> Expr:
+    return _make(Let, body.type, (name, value, body), name, value, body)
 
 
 def not_(arg: Expr) -> Expr:
@@ -254,6 +314,12 @@ def rebuild(expr: Expr, children: tuple[Expr, ...]) -> Expr:
             return _junction(op, children)
         case Ite():
             return ite(*children)
+        case Apply(function=function, type=type_):
+            return apply(function, children, type_)
+        case Let():
+            name, value, body = children
+            assert isinstance(name, Var)
+            return let(name, value, body)
         case _:
             return expr
 

@@ -18,8 +18,6 @@ from porcini.core.systems import Value
 from porcini.ir.expr import Expr, Select, Type, Var, conj, defined, disj, var
 from porcini.ir.simplify import simplify
 
-ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT = 0, 1, 2, 3
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -120,8 +118,8 @@ class Graph:
     initial: tuple[int, ...] = (0,)
 
     @property
-    def inputs(self) -> tuple[Variable, ...]:
-        return tuple(variable for variable in self.variables if variable.value is None)
+    def inputs(self) -> dict[str, Type]:
+        return {variable.name: variable.type for variable in self.variables if variable.value is None}
 
     def with_inputs(self, values: dict[str, Value]) -> Graph:
         """The same program with its inputs fixed."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
-from weakref import WeakValueDictionary
 
-from porcini.core.errors import LimitHit
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
@@ -23,14 +21,18 @@ from porcini.core.systems import Final, Kind, Scalar, Value, Waiting
 from porcini.ir import codegen, footprint, labels
 from porcini.ir.compiled import CompiledChoice, CompiledEdge, cells_of, compile_graph
 from porcini.ir.expr import ArrayType, Var, free
-from porcini.ir.graph import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Graph, Variable
+from porcini.ir.frames import (
+    FAILED_ASSERTION,
+    FAILED_ERROR,
+    FIRST_POINT,
+    FrameSystem,
+    Layout,
+    Layouts,
+    Process,
+    State,
+)
+from porcini.ir.graph import Graph, Variable
 from porcini.ir.text import show
-
-State = tuple[Any, ...]
-"""(layout, slots...): the layout is a `Layout`, every other slot an int or a bool."""
-
-MOST_PROCESSES, MOST_GENERATIONS = 1_000, 200
-"""A program that spawns more processes than this, or in longer chains, is taken for one that does not end."""
 
 _FRAME = 2
 """A frame begins with the control point and the number of children."""
@@ -46,43 +48,6 @@ class GraphAction(Action):
     children: int = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Process:
-    """A process in a layout. `known` holds its actions; all layouts with this process share it."""
-
-    pid: Pid
-    base: int
-    template: int
-    known: dict[object, GraphAction]
-
-
-class Layout:
-    """Which processes there are and where their frames begin. Made once each, compared by identity."""
-
-    __slots__ = ("__weakref__", "_grown", "by_pid", "processes")
-
-    def __init__(self, processes: tuple[Process, ...], by_pid: dict[Pid, Process]) -> None:
-        self.processes = processes
-        self.by_pid = by_pid
-        self._grown: WeakValueDictionary[Pid, Layout] = WeakValueDictionary()
-
-    def with_process(self, pid: Pid, template: int, system: GraphSystem) -> Layout:
-        """The layout with one more process; the frames of those that come after it move up."""
-        grown = self._grown.get(pid)
-        if grown is None:
-            at = bisect(self.processes, pid, key=lambda process: process.pid)
-            before, after = self.processes[:at], self.processes[at:]
-            base = before[-1].base + system.frame_size(before[-1].template) if before else system.first_frame
-            size = system.frame_size(template)
-            added = Process(pid, base, template, system.known_actions(pid))
-            moved = tuple(replace(process, base=process.base + size) for process in after)
-            grown = self._grown[pid] = system.shared_layout((*before, added, *moved), self, (added, *moved))
-        return grown
-
-    def __repr__(self) -> str:
-        return f"Layout({', '.join(str(pid) for pid in self.by_pid)})"
-
-
 def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
     slots: dict[str, int] = {}
     for variable in variables:
@@ -91,7 +56,7 @@ def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
     return slots
 
 
-class GraphSystem:
+class GraphSystem(FrameSystem):
     """A compiled program graph: a `TransitionSystem`, and a `Program` whose runs can be forked."""
 
     def __init__(self, graph: Graph) -> None:
@@ -103,96 +68,34 @@ class GraphSystem:
             for template in graph.templates
         ]
         cells = [cell for variable in graph.variables for cell in cells_of(variable)]
-        self.first_frame = 1 + len(cells)
+        self._layouts = Layouts(1 + len(cells), [_FRAME + len(private) for private in self._init])
         self._locations = {
             self._shared[v.name] + i: location
             for v in graph.variables
             for i, location in enumerate(footprint.locations(v.var))
         }
-        self._layouts: WeakValueDictionary[tuple[tuple[Pid, int], ...], Layout] = WeakValueDictionary()
-        self._known: dict[Pid, dict[object, GraphAction]] = {}
         self._labels: dict[Hashable, labels.Label] = {}
         module = codegen.Module(spawn=self._spawn)
         self._choices = compile_graph(graph, self._shared, self._private, module)
         self.source = module.source
-        layout = Layout((), {})
+        layout = self._layouts.empty
         frames: list[Scalar] = []
         for number, template in enumerate(graph.initial):
-            layout = layout.with_process(Pid((number,)), template, self)
+            layout = layout.with_process(Pid((number,)), template, self._layouts)
             frames += [graph.templates[template].entry, 0, *self._init[template]]
         self._initial: State = (layout, *cells, *frames)
-
-    # Layouts
-
-    def shared_layout(
-        self, processes: tuple[Process, ...], grown_from: Layout | None, changed: tuple[Process, ...]
-    ) -> Layout:
-        """The one layout of some processes, however they came to be."""
-        members = tuple((process.pid, process.template) for process in processes)
-        found = self._layouts.get(members)
-        if found is None:
-            by_pid = dict(grown_from.by_pid) if grown_from else {}
-            by_pid.update((process.pid, process) for process in changed)
-            found = self._layouts[members] = Layout(processes, by_pid)
-        return found
-
-    def known_actions(self, pid: Pid) -> dict[object, GraphAction]:
-        return self._known.setdefault(pid, {})
-
-    def frame_size(self, template: int) -> int:
-        return _FRAME + len(self._init[template])
 
     def _spawn(self, s: list[Any], b: int, template: int, values: list[Scalar]) -> None:
         """Called by generated code: insert the frame of a new process where its pid belongs."""
         layout: Layout = s[0]
-        if len(layout.processes) >= MOST_PROCESSES:
-            raise LimitHit(f"the limit of {MOST_PROCESSES:,} processes")
         parent = layout.processes[bisect(layout.processes, b, key=lambda process: process.base) - 1].pid
-        if len(parent) >= MOST_GENERATIONS:
-            raise LimitHit(f"the limit of {MOST_GENERATIONS:,} generations of processes")
         pid = parent.child(s[b + 1])
         s[b + 1] += 1
-        grown = s[0] = layout.with_process(pid, template, self)
+        grown = s[0] = layout.with_process(pid, template, self._layouts)
         base = grown.by_pid[pid].base  # a child sorts after its parent, so b stays where it is
         s[base:base] = [self.graph.templates[template].entry, 0, *values]
 
     # The transition system
-
-    def initial(self) -> State:
-        return self._initial
-
-    def actions(self, state: Sequence[Any]) -> list[GraphAction]:
-        found: list[GraphAction] = []
-        for process in state[0].processes:
-            if state[process.base] >= FIRST_POINT:
-                self._actions_of(state, process, found)
-        return found
-
-    def actions_of(self, state: Sequence[Any], pid: Pid) -> list[GraphAction]:
-        """The actions of one process; none if it has not been spawned or has ended."""
-        found: list[GraphAction] = []
-        process = state[0].by_pid.get(pid)
-        if process is not None and state[process.base] >= FIRST_POINT:
-            self._actions_of(state, process, found)
-        return found
-
-    def actions_after(
-        self, state: Sequence[Any], before: Sequence[GraphAction], event: Event
-    ) -> list[GraphAction]:
-        """The actions after an event, given those before it: only what it may have changed is looked at again."""
-        if event.spawned:
-            return self.actions(state)
-        found: list[GraphAction] = []
-        writes, mover, again = event.footprint.writes, event.pid, None
-        for action in before:
-            pid, decides = action.pid, action.decides
-            if (decides and writes and not writes.isdisjoint(decides)) or pid == mover:
-                if pid != again:  # several choices of one process come together
-                    again = pid
-                    found += self.actions_of(state, pid)
-            else:
-                found.append(action)
-        return found
 
     def _actions_of(self, state: Sequence[Any], process: Process, found: list[GraphAction]) -> None:
         b = process.base
@@ -217,11 +120,6 @@ class GraphSystem:
                 action = self._action(state, process, choice, edge, cast(int, position))
                 process.known[key] = action
             found.append(action)
-
-    def fire(self, state: State, action: Action) -> tuple[State, Event]:
-        slots = list(state)
-        event = self.apply(slots, action)
-        return tuple(slots), event
 
     def apply(self, s: list[Any], action: Action) -> Event:
         """Take an action in place; it must be one of the current state's."""
@@ -249,9 +147,6 @@ class GraphSystem:
             lambda: labels.label_of_failure(self.graph, choice, edge.position, pid, children, position, kind),
         )
         return Event(pid, choice.number, label, action.footprint, label.spawned, label.failure, action.decides)
-
-    def start(self) -> GraphRun:
-        return GraphRun(self, list(self._initial))
 
     # What is made once
 
@@ -363,33 +258,3 @@ def _read(state: Sequence[Any], slot: int, type_: object) -> Value:
     if isinstance(type_, ArrayType):
         return tuple(state[slot : slot + type_.size])
     return cast(Scalar, state[slot])
-
-
-@dataclass(slots=True)
-class GraphRun:
-    """A run that changes its state in place; `fork` copies it."""
-
-    system: GraphSystem
-    slots: list[Any]
-
-    def actions(self) -> list[GraphAction]:
-        return self.system.actions(self.slots)
-
-    def actions_of(self, pid: Pid) -> list[GraphAction]:
-        return self.system.actions_of(self.slots, pid)
-
-    def actions_after(self, before: Sequence[GraphAction], event: Event) -> list[GraphAction]:
-        return self.system.actions_after(self.slots, before, event)
-
-    def step(self, action: Action) -> Event:
-        return self.system.apply(self.slots, action)
-
-    def final(self) -> Final:
-        return self.system.final(self.slots)
-
-    def fork(self) -> GraphRun:
-        return GraphRun(self.system, self.slots.copy())
-
-    @property
-    def state(self) -> State:
-        return tuple(self.slots)

@@ -21,7 +21,8 @@ from porcini.core.systems import Value
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, ArrayType, Expr, Var
 from porcini.ir.footprint import variable_of
-from porcini.ir.graph import ENDED, Assert, Assign, Edge, Graph, Op, Point, Spawn, Template, Variable
+from porcini.ir.frames import ENDED
+from porcini.ir.graph import Assert, Assign, Edge, Graph, Op, Point, Spawn, Template, Variable
 from porcini.langs.gcl import syntax as ast
 from porcini.langs.gcl.names import Frame, Names, close, error, lvalue, typed
 

@@ -1,0 +1,10 @@
+"""ABS: active objects, as far as common examples use it."""
+
+from porcini.ir.steps import StepGraph
+from porcini.langs.actors.lower import lower
+from porcini.langs.actors.parser import parse
+
+
+def load(source: str, file: str) -> StepGraph:
+    """Parse, check and lower a program."""
+    return lower(parse(source, file), file, source)

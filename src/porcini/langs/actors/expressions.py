@@ -1,0 +1,266 @@
+"""Expressions without effects: checked and lowered in one walk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from porcini.core.errors import Place
+from porcini.ir.expr import (
+    FALSE,
+    TRUE,
+    DataType,
+    Expr,
+    Var,
+    apply,
+    binary,
+    conj,
+    const,
+    datum,
+    disj,
+    ite,
+    let,
+    neg,
+    not_,
+    var,
+)
+from porcini.langs.actors import syntax as ast
+from porcini.langs.actors.library import UNIT as UNIT_VALUE
+from porcini.langs.actors.names import Arrow, World
+from porcini.langs.actors.types import BOOL, INT, NULL, RAT, STRING, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
+
+Typed = tuple[Expr, Ty]
+THIS = var(".this", DataType("this"))
+_ARITHMETIC = {"+", "-", "*", "%"}
+_ORDER = {"<", "<=", ">", ">="}
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names that an expression can use: locals of nested blocks, then fields."""
+
+    world: World
+    class_: str | None = None
+    fields: dict[str, Typed] = field(default_factory=dict)
+    blocks: list[dict[str, Typed]] = field(default_factory=lambda: [{}])
+    parameters: tuple[str, ...] = ()
+    fresh: int = 0
+
+    def find(self, name: str) -> Typed | None:
+        for block in reversed(self.blocks):
+            if name in block:
+                return block[name]
+        return self.fields.get(name)
+
+    def temporary(self, type_: Ty) -> Var:
+        self.fresh += 1
+        return var(f".{self.fresh}", in_ir(type_))
+
+    # Expressions
+
+    def expr(self, node: ast.Expression, expected: Ty | None = None) -> Expr:
+        """Lower an expression that must have a type."""
+        lowered, type_ = self.typed(node)
+        if expected is not None:
+            self.want(type_, expected, node.place)
+        return lowered
+
+    def want(self, actual: Ty, expected: Ty, place: Place) -> None:
+        if not self.world.subtyping.fits(actual, expected):
+            self.world.error(f"expected {resolve(expected)}, not {resolve(actual)}", place)
+
+    def typed(self, node: ast.Expression) -> Typed:  # noqa: RET503 (an error returns nothing)
+        match node:
+            case ast.Number(value=value):
+                return const(value), INT
+            case ast.Text(value=text):
+                return datum(text, DataType("String")), STRING
+            case ast.Null():
+                return datum(None, DataType("null")), NULL
+            case ast.This():
+                if self.class_ is None:
+                    self.world.error("there is no `this` here", node.place)
+                return THIS, Con(f"class {self.class_}")
+            case ast.Variable():
+                return self.variable(node)
+            case ast.Construct(name=name, args=args):
+                return self.construct(node, name, args)
+            case ast.Apply(function=name, args=args):
+                return self.call(node, name, args)
+            case ast.Collection():
+                return self.collection(node)
+            case ast.Operation():
+                return self.operation(node)
+            case ast.Conditional(test=test, then=then, other=other):
+                condition = self.expr(test, BOOL)
+                yes, type_ = self.typed(then)
+                no, other_type = self.typed(other)
+                return ite(condition, yes, no), self.join(type_, other_type, other.place)
+            case ast.Let(type=written, name=name, value=value, body=body):
+                type_ = self.world.type(written, self.parameters)
+                bound = self.expr(value, type_)
+                name_ = self.temporary(type_)
+                self.blocks.append({name: (name_, type_)})
+                inner, result = self.typed(body)
+                self.blocks.pop()
+                return let(name_, bound, inner), result
+            case ast.Case():
+                return self.case(node)
+        self.world.error("only the library has functions that are built in", node.place)
+
+    def join(self, a: Ty, b: Ty, place: Place) -> Ty:
+        """The type of either of two values."""
+        if self.world.subtyping.fits(b, a):
+            return a if resolve(a) != NULL else b
+        self.want(a, b, place)
+        return b
+
+    def variable(self, node: ast.Variable) -> Typed:
+        found = self.fields.get(node.name) if node.of_this else self.find(node.name)
+        if found is None:
+            kind = "field" if node.of_this else "variable"
+            self.world.error(f"unknown {kind} `{node.name}`", node.place)
+        return found
+
+    def arguments(self, what: str, arrow: Arrow, args: Sequence[ast.Expression], place: Place) -> tuple[Expr, ...]:
+        if len(args) != len(arrow.formals):
+            wanted = len(arrow.formals)
+            self.world.error(f"{what} wants {wanted} argument{'' if wanted == 1 else 's'}, not {len(args)}", place)
+        return tuple(self.expr(arg, formal) for arg, formal in zip(args, arrow.formals, strict=True))
+
+    def construct(self, node: ast.Expression, name: str, args: Sequence[ast.Expression]) -> Typed:
+        if name not in self.world.constructors:
+            hint = "an object is made with `new`" if name in self.world.classes else None
+            self.world.error(f"unknown constructor `{name}`", node.place, hint)
+        arrow = self.world.constructors[name].fresh()
+        values = self.arguments(f"constructor `{name}`", arrow, args, node.place)
+        if name in ("True", "False"):
+            return (TRUE if name == "True" else FALSE), BOOL
+        if name == "Unit":
+            return datum(UNIT_VALUE, DataType("Unit")), UNIT
+        if name == "Nil":
+            return datum((), DataType("List")), arrow.result
+        return apply(f"make {name}", values, in_ir(arrow.result)), arrow.result
+
+    def call(self, node: ast.Expression, name: str, args: Sequence[ast.Expression]) -> Typed:
+        if name not in self.world.functions:
+            self.world.error(f"unknown function `{name}`", node.place)
+        arrow = self.world.functions[name].fresh()
+        if name == "emptySet" and not args:
+            return datum(frozenset(), DataType("Set")), arrow.result
+        values = self.arguments(f"function `{name}`", arrow, args, node.place)
+        return apply(name, values, in_ir(arrow.result)), arrow.result
+
+    def collection(self, node: ast.Collection) -> Typed:
+        if node.kind not in ("list", "set", "map"):
+            self.world.error(f"unknown collection `{node.kind}[...]`", node.place, "list, set or map")
+        item: Ty = Con("Pair", (Hole(), Hole())) if node.kind == "map" else Hole()
+        values: list[Expr] = []
+        for e in node.items:
+            value, type_ = self.typed(e)
+            self.want(type_, item, e.place)
+            values.append(value)
+        items = apply("list[]", tuple(values), DataType("List")) if values else datum((), DataType("List"))
+        if node.kind == "list":
+            return items, list_of(item)
+        if node.kind == "set":
+            return apply("set", (items,), DataType("Set")), Con("Set", (item,))
+        assert isinstance(item, Con)
+        return apply("map", (items,), DataType("Map")), Con("Map", item.args)
+
+    def operation(self, node: ast.Operation) -> Typed:
+        op = node.op
+        if len(node.args) == 1:
+            if op == "!":
+                return not_(self.expr(node.args[0], BOOL)), BOOL
+            arg, type_ = self.number(node.args[0])
+            return (neg(arg), INT) if type_ == INT else (apply("rat -", (const(0), arg), DataType("Rat")), RAT)
+        left, right = node.args
+        if op in ("&&", "||"):
+            return (conj if op == "&&" else disj)(self.expr(left, BOOL), self.expr(right, BOOL)), BOOL
+        if op in ("==", "!="):
+            a, a_type = self.typed(left)
+            b, b_type = self.typed(right)
+            if not self.world.subtyping.alike(a_type, b_type) and not self.both_references(a_type, b_type):
+                self.world.error(f"cannot compare {resolve(a_type)} with {resolve(b_type)}", node.place)
+            return binary("==" if op == "==" else "!=", a, b), BOOL
+        a, a_type = self.typed(left)
+        b, b_type = self.typed(right)
+        if resolve(a_type) == STRING and resolve(b_type) == STRING and (op == "+" or op in _ORDER):
+            if op == "+":
+                return apply("string +", (a, b), DataType("String")), STRING
+            return binary(op, a, b), BOOL  # type: ignore[arg-type]
+        for type_, place in ((a_type, left.place), (b_type, right.place)):
+            self.want(type_, RAT, place)
+        whole = resolve(a_type) != RAT and resolve(b_type) != RAT
+        if op in _ORDER:
+            return binary(op, a, b), BOOL  # type: ignore[arg-type]
+        if op == "/":
+            return apply("a / b", (a, b), DataType("Rat")), RAT
+        assert op in _ARITHMETIC
+        if whole:
+            return binary(op, a, b), INT  # type: ignore[arg-type]
+        return apply(f"rat {op}", (a, b), DataType("Rat")), RAT
+
+    def both_references(self, a: Ty, b: Ty) -> bool:
+        known = self.world.subtyping.interfaces
+        return all(isinstance(t := resolve(x), Con) and t.name in known for x in (a, b))
+
+    def number(self, node: ast.Expression) -> Typed:
+        value, type_ = self.typed(node)
+        self.want(type_, RAT, node.place)
+        return value, RAT if resolve(type_) == RAT else INT
+
+    # Patterns
+
+    def case(self, node: ast.Case) -> Typed:
+        subject, type_ = self.typed(node.subject)
+        name = self.temporary(type_)
+        result: Ty = Hole()
+        branches: list[tuple[Expr, Expr]] = []
+        for pattern, body in node.branches:
+            bindings: dict[str, Typed] = {}
+            test = self.matches(pattern, name, type_, bindings)
+            self.blocks.append(bindings)
+            value, value_type = self.typed(body)
+            self.blocks.pop()
+            result = self.join(result, value_type, body.place)
+            branches.append((test, value))
+        chosen = apply("no branch", (name,), in_ir(result))
+        for test, value in reversed(branches):
+            chosen = value if test is TRUE else ite(test, value, chosen)
+        return let(name, subject, chosen), result
+
+    def matches(self, pattern: ast.Pattern, subject: Expr, type_: Ty, bindings: dict[str, Typed]) -> Expr:
+        """When a value matches a pattern; what the pattern's variables stand for is added to `bindings`."""
+        match pattern:
+            case ast.Binder(name=None):
+                return TRUE
+            case ast.Binder(name=name):
+                assert name is not None
+                found = bindings.get(name) or self.find(name)
+                if found is not None:
+                    return binary("==", found[0], subject)
+                bindings[name] = subject, type_
+                return TRUE
+            case ast.Fixed(value=value):
+                self.want(INT if isinstance(value, int) else STRING, type_, pattern.place)
+                fixed = const(value) if isinstance(value, int) else datum(value, DataType("String"))
+                return binary("==", subject, fixed)
+            case ast.Deconstruct(name=name, args=args):
+                if name not in self.world.constructors:
+                    self.world.error(f"unknown constructor `{name}`", pattern.place)
+                arrow = self.world.constructors[name].fresh()
+                self.want(type_, arrow.result, pattern.place)
+                if len(args) != len(arrow.formals):
+                    self.world.error(
+                        f"constructor `{name}` has {len(arrow.formals)} parts, not {len(args)}", pattern.place
+                    )
+                if name in ("True", "False"):
+                    return subject if name == "True" else not_(subject)
+                test = TRUE if name == "Unit" else apply(f"is {name}", (subject,), "bool")
+                tests = [test]
+                for k, (arg, formal) in enumerate(zip(args, arrow.formals, strict=True)):
+                    part = apply(f"part {name} {k}", (subject,), in_ir(formal))
+                    tests.append(self.matches(arg, part, formal, bindings))
+                return conj(*tests)

@@ -1,0 +1,552 @@
+"""Classes and methods to objects and tasks: statements become structured code cut at release points.
+
+The code of a point is everything that may follow it: the rest of its block, then the loop that it stands in once
+more, then what comes after that. So statements are lowered in order, and whatever follows a statement is added to
+the points that were made within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from porcini.core.errors import Place
+from porcini.ir.expr import TRUE, DataType, Expr, Var, apply, binary, conj, const, datum, not_, var
+from porcini.ir.frames import FIRST_POINT
+from porcini.ir.steps import (
+    RESOLVED,
+    SAME_GROUP,
+    Await,
+    Call,
+    CallSite,
+    Check,
+    Code,
+    Definition,
+    Get,
+    If,
+    Method,
+    New,
+    ObjectClass,
+    Op,
+    Point,
+    Return,
+    Send,
+    Set,
+    Stand,
+    Standing,
+    StepGraph,
+    While,
+)
+from porcini.langs.actors import syntax as ast
+from porcini.langs.actors.expressions import Scope, Typed
+from porcini.langs.actors.library import UNIT as UNIT_VALUE
+from porcini.langs.actors.library import observed
+from porcini.langs.actors.names import Arrow, World, world_of
+from porcini.langs.actors.types import BOOL, INT, NULL, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
+
+_UNIT = datum(UNIT_VALUE, DataType("Unit"))
+
+
+def lower(program: ast.Program, file: str, source: str) -> StepGraph:
+    """A checked program as a graph of objects and tasks."""
+    world = world_of(program, file, source)
+    if program.main is None:
+        lines = source.rstrip().splitlines()
+        world.error("there is no main block", Place(len(lines), len(lines[-1]) + 1), "`{ ... }` at the end")
+    return _Lowering(world).program(program.main)
+
+
+def releasing(world: World) -> frozenset[tuple[str, str]]:
+    """The methods that may let go of their object before they end."""
+    found: set[tuple[str, str]] = set()
+    calls: dict[tuple[str, str], set[str]] = {}
+    for class_ in world.classes.values():
+        for method in class_.methods:
+            here = calls[class_.name, method.name] = set()
+            for effect in _effects(method.body):
+                match effect:
+                    case ast.Call(receiver=ast.This(), method=name):
+                        here.add(name)
+                    case ast.New() | ast.Send():
+                        pass
+                    case _:
+                        found.add((class_.name, method.name))
+    while True:
+        more = {(c, m) for (c, m), callees in calls.items() if any((c, callee) in found for callee in callees)}
+        if more <= found:
+            return frozenset(found)
+        found |= more
+
+
+def _effects(node: ast.Statement) -> Iterator[ast.Statement | ast.Effect]:
+    """Everything in a statement that sends, makes, calls or waits."""
+    match node:
+        case ast.Declare(value=value) | ast.Assign(value=value) | ast.Return(value=value):
+            if isinstance(value, ast.Effect):
+                yield value
+        case ast.Do(effect=effect):
+            yield effect
+        case ast.Await() | ast.Suspend():
+            yield node
+        case ast.If(then=then, other=other):
+            yield from _effects(then)
+            yield from _effects(other)
+        case ast.While(body=body) | ast.Foreach(body=body):
+            yield from _effects(body)
+        case ast.Switch(arms=arms):
+            for _, arm in arms:
+                yield from _effects(arm)
+        case ast.Block(body=statements):
+            for statement in statements:
+                yield from _effects(statement)
+
+
+class _Lowering:
+    """The whole program."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.releasing = releasing(world)
+        self.class_numbers = {name: k for k, name in enumerate(world.classes, 1)}
+        ended = Point(0, "start")
+        self.graph = StepGraph([], [], [ended] * FIRST_POINT, {}, observed)
+
+    def program(self, main: ast.Block) -> StepGraph:
+        graph, world = self.graph, self.world
+        graph.classes.append(ObjectClass("main", (), 0))
+        graph.methods.append(Method("main", 0, (), place=main.place))
+        for class_ in world.classes.values():
+            self.declare(class_)
+        for class_ in world.classes.values():
+            self.define(class_)
+        body = _Body(self, graph.methods[0], 0, Scope(world), UNIT)
+        body.finish(main, ())
+        graph.functions = dict(world.python) | {
+            function.name: self.function(function) for function in world.bodies.values()
+        }
+        graph.inputs = {
+            name: "int" if arrow.result == INT else "bool"
+            for name, arrow in world.functions.items()
+            if name in world.bodies and not arrow.formals and arrow.result in (INT, BOOL)
+        }
+        return graph
+
+    def function(self, node: ast.Function) -> Definition:
+        scope = Scope(self.world, parameters=node.parameters)
+        arrow = self.world.functions[node.name]
+        formals: list[Var] = []
+        for formal, type_ in zip(node.formals, arrow.formals, strict=True):
+            v = var(f".{formal.name}", in_ir(type_))
+            formals.append(v)
+            scope.blocks[0][formal.name] = v, type_
+        return Definition(tuple(formals), scope.expr(node.body, arrow.result))
+
+    def declare(self, node: ast.Class) -> None:
+        number = len(self.graph.classes)
+        fields = tuple(var(f"@{f.name}", in_ir(self.world.type(f.type))) for f in node.declared)
+        class_ = ObjectClass(node.name, fields, len(node.formals))
+        self.graph.classes.append(class_)
+        for method in node.methods:
+            class_.methods[method.name] = len(self.graph.methods)
+            self.graph.methods.append(Method(method.name, number, (), place=method.place))
+        run = self.world.methods[f"class {node.name}"].get("run")
+        class_.runs = run is not None and not run.formals
+
+    def scope(self, node: ast.Class) -> Scope:
+        scope = Scope(self.world, node.name)
+        for f in node.declared:
+            type_ = self.world.type(f.type)
+            scope.fields[f.name] = var(f"@{f.name}", in_ir(type_)), type_
+        return scope
+
+    def define(self, node: ast.Class) -> None:
+        number = self.class_numbers[node.name]
+        class_ = self.graph.classes[number]
+        class_.init = self.initial(node, number)
+        for method in node.methods:
+            target = self.graph.methods[class_.methods[method.name]]
+            arrow = self.world.methods[f"class {node.name}"][method.name]
+            target.releases = (node.name, method.name) in self.releasing
+            body = _Body(self, target, class_.methods[method.name], self.scope(node), arrow.result)
+            body.finish(method.body, tuple(zip(method.formals, arrow.formals, strict=True)))
+
+    def initial(self, node: ast.Class, number: int) -> Code:
+        """What is done when an object is made: its fields get their values, then the class's block runs."""
+        scope = self.scope(node)
+        code: list[Op] = []
+        for f in node.fields:
+            target, type_ = scope.fields[f.name]
+            assert isinstance(target, Var)
+            if f.value is not None:
+                code.append(Set(target, scope.expr(f.value, type_), f.place))
+            elif not self.world.subtyping.fits(NULL, type_):
+                self.world.error(f"field `{f.name}` of type {type_} has no initial value", f.place)
+        if node.init is not None:
+            method = Method("init", number, ())
+            body = _Body(self, method, -1, scope, UNIT)
+            before = len(self.graph.points)
+            code += body.block(node.init)
+            if len(self.graph.points) > before:
+                self.world.error("the block that initialises an object cannot wait", node.init.place)
+        return tuple(code)
+
+
+@dataclass(slots=True)
+class _Body:
+    """One method, the main block, or the block of a class."""
+
+    whole: _Lowering
+    method: Method
+    number: int
+    scope: Scope
+    result: Ty
+    variables: list[Var] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
+    tests: list[Expr] = field(default_factory=list)
+    inlined: tuple[str, ...] = ()
+    returns: Callable[[ast.Return], list[Op]] | None = None
+
+    @property
+    def world(self) -> World:
+        return self.whole.world
+
+    @property
+    def points(self) -> list[Point]:
+        return self.whole.graph.points
+
+    def finish(self, body: ast.Block, formals: Sequence[tuple[ast.Formal, Ty]]) -> None:
+        for formal, type_ in formals:
+            self.declare(formal.name, type_, formal.place)
+        self.method.parameters = tuple(self.variables)
+        self.method.entry = self.point("start", body.place, "its start")
+        before = len(self.points)
+        code = self.block(body, own_scope=False)
+        end = Return(_UNIT, body.place)
+        for point in self.points[before:]:
+            point.code += (end,)
+        self.points[self.method.entry].code = (*code, end)
+        self.method.variables = tuple(self.variables)
+        self.method.calls = tuple(self.calls)
+
+    def point(self, kind: Standing, place: Place, text: str, guard: Expr = TRUE) -> int:
+        self.points.append(Point(self.number, kind, (), guard, place, text))
+        return len(self.points) - 1
+
+    # Variables
+
+    def declare(self, name: str, type_: Ty, place: Place) -> Var:
+        if name in self.scope.blocks[-1]:
+            self.world.error(f"`{name}` is declared twice", place)
+        made = var(f".{name}#{len(self.variables)}", in_ir(type_))
+        self.variables.append(made)
+        self.scope.blocks[-1][name] = made, type_
+        return made
+
+    def temporary(self, type_: Ty) -> Var:
+        made = var(f".#{len(self.variables)}", in_ir(type_))
+        self.variables.append(made)
+        return made
+
+    @contextmanager
+    def nested(self, test: Expr | None = None) -> Iterator[None]:
+        """Inside a block, and perhaps under a condition."""
+        self.scope.blocks.append({})
+        if test is not None:
+            self.tests.append(test)
+        yield
+        if test is not None:
+            self.tests.pop()
+        self.scope.blocks.pop()
+
+    # Statements
+
+    def block(self, node: ast.Block, *, own_scope: bool = True) -> Code:
+        """Lower statements one after the other; each one's points get the code of those after it."""
+        if own_scope:
+            with self.nested():
+                return self.block(node, own_scope=False)
+        parts: list[tuple[Code, int, int]] = []
+        for statement in node.body:
+            first = len(self.points)
+            code = self.statement(statement)
+            parts.append((code, first, len(self.points)))
+        rest: Code = ()
+        for code, first, last in reversed(parts):
+            self.follow(first, last, rest)
+            rest = code + rest
+        return rest
+
+    def follow(self, first: int, last: int, code: Code) -> None:
+        for point in self.points[first:last]:
+            point.code += code
+
+    def statement(self, node: ast.Statement) -> Code:
+        place = node.place
+        match node:
+            case ast.Declare(type=written, name=name, value=value):
+                return self.declaration(self.world.type(written), name, value, place)
+            case ast.Assign(target=target, value=value):
+                to, type_ = self.scope.variable(target)
+                if not isinstance(to, Var):
+                    self.world.error(f"`{target.name}` cannot be assigned", place)
+                return self.assigned(to, type_, value, place)
+            case ast.Do(effect=effect):
+                return self.effect(effect, None)[0]
+            case ast.Await():
+                return self.await_(node)
+            case ast.Suspend():
+                return (Stand(self.point("suspend", place, f"suspend, line {place.line}"), place),)
+            case ast.Return():
+                return tuple(self.returns(node)) if self.returns else tuple(self.return_(node))
+            case ast.Skip():
+                return ()
+            case ast.Assert(test=test):
+                return (Check(self.scope.expr(test, BOOL), "the assertion does not hold", place),)
+            case ast.If(test=test, then=then, other=other):
+                condition = self.scope.expr(test, BOOL)
+                with self.nested(condition):
+                    yes = self.block(then)
+                with self.nested(not_(condition)):
+                    no = self.block(other)
+                return (If(condition, yes, no, place),)
+            case ast.While(test=test, body=body):
+                return self.loop(self.scope.expr(test, BOOL), lambda: self.block(body), place)
+            case ast.Foreach():
+                return self.foreach(node)
+            case ast.Switch():
+                return self.switch(node)
+            case ast.Block():
+                return self.block(node)
+        raise AssertionError(f"not a statement: {node!r}")
+
+    def loop(self, test: Expr, body: Callable[[], Code], place: Place) -> Code:
+        first = len(self.points)
+        with self.nested(test):
+            made = While(test, body(), place)
+        self.follow(first, len(self.points), (made,))
+        return (made,)
+
+    def foreach(self, node: ast.Foreach) -> Code:
+        items, type_ = self.scope.typed(node.items)
+        item: Ty = Hole()
+        if resolve(type_) == Con("Set") or getattr(resolve(type_), "name", "") == "Set":
+            self.scope.want(type_, Con("Set", (item,)), node.items.place)
+            items = apply("elements", (items,), DataType("List"))
+        else:
+            self.scope.want(type_, list_of(item), node.items.place)
+        left = self.temporary(list_of(item))
+        index = self.temporary(Con("Int")) if node.index else None
+        place = node.place
+
+        def body() -> Code:
+            each = self.declare(node.name, item, place)
+            code: list[Op] = [
+                Set(each, apply("head", (left,), each.type), place),
+                Set(left, apply("tail", (left,), left.type), place),
+            ]
+            if node.index and index is not None:
+                number = self.declare(node.index, Con("Int"), place)
+                code += [Set(number, index, place), Set(index, binary("+", index, const(1)), place)]
+            return (*code, *self.block(node.body))
+
+        test = not_(apply("isEmpty", (left,), "bool"))
+        start: Code = (Set(left, items, place),)
+        if index is not None:
+            start += (Set(index, const(0), place),)
+        return start + self.loop(test, body, place)
+
+    def switch(self, node: ast.Switch) -> Code:
+        subject, type_ = self.scope.typed(node.subject)
+        value = self.temporary(type_)
+        place = node.place
+        arms: list[tuple[Expr, Code]] = []
+        for pattern, body in node.arms:
+            bindings: dict[str, Typed] = {}
+            test = self.scope.matches(pattern, value, type_, bindings)
+            with self.nested(test):
+                self.scope.blocks[-1].update(bindings)
+                arms.append((test, self.block(body)))
+        unit = self.temporary(UNIT)
+        code: Code = (Set(unit, apply("no branch", (value,), unit.type), place),)
+        for test, body_code in reversed(arms):
+            code = (If(test, body_code, code, place),)
+        return (Set(value, subject, place), *code)
+
+    def declaration(self, type_: Ty, name: str, value: ast.Rhs | None, place: Place) -> Code:
+        if value is None:
+            if not self.world.subtyping.fits(NULL, type_):
+                self.world.error(f"variable `{name}` of type {type_} has no initial value", place)
+            return (Set(self.declare(name, type_, place), datum(None, DataType("null")), place),)
+        if not isinstance(value, ast.Effect):
+            lowered = self.scope.expr(value, type_)
+            return (Set(self.declare(name, type_, place), lowered, place),)
+        holder = self.temporary(type_)  # the name is not in scope on its own right-hand side
+        code = self.assigned(holder, type_, value, place)
+        if name in self.scope.blocks[-1]:
+            self.world.error(f"`{name}` is declared twice", place)
+        self.scope.blocks[-1][name] = holder, type_
+        return code
+
+    def assigned(self, target: Var, type_: Ty, value: ast.Rhs, place: Place) -> Code:
+        if not isinstance(value, ast.Effect):
+            return (Set(target, self.scope.expr(value, type_), place),)
+        code, actual = self.effect(value, target)
+        self.scope.want(actual, type_, value.place)
+        return code
+
+    def return_(self, node: ast.Return) -> list[Op]:
+        if node.value is None:
+            self.scope.want(UNIT, self.result, node.place)
+            return [Return(_UNIT, node.place)]
+        if isinstance(node.value, ast.Effect):
+            value = self.temporary(self.result)
+            return [*self.assigned(value, self.result, node.value, node.place), Return(value, node.place)]
+        return [Return(self.scope.expr(node.value, self.result), node.place)]
+
+    # Waiting
+
+    def await_(self, node: ast.Await) -> Code:
+        self.whole.graph.uses_futures |= bool(node.futures)
+        parts: list[Expr] = []
+        for future in node.futures:
+            value, type_ = self.scope.typed(future)
+            self.scope.want(type_, Con("Fut", (Hole(),)), future.place)
+            parts.append(apply(RESOLVED, (value,), "bool"))
+        parts += [self.scope.expr(condition, BOOL) for condition in node.conditions]
+        return (self.wait_for(conj(*parts), node.place),)
+
+    def wait_for(self, guard: Expr, place: Place) -> Await:
+        return Await(guard, self.point("await", place, f"await, line {place.line}", guard), place)
+
+    def get(self, target: Var | None, future: Expr, place: Place) -> Code:
+        self.whole.graph.uses_futures = self.whole.graph.uses_get = True
+        resolved = apply(RESOLVED, (future,), "bool")
+        number = self.point("get", place, f"get, line {place.line}", resolved)
+        made = Get(target, future, number, place)
+        self.points[number].code = (made,)
+        return (made,)
+
+    # Effects
+
+    def effect(self, node: ast.Effect, target: Var | None) -> tuple[Code, Ty]:
+        place = node.place
+        match node:
+            case ast.New(class_=name, args=args, local=local):
+                if name not in self.world.classes:
+                    self.world.error(f"unknown class `{name}`", place)
+                formals = tuple(self.world.type(f.type) for f in self.world.classes[name].formals)
+                values = self.scope.arguments(f"class `{name}`", Arrow((), formals, UNIT), args, place)
+                number = self.whole.class_numbers[name]
+                if self.whole.world.methods[f"class {name}"].get("run"):
+                    self.note_call([name], "run")
+                return (New(target, number, values, local, place),), Con(f"class {name}")
+            case ast.Send():
+                receiver, values, arrow = self.message(node)
+                return (Send(target, receiver, node.method, values, place),), Con("Fut", (arrow.result,))
+            case ast.Get(future=future):
+                value, type_ = self.scope.typed(future)
+                result: Ty = Hole()
+                self.scope.want(type_, Con("Fut", (result,)), place)
+                return self.get(target, value, place), result
+            case ast.AwaitCall(send=send):
+                receiver, values, arrow = self.message(send)
+                future_type = Con("Fut", (arrow.result,))
+                holder = self.temporary(future_type)
+                resolved = apply(RESOLVED, (holder,), "bool")
+                self.whole.graph.uses_futures = True
+                sent = Send(holder, receiver, send.method, values, place)
+                first = len(self.points)
+                waits = self.wait_for(resolved, place)
+                taken = self.get(target, holder, place)
+                self.follow(first, first + 1, taken)
+                return (sent, waits, *taken), arrow.result
+            case ast.Call():
+                return self.call(node, target)
+
+    def message(self, node: ast.Send | ast.Call) -> tuple[Expr, tuple[Expr, ...], Arrow]:
+        """The receiver and the arguments of a call, checked."""
+        receiver, type_ = self.scope.typed(node.receiver)
+        type_ = resolve(type_)
+        if not isinstance(type_, Con) or type_.name not in self.world.methods:
+            self.world.error(f"a call wants an object, not {type_}", node.place)
+        methods = self.world.methods[type_.name]
+        if node.method not in methods:
+            what = type_.name if type_.name.startswith("class ") else f"interface {type_.name}"
+            self.world.error(f"{what} has no method `{node.method}`", node.place)
+        arrow = methods[node.method]
+        values = self.scope.arguments(f"method `{node.method}`", arrow, node.args, node.place)
+        self.note_call(self.world.classes_of(type_), node.method)
+        return receiver, values, arrow
+
+    def note_call(self, classes: Sequence[str], method: str) -> None:
+        self.calls += [
+            CallSite(self.whole.class_numbers[name], method, len(self.tests), tuple(self.tests))
+            for name in classes
+        ]
+
+    def call(self, node: ast.Call, target: Var | None) -> tuple[Code, Ty]:
+        """A synchronous call: at once within the group, else like sending and getting."""
+        place = node.place
+        receiver, values, arrow = self.message(node)
+        at_once = Call(target, receiver, node.method, values, place)
+        if isinstance(node.receiver, ast.This):
+            assert self.scope.class_ is not None
+            if (self.scope.class_, node.method) in self.whole.releasing:
+                return self.inline(node, values, target), arrow.result
+            return (at_once,), arrow.result
+        future = self.temporary(Con("Fut", (arrow.result,)))
+        remote = (Send(future, receiver, node.method, values, place), *self.get(target, future, place))
+        return (If(apply(SAME_GROUP, (receiver,), "bool"), (at_once,), remote, place),), arrow.result
+
+    def inline(self, node: ast.Call, values: tuple[Expr, ...], target: Var | None) -> Code:
+        """A call of a method of this object that may wait: its body stands here."""
+        name = node.method
+        if name in self.inlined or name == self.method.name:
+            self.world.error(
+                f"a recursive synchronous call of `{name}`, which may wait, is outside the subset", node.place
+            )
+        assert self.scope.class_ is not None
+        class_ = self.world.classes[self.scope.class_]
+        method = next(m for m in class_.methods if m.name == name)
+        _check_returns(method.body, self.world)
+        arrow = self.world.methods[f"class {class_.name}"][name]
+        outer = self.scope.blocks, self.inlined, self.returns, self.result
+        self.scope.blocks, self.inlined = [{}], (*self.inlined, name)
+        self.result = arrow.result
+
+        def give(statement: ast.Return) -> list[Op]:
+            if statement.value is None or target is None:
+                dropped = target or self.temporary(arrow.result)
+                if statement.value is None:
+                    return [Set(dropped, _UNIT, statement.place)]
+                return list(self.assigned(dropped, arrow.result, statement.value, statement.place))
+            return list(self.assigned(target, arrow.result, statement.value, statement.place))
+
+        self.returns = give
+        code: list[Op] = []
+        for formal, type_, value in zip(method.formals, arrow.formals, values, strict=True):
+            code.append(Set(self.declare(formal.name, type_, formal.place), value, node.place))
+        code += self.block(method.body, own_scope=False)
+        self.scope.blocks, self.inlined, self.returns, self.result = outer
+        return tuple(code)
+
+
+def _check_returns(node: ast.Statement, world: World, last: bool = True) -> None:
+    """In a body that is put in place of a call, `return` may only stand at the end."""
+    match node:
+        case ast.Return() if not last:
+            world.error(
+                "a method that may wait and is called synchronously can return only at its end", node.place
+            )
+        case ast.Block(body=body):
+            for k, statement in enumerate(body):
+                _check_returns(statement, world, last and k == len(body) - 1)
+        case ast.If(then=then, other=other):
+            _check_returns(then, world, last)
+            _check_returns(other, world, last)
+        case ast.While(body=body_) | ast.Foreach(body=body_):
+            _check_returns(body_, world, False)
+        case ast.Switch(arms=arms):
+            for _, arm in arms:
+                _check_returns(arm, world, last)
