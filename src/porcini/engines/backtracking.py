@@ -40,6 +40,11 @@ class Chosen:
 class Sleep:
     """Sleep sets alone; a node's plan is the moves chosen for it."""
 
+    sleeps = True
+
+    def name(self, node: Node) -> None:
+        return None
+
     def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
         awake = [action for action in enabled if action.move not in node.sleep]
         node.plan = Chosen(self.first_choice(search, awake))

@@ -30,6 +30,11 @@ class InternalError(Exception):
 class Optimal:
     """The reduction; a node's plan is its wakeup tree."""
 
+    sleeps = True
+
+    def name(self, node: Node) -> None:
+        return None
+
     def opened(self, search: Search, node: Node, enabled: list[Action], plan: Tree | None) -> None:
         node.plan = plan or []
         if node.plan or not enabled:

@@ -12,7 +12,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -63,6 +63,12 @@ class Reduction(Protocol):
 
     def pending(self, node: Node) -> int: ...
 
+    sleeps: bool
+    """Are steps asleep once they were explored? Else a reduction prunes by means of its own."""
+
+    def name(self, node: Node) -> Hashable:
+        """The class of a run that ends here; None if no class is seen twice."""
+
 
 class Search:
     """The state of a search: the nodes from the initial state to here, and the execution that leads here."""
@@ -99,7 +105,8 @@ class Search:
                 if nodes:
                     event = execution.pop()
                     node = nodes[-1]
-                    node.sleep[event.move] = event
+                    if reduction.sleeps:
+                        node.sleep[event.move] = event
                     node.done += 1
                     if self.first_new >= len(nodes):
                         self.first_new = len(nodes) - 1
@@ -119,7 +126,7 @@ class Search:
             if self._open(run, actions, sleep, reduction.taken(node, event)):
                 reduction.completed(self, self.first_new)
                 self.first_new = len(execution)
-                tally.complete(execution.events, run.final(), None)
+                tally.complete(execution.events, run.final(), reduction.name(nodes[-1]))
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
         """Add a node; say whether it is the end of a run."""

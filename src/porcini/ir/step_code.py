@@ -40,6 +40,7 @@ from porcini.ir.frames import ENDED
 from porcini.ir.steps import (
     RESOLVED,
     SAME_GROUP,
+    VALUE,
     Await,
     Call,
     Check,
@@ -163,6 +164,8 @@ class Writer:
                 return f"({self.variable(name)} := {self.source(value)}, {self.source(body)})[1]"
             case Apply(function=function, args=args) if function == RESOLVED:
                 return f"resolved(s, T, {self.source(args[0])})"
+            case Apply(function=function, args=args) if function == VALUE:
+                return f"value(s, {self.source(args[0])})"
             case Apply(function=function, args=args) if function == SAME_GROUP:
                 return f"same_group(s, me, {self.source(args[0])})"
             case Apply(function=function, args=args):
@@ -344,15 +347,20 @@ def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
 def ready_function(graph: StepGraph, names: Names, number: int) -> tuple[list[str], Segment]:
     """The function that says whether a guard holds, and what the guard reads."""
     point = graph.points[number]
-    method = graph.methods[point.method]
+    reads = frozenset(v.name for v in nodes(point.guard) if isinstance(v, Var) and v.own)
+    return test_function(graph, names, point.method, point.guard), Segment(reads, frozenset())
+
+
+def test_function(graph: StepGraph, names: Names, number: int, test: Expr) -> list[str]:
+    """The function that evaluates a condition for a task of a method where it stands."""
+    method = graph.methods[number]
     w = Writer(graph, names, graph.classes[method.class_])
     w.line("o = s[0].by_pid[me].base", 1)
     for i, v in enumerate(method.variables):
-        if any(node is v for node in nodes(point.guard)):
+        if any(node is v for node in nodes(test)):
             w.line(f"{w.variable(v.name)} = s[b+{TASK_FRAME + i}]", 1)
-    w.line(f"return {w.source(point.guard)}", 1)
-    reads = frozenset(v.name for v in nodes(point.guard) if isinstance(v, Var) and v.own)
-    return w.lines, Segment(reads, frozenset())
+    w.line(f"return {w.source(test)}", 1)
+    return w.lines
 
 
 def method_function(

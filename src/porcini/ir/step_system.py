@@ -20,6 +20,7 @@ from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Waiting
+from porcini.ir.expr import Apply, conj, nodes
 from porcini.ir.frames import (
     ENDED,
     FAILED_ASSERTION,
@@ -41,8 +42,9 @@ from porcini.ir.step_code import (
     method_function,
     ready_function,
     step_function,
+    test_function,
 )
-from porcini.ir.steps import Definition, StepGraph
+from porcini.ir.steps import RESOLVED, Call, CallSite, Definition, Get, New, StepGraph, inside
 
 MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
 
@@ -64,7 +66,7 @@ class StepLabel:
     """A macro-step as text: whose task, from where, to where. Labels are made once each."""
 
     text: str
-    task: str
+    actor: Pid
     start: int
     end: int
 
@@ -74,11 +76,15 @@ class StepLabel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepAction(Action):
-    """An action and, where it does the same in every state, its event. `failure`: its guard has no value."""
+    """An action and, where it does the same in every state, its event. `failure`: its guard has no value.
+
+    `looks_around`: it looks at a future that was there before, so what others do may change it.
+    """
 
     point: int = field(kw_only=True)
     event: Event | None = field(kw_only=True)
     failure: Failure | None = field(kw_only=True, default=None)
+    looks_around: bool = field(kw_only=True, default=False)
 
 
 class StepSystem(FrameSystem):
@@ -91,7 +97,12 @@ class StepSystem(FrameSystem):
         sizes += [OBJECT_FRAME + len(class_.fields) for class_ in graph.classes]
         self._layouts = Layouts(1, sizes)
         self._methods = [class_.methods for class_ in graph.classes]
-        self._segments: list[tuple[int, Segment]] = []
+        self._segments: list[Segment] = []
+        self._apart: dict[tuple[int, int], bool] = {}
+        self._site_tests: dict[CallSite, Callable[..., bool]] = {}
+        self._makes_local = any(
+            isinstance(op, New) and op.local for point in graph.points for op in inside(point.code)
+        )
         self._compile()
         layout = self._layouts.empty.with_process(MAIN, 0, self._layouts)
         layout = layout.with_process(MAIN_OBJECT, self._class_template, self._layouts)
@@ -120,7 +131,7 @@ class StepSystem(FrameSystem):
         functions = {name: f"f{i}" for i, name in enumerate(graph.functions)}
         methods = {name for class_ in graph.classes for name in class_.methods}
         functions |= {f"method {name}": f"m{i}" for i, name in enumerate(sorted(methods))}
-        names = Names(scope, functions)
+        names = self._names = Names(scope, functions)
         for name in methods:
             scope[functions[f"method {name}"]] = name
         for name, function in graph.functions.items():
@@ -160,7 +171,7 @@ class StepSystem(FrameSystem):
         self, names: Names, scope: dict[str, Any], class_: int, parameters: Sequence[Any], code: Any
     ) -> Callable[..., Any]:
         formals, compiled = method_function(self.graph, names, class_, parameters, code, len(self._segments))
-        self._segments += [(class_, segment) for segment in compiled.segments]
+        self._segments += compiled.segments
         head = ", ".join(["s", "b", "pid", "me", "T", *formals])
         return _make(scope, f"def f({head}):\n" + "\n".join(compiled.lines) + "\n")
 
@@ -322,10 +333,10 @@ class StepSystem(FrameSystem):
         pid = process.pid
         guard = self._guard_reads(point, me, group, waited)
         if not holds:
-            label = self._label(pid, point, point, me, "waits")
+            label = self._label(group, point, point, me, "waits")
             return StepAction(pid, 0, label, Footprint(guard), False, guard, point=point, event=None)
         if failure is not None:
-            label = self._label(pid, point, FAILED_ERROR, me, f"fails: {failure.message}")
+            label = self._label(group, point, FAILED_ERROR, me, f"fails: {failure.message}")
             event = Event(pid, 0, label, Footprint(guard), (), failure, guard)
             return StepAction(
                 pid, 0, label, Footprint(guard), True, guard, point=point, event=event, failure=failure
@@ -346,7 +357,7 @@ class StepSystem(FrameSystem):
                 reads.add(_future(item))
             elif not isinstance(item, Failure):
                 ref, number = item
-                self._add(self._segments[number][1], ref, reads, writes)
+                self._add(self._segments[number], ref, reads, writes)
         graph = self.graph
         if graph.uses_get:
             end_kind = graph.points[end].kind if end >= FIRST_POINT else "start"
@@ -358,9 +369,10 @@ class StepSystem(FrameSystem):
         decides = guard if compiled.simple else guard | foot.reads
         spawned = tuple(pid.child(k) for k in range(before, after))
         failed = failures[0] if failures else None
-        label = self._label(pid, point, end, me, f"fails: {failed.message}" if failed else "")
+        label = self._label(group, point, end, me, f"fails: {failed.message}" if failed else "")
         event = Event(pid, 0, label, foot, spawned, failed, decides)
-        return StepAction(pid, 0, label, foot, True, decides, point=point, event=event)
+        looks = any(isinstance(item, Pid) and item.parent != pid for item in trail)
+        return StepAction(pid, 0, label, foot, True, decides, point=point, event=event, looks_around=looks)
 
     def _end_of(self, point: int) -> int:
         last = self.graph.points[point].code[-1]
@@ -377,7 +389,7 @@ class StepSystem(FrameSystem):
             reads.add(_lock_of(group))
         return frozenset(reads)
 
-    def _label(self, pid: Pid, start: int, end: int, me: Pid, note: str) -> StepLabel:
+    def _label(self, group: Pid, start: int, end: int, me: Pid, note: str) -> StepLabel:
         point = self.graph.points[start]
         method = self.graph.methods[point.method]
         name = "main" if point.method == 0 else f"{me}.{method.name}"
@@ -386,7 +398,96 @@ class StepSystem(FrameSystem):
             text += f" {note}"
         elif end >= FIRST_POINT:
             text += f" until {self.graph.points[end].text}"
-        return StepLabel(text, name, start, end)
+        return StepLabel(text, group, start, end)
+
+    # Actors: what a search by actors asks for
+
+    def actor_of_step(self, step: Action | Event) -> Pid:
+        """The group in which a step runs, named by the object that it began with."""
+        assert isinstance(step.label, StepLabel)
+        return step.label.actor
+
+    def same_queue(self, a: Action | Event, b: Action | Event) -> bool:
+        """Do two steps start tasks of one actor?"""
+        one, two = a.label, b.label
+        assert isinstance(one, StepLabel) and isinstance(two, StepLabel)
+        starts = self.graph.points[one.start].kind == self.graph.points[two.start].kind == "start"
+        return starts and one.actor == two.actor
+
+    def is_object(self, state: Sequence[Any], pid: Pid) -> bool:
+        return bool(state[0].by_pid[pid].template >= self._class_template)
+
+    def class_of(self, state: Sequence[Any], ref: Pid) -> int:
+        return int(state[0].by_pid[ref].template) - self._class_template
+
+    def group_of(self, state: Sequence[Any], ref: Pid) -> Pid:
+        return state[state[0].by_pid[ref].base + 2]  # type: ignore[no-any-return]
+
+    def members(self, state: Sequence[Any], group: Pid) -> list[Pid]:
+        """The objects of a group."""
+        if not self._makes_local:
+            return [group]
+        return [ref for ref, _, process in self.objects(state) if state[process.base + 2] == group]
+
+    def fields_of(self, state: Sequence[Any], ref: Pid) -> Sequence[Any]:
+        process = state[0].by_pid[ref]
+        first = process.base + OBJECT_FRAME
+        return state[first : first + len(self.graph.classes[process.template - self._class_template].fields)]
+
+    def variables_of(self, state: Sequence[Any], task: Process) -> Sequence[Any]:
+        first = task.base + TASK_FRAME
+        return state[first : first + len(self.graph.methods[task.template].variables)]
+
+    def result_of(self, state: Sequence[Any], task: Pid) -> Any:
+        """The value of a future; None if it is not there yet."""
+        return state[state[0].by_pid[task].base + 3]
+
+    def waits_for_future(self, state: Sequence[Any], task: Process) -> bool:
+        """Does a task stand where others may let it go on?"""
+        guard = self.graph.points[state[task.base]].guard
+        return any(isinstance(node, Apply) and node.function == RESOLVED for node in nodes(guard))
+
+    def independent_tasks(self, first: Event, second: Action) -> bool:
+        """Is it the same to do the second before the first, whatever other actors do between?
+
+        P4, Theorem 2: by the fields that occur in their methods. Not for tasks that have begun already, nor where
+        the second looks at a future that others may resolve.
+        """
+        assert isinstance(second, StepAction) and isinstance(first.label, StepLabel)
+        one, two = self.graph.points[first.label.start], self.graph.points[second.point]
+        if one.kind != "start" or two.kind != "start" or not second.enabled or second.looks_around:
+            return False
+        if first.footprint.conflicts(second.footprint):
+            return False
+        return self.apart(self.graph.methods[one.method].entry, self.graph.methods[two.method].entry)
+
+    def apart(self, a: int, b: int) -> bool:
+        """Do two tasks of one object that stand at some points share no field that one of them may yet write?
+
+        A task that may block in `get` keeps the others from running, whatever fields it uses.
+        """
+        known = self._apart.get((a, b))
+        if known is None:
+            codes = [list(inside(self.graph.points[point].code)) for point in (a, b)]
+            x, y = map(Segment.of, codes)
+            shared = x.reads & y.writes or x.writes & y.reads or x.writes & y.writes
+            blocking = any(isinstance(op, Get | Call) for code in codes for op in code)
+            known = self._apart[a, b] = not shared and not blocking
+        return known
+
+    def may_call(self, state: Sequence[Any], task: Process, site: CallSite) -> bool:
+        """Could a task that has not begun reach a call, by the conditions that it stands under?"""
+        if self.graph.points[state[task.base]].kind != "start" or not site.tests:
+            return True
+        test = self._site_tests.get(site)
+        if test is None:
+            names = self._names
+            lines = test_function(self.graph, names, task.template, conj(*site.tests))
+            test = self._site_tests[site] = _make(names.scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n")
+        try:
+            return bool(test(state, task.base, state[task.base + 2], []))
+        except Exception:  # a condition over what the task has not computed yet says nothing
+            return True
 
     # Looking at states
 

@@ -46,13 +46,14 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Make a task of the receiver; `target` gets its future."""
+    """Make a task of the receiver; `target` gets its future. `classes` are those the receiver may have."""
 
     target: Var | None
     receiver: Expr
     method: str
     args: tuple[Expr, ...]
     place: Place
+    classes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Call:
     method: str
     args: tuple[Expr, ...]
     place: Place
+    classes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,10 @@ class Stand:
 Op = Set | If | While | Send | New | Call | Check | Return | Await | Get | Stand
 Code = tuple[Op, ...]
 
-RESOLVED, SAME_GROUP = "resolved?", "same group?"
-"""Functions of expressions that look at the state: is a task done, is an object in the group of this one."""
+RESOLVED, VALUE, SAME_GROUP = "resolved?", "value of", "same group?"
+"""Functions of expressions that look at the state: is a task done, what did it return (it is known to be done), is
+an object in the group of this one.
+"""
 
 Standing = Literal["start", "await", "get", "suspend"]
 

@@ -17,6 +17,7 @@ from porcini.ir.frames import FIRST_POINT
 from porcini.ir.steps import (
     RESOLVED,
     SAME_GROUP,
+    VALUE,
     Await,
     Call,
     CallSite,
@@ -204,6 +205,8 @@ class _Body:
     variables: list[Var] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)
     tests: list[Expr] = field(default_factory=list)
+    resolved: set[Expr] = field(default_factory=set)
+    """Variables whose futures are known to be resolved here."""
     inlined: tuple[str, ...] = ()
     returns: Callable[[ast.Return], list[Op]] | None = None
 
@@ -250,13 +253,15 @@ class _Body:
 
     @contextmanager
     def nested(self, test: Expr | None = None) -> Iterator[None]:
-        """Inside a block, and perhaps under a condition."""
+        """Inside a block, and perhaps under a condition: what is found out there is forgotten afterwards."""
         self.scope.blocks.append({})
+        before = set(self.resolved)
         if test is not None:
             self.tests.append(test)
         yield
         if test is not None:
             self.tests.pop()
+        self.resolved &= before
         self.scope.blocks.pop()
 
     # Statements
@@ -323,6 +328,7 @@ class _Body:
     def loop(self, test: Expr, body: Callable[[], Code], place: Place) -> Code:
         first = len(self.points)
         with self.nested(test):
+            self.resolved.clear()  # what holds before the loop need not hold when it comes round
             made = While(test, body(), place)
         self.follow(first, len(self.points), (made,))
         return (made,)
@@ -389,6 +395,7 @@ class _Body:
         return code
 
     def assigned(self, target: Var, type_: Ty, value: ast.Rhs, place: Place) -> Code:
+        self.resolved.discard(target)
         if not isinstance(value, ast.Effect):
             return (Set(target, self.scope.expr(value, type_), place),)
         code, actual = self.effect(value, target)
@@ -413,6 +420,8 @@ class _Body:
             value, type_ = self.scope.typed(future)
             self.scope.want(type_, Con("Fut", (Hole(),)), future.place)
             parts.append(apply(RESOLVED, (value,), "bool"))
+            if isinstance(value, Var) and value.private:
+                self.resolved.add(value)
         parts += [self.scope.expr(condition, BOOL) for condition in node.conditions]
         return (self.wait_for(conj(*parts), node.place),)
 
@@ -420,6 +429,10 @@ class _Body:
         return Await(guard, self.point("await", place, f"await, line {place.line}", guard), place)
 
     def get(self, target: Var | None, future: Expr, place: Place) -> Code:
+        if future in self.resolved:  # as after `await f?`
+            if target is None:
+                return ()
+            return (Set(target, apply(VALUE, (future,), target.type), place),)
         self.whole.graph.uses_futures = self.whole.graph.uses_get = True
         resolved = apply(RESOLVED, (future,), "bool")
         number = self.point("get", place, f"get, line {place.line}", resolved)
@@ -442,29 +455,30 @@ class _Body:
                     self.note_call([name], "run")
                 return (New(target, number, values, local, place),), Con(f"class {name}")
             case ast.Send():
-                receiver, values, arrow = self.message(node)
-                return (Send(target, receiver, node.method, values, place),), Con("Fut", (arrow.result,))
+                receiver, values, arrow, classes = self.message(node)
+                return (Send(target, receiver, node.method, values, place, classes),), Con("Fut", (arrow.result,))
             case ast.Get(future=future):
                 value, type_ = self.scope.typed(future)
                 result: Ty = Hole()
                 self.scope.want(type_, Con("Fut", (result,)), place)
                 return self.get(target, value, place), result
             case ast.AwaitCall(send=send):
-                receiver, values, arrow = self.message(send)
+                receiver, values, arrow, classes = self.message(send)
                 future_type = Con("Fut", (arrow.result,))
                 holder = self.temporary(future_type)
                 resolved = apply(RESOLVED, (holder,), "bool")
                 self.whole.graph.uses_futures = True
-                sent = Send(holder, receiver, send.method, values, place)
+                sent = Send(holder, receiver, send.method, values, place, classes)
                 first = len(self.points)
                 waits = self.wait_for(resolved, place)
+                self.resolved.add(holder)
                 taken = self.get(target, holder, place)
                 self.follow(first, first + 1, taken)
                 return (sent, waits, *taken), arrow.result
             case ast.Call():
                 return self.call(node, target)
 
-    def message(self, node: ast.Send | ast.Call) -> tuple[Expr, tuple[Expr, ...], Arrow]:
+    def message(self, node: ast.Send | ast.Call) -> tuple[Expr, tuple[Expr, ...], Arrow, tuple[int, ...]]:
         """The receiver and the arguments of a call, checked."""
         receiver, type_ = self.scope.typed(node.receiver)
         type_ = resolve(type_)
@@ -476,27 +490,27 @@ class _Body:
             self.world.error(f"{what} has no method `{node.method}`", node.place)
         arrow = methods[node.method]
         values = self.scope.arguments(f"method `{node.method}`", arrow, node.args, node.place)
-        self.note_call(self.world.classes_of(type_), node.method)
-        return receiver, values, arrow
+        classes = self.note_call(self.world.classes_of(type_), node.method)
+        return receiver, values, arrow, classes
 
-    def note_call(self, classes: Sequence[str], method: str) -> None:
-        self.calls += [
-            CallSite(self.whole.class_numbers[name], method, len(self.tests), tuple(self.tests))
-            for name in classes
-        ]
+    def note_call(self, classes: Sequence[str], method: str) -> tuple[int, ...]:
+        """Note a call for those who ask who may call whom; the numbers of the classes it may go to."""
+        numbers = tuple(self.whole.class_numbers[name] for name in classes)
+        self.calls += [CallSite(number, method, len(self.tests), tuple(self.tests)) for number in numbers]
+        return numbers
 
     def call(self, node: ast.Call, target: Var | None) -> tuple[Code, Ty]:
         """A synchronous call: at once within the group, else like sending and getting."""
         place = node.place
-        receiver, values, arrow = self.message(node)
-        at_once = Call(target, receiver, node.method, values, place)
+        receiver, values, arrow, classes = self.message(node)
+        at_once = Call(target, receiver, node.method, values, place, classes)
         if isinstance(node.receiver, ast.This):
             assert self.scope.class_ is not None
             if (self.scope.class_, node.method) in self.whole.releasing:
                 return self.inline(node, values, target), arrow.result
             return (at_once,), arrow.result
         future = self.temporary(Con("Fut", (arrow.result,)))
-        remote = (Send(future, receiver, node.method, values, place), *self.get(target, future, place))
+        remote = (Send(future, receiver, node.method, values, place, classes), *self.get(target, future, place))
         return (If(apply(SAME_GROUP, (receiver,), "bool"), (at_once,), remote, place),), arrow.result
 
     def inline(self, node: ast.Call, values: tuple[Expr, ...], target: Var | None) -> Code:

@@ -1,0 +1,177 @@
+"""Which actor to run first: P4, section 4.
+
+An actor is temporarily stable if nobody else will post to it before it runs (Def. 2). Theorem 1 gives conditions
+that can be checked: a task of another actor breaks the stability of `a` by a chain of calls to a's class if a
+reference to `a` is held by the task, by its actor, or by an actor whose class is in the middle of the chain. Where
+no actor is stable, the one with the smallest stability level goes first (Def. 3; erratum 1): the sum, over tasks
+and chains, of k_a if the reference is held where the chain begins and the chain is direct, k_b if it is not, and
+k_c if it is held in the middle only, or inside a list.
+
+Theorem 1 misses references that arrive in messages (erratum 3). So it chooses an order here and nothing more;
+`isolated` is the condition that proves something: nobody else who could call the class can get hold of `a`.
+
+`refined` does what sections 4.3 and 6 sketch: a chain counts less the deeper in conditions its calls stand, and
+not at all if the conditions of its first call do not hold for the task as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from porcini.core.pids import Pid
+from porcini.ir.chains import Chain, Chains
+from porcini.ir.frames import Process
+from porcini.ir.step_system import StepSystem
+
+DIRECT, INDIRECT, ELSEWHERE = 9.0, 3.0, 1.0
+"""k_a > k_b > k_c. Table 1 needs k_a > 4 k_c (Pi)."""
+
+
+@dataclass(slots=True)
+class Held:
+    """References held by a frame: as such, and inside of values."""
+
+    direct: set[Pid] = field(default_factory=set)
+    inside: set[Pid] = field(default_factory=set)
+
+    def add(self, values: Sequence[Any]) -> None:
+        for value in values:
+            if type(value) is Pid:
+                self.direct.add(value)
+            elif isinstance(value, tuple | frozenset):
+                _inside(value, self.inside)
+
+
+def _inside(value: Any, found: set[Pid]) -> None:
+    for part in value:
+        if type(part) is Pid:
+            found.add(part)
+        elif isinstance(part, tuple | frozenset):
+            _inside(part, found)
+
+
+class Stability:
+    """What is known about a program, and `Look`s at its states."""
+
+    def __init__(self, system: StepSystem, *, refined: bool = False) -> None:
+        self.system = system
+        self.chains = Chains(system.graph)
+        self.refined = refined
+
+    def look(self, slots: Sequence[Any], tasks: Sequence[Process]) -> Look:
+        """At a state, with its unfinished tasks."""
+        return Look(self, slots, tasks)
+
+
+class Look:
+    """One state."""
+
+    def __init__(self, stability: Stability, slots: Sequence[Any], tasks: Sequence[Process]) -> None:
+        self.stability = stability
+        self.slots = slots
+        self.tasks = tasks
+        self._held: dict[Pid, Held] = {}
+
+    def is_stable(self, actor: Pid) -> bool:
+        """Theorem 1."""
+        return next(self._breaks(actor), None) is None
+
+    def level(self, actor: Pid) -> float:
+        """Def. 3."""
+        return sum(self._breaks(actor))
+
+    def _breaks(self, actor: Pid) -> Iterator[float]:
+        """The weight of each chain that breaks the stability of an actor."""
+        system, chains, slots = self.stability.system, self.stability.chains, self.slots
+        members = system.members(slots, actor)
+        for task in self.tasks:
+            owner = slots[task.base + 2]
+            if system.group_of(slots, owner) == actor:
+                continue
+            for target in members:
+                for chain in chains.between(slots[task.base], system.class_of(slots, target)):
+                    weight = self._weight(chain, target, task, owner)
+                    if weight:
+                        yield weight
+
+    def _weight(self, chain: Chain, target: Pid, task: Process, owner: Pid) -> float:
+        if self.stability.refined and not self._feasible(chain, task):
+            return 0.0
+        scale = 0.5**chain.depth if self.stability.refined else 1.0
+        own, fields = self._held_by_task(task), self._held_by(owner)
+        if target in own.direct or target in fields.direct:
+            return scale * (DIRECT if chain.length == 2 else INDIRECT)
+        if target in own.inside or target in fields.inside:
+            return scale * ELSEWHERE
+        system = self.stability.system
+        for ref, class_, _ in system.objects(self.slots):
+            if class_ in chain.middle:
+                held = self._held_by(ref)
+                if target in held.direct or target in held.inside:
+                    return scale * ELSEWHERE
+        return 0.0
+
+    def _feasible(self, chain: Chain, task: Process) -> bool:
+        return any(self.stability.system.may_call(self.slots, task, site) for site in chain.first)
+
+    def _held_by(self, ref: Pid) -> Held:
+        held = self._held.get(ref)
+        if held is None:
+            held = self._held[ref] = Held()
+            held.add(self.stability.system.fields_of(self.slots, ref))
+        return held
+
+    def _held_by_task(self, task: Process) -> Held:
+        held = self._held.get(task.pid)
+        if held is None:
+            held = self._held[task.pid] = Held()
+            held.add(self.stability.system.variables_of(self.slots, task))
+        return held
+
+    def isolated(self, actor: Pid, ready: Sequence[Process]) -> bool:
+        """Can nobody else post to an actor, or resolve what its tasks wait for, before it runs? This is proved.
+
+        Other tasks can get hold of what they and their actors refer to, and what that refers to in turn. If no
+        member of the actor is among that, or none of these tasks can lead to a call of its class, they never
+        post to it. Tasks of the actor that wait for a future do not matter if all that they may still do is
+        independent of those that are ready, and they do not post to the actor either.
+        """
+        system, slots = self.stability.system, self.slots
+        others: list[Process] = []
+        waiting: list[Process] = []
+        for task in self.tasks:
+            if system.group_of(slots, slots[task.base + 2]) != actor:
+                others.append(task)
+            elif system.waits_for_future(slots, task):
+                waiting.append(task)
+        members = set(system.members(slots, actor))
+        classes = {system.class_of(slots, ref) for ref in members}
+        reaches = self.stability.chains.reaches
+        for task in waiting:
+            if not classes.isdisjoint(reaches(slots[task.base])):
+                return False
+            if not all(system.apart(slots[task.base], slots[other.base]) for other in ready):
+                return False
+        if all(classes.isdisjoint(reaches(slots[task.base])) for task in others):
+            return True
+        seen: set[Pid] = set()
+        left: list[Pid] = []
+        for task in others:
+            held = self._held_by_task(task)
+            left += [*held.direct, *held.inside, slots[task.base + 2]]
+        while left:
+            ref = left.pop()
+            if ref in members:
+                return False
+            if ref not in seen:
+                seen.add(ref)
+                held = self._held_by(ref) if system.is_object(slots, ref) else self._held_by_future(ref)
+                left += [*held.direct, *held.inside]
+        return True
+
+    def _held_by_future(self, task: Pid) -> Held:
+        held = Held()
+        held.add((self.stability.system.result_of(self.slots, task),))
+        return held

@@ -1,0 +1,220 @@
+"""P4's algorithm (Alg. 2): back-sets of actors, actor selection by stability, task selection by marks.
+
+    opened      at a new state an actor is chosen (line 4) and put into the back-set (line 6)
+    next_move   actors of the back-set in turn, and of each all its tasks that can go (lines 8 to 11); with task
+                selection only those that are not marked (Fig. 6)
+    taken       choosing a task marks those older ones of its actor that are independent of it (Fig. 6); then the
+                queues of the next state are known
+    completed   at the end of a run, for each reversal v at an earlier state: unless the actor of an initial of v
+                is in that state's back-set, one is added (`updateBackSets`, line 3)
+
+Where this differs from the paper:
+
+- Back-sets are updated from the reversals that all engines use (`races`), by the rule of source sets. So guards
+  and futures are dealt with, resolving a future counts as posting to those who wait for it, and the freeze flags
+  of TransDPOR, which keep a second actor out of a back-set while the first has not been tried, are not needed: an
+  actor whose run would begin with one in the set is not added.
+- Without task selection all tasks of an actor are dependent (Def. 1), with it they are if they share a field that
+  one of them writes (Theorem 2).
+- Actors are scanned in the order in which they ran, the last one first, then by creation; the table needs it.
+- Marks are made newest first (erratum 2). A task that was suspended, or looks at a future that others may
+  resolve, is dependent on everything. A branch in which the chosen actor's tasks are all marked is cut only if
+  nobody else can post to that actor; else other actors go first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Literal
+
+from porcini.core.events import Action, Event, Move
+from porcini.core.execution import Dependence
+from porcini.core.pids import Pid
+from porcini.core.traces import Foata
+from porcini.engines.reversing import wakeup_sequences
+from porcini.engines.search import Node, Search
+from porcini.engines.stability import Look, Stability
+from porcini.engines.tally import Tally
+from porcini.engines.wakeup import initials
+from porcini.ir.frames import FIRST_POINT, FrameRun, Process
+from porcini.ir.step_system import StepSystem
+
+ActorSelection = Literal["first", "random", "stable", "refined"]
+TaskSelection = Literal["all", "independent"]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What Alg. 2 keeps at a state. Queues hold tasks in the order in which they came."""
+
+    order: tuple[Pid, ...]
+    queues: dict[Pid, tuple[Pid, ...]]
+    marks: dict[Pid, frozenset[Pid]]
+    form: Foata
+    back: list[Pid] = field(default_factory=list)
+    left: list[Move] = field(default_factory=list)
+    done: int = 0
+
+
+class ActorDependence(Dependence):
+    """Def. 1: tasks of one actor are ordered by when they are selected, whatever they do; what is left of a task
+    that was suspended is ordered by what it touches.
+    """
+
+    direct = False
+
+    def __init__(self, system: StepSystem) -> None:
+        super().__init__()
+        self.system = system
+
+    def conflict(self, a: Event | Action, b: Event | Action) -> bool:
+        return self.system.same_queue(a, b) or super().conflict(a, b)
+
+
+class TransDpor:
+    """The reduction; it uses no sleep sets."""
+
+    sleeps = False
+
+    def __init__(
+        self, system: StepSystem, actors: ActorSelection, tasks: TaskSelection, tally: Tally, seed: int
+    ) -> None:
+        self.system = system
+        self.actors = actors
+        self.tasks = tasks
+        self.tally = tally
+        self.random = Random(seed)
+        self.stability = Stability(system, refined=actors == "refined")
+        tally.counts.heuristic = 0
+
+    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Plan | None) -> None:
+        if plan is None:
+            plan = Plan((), {}, {}, Foata.empty())
+            self._arrive(plan, node, [action.pid for action in node.actions])
+        elif search.execution.events:
+            event = search.execution.events[-1]
+            plan.form = plan.form.extend(event)
+            self._leave(plan, node, event)
+            self._arrive(plan, node, event.spawned)
+        node.plan = plan
+        if enabled:
+            chosen = self._select(node, enabled, plan)
+            if chosen is not None:
+                plan.back.append(chosen)
+
+    def _leave(self, plan: Plan, node: Node, event: Event) -> None:
+        """A task that ended leaves its queue; the actor that ran goes to the front."""
+        slots = self._slots(node)
+        actor = self.system.group_of(slots, slots[slots[0].by_pid[event.pid].base + 2])
+        if slots[slots[0].by_pid[event.pid].base] < FIRST_POINT:
+            plan.queues[actor] = tuple(pid for pid in plan.queues[actor] if pid != event.pid)
+        plan.order = (actor, *(other for other in plan.order if other != actor))
+
+    def _arrive(self, plan: Plan, node: Node, pids: Sequence[Pid]) -> None:
+        slots = self._slots(node)
+        for pid in pids:
+            if self.system.is_object(slots, pid):
+                if self.system.group_of(slots, pid) == pid:
+                    plan.order += (pid,)
+                continue
+            actor = self.system.group_of(slots, slots[slots[0].by_pid[pid].base + 2])
+            plan.queues[actor] = (*plan.queues.get(actor, ()), pid)
+
+    def _slots(self, node: Node) -> Sequence[Any]:
+        assert isinstance(node.run, FrameRun)
+        return node.run.slots
+
+    # Choosing an actor
+
+    def _select(self, node: Node, enabled: list[Action], plan: Plan) -> Pid | None:
+        """Line 4. None if every task that can go is marked."""
+        slots = self._slots(node)
+        able = {self.system.actor_of_step(action): True for action in enabled}
+        ready = {action.pid for action in enabled}
+        active = [actor for actor in plan.order if actor in able] or list(able)
+        look = self.stability.look(slots, self._unfinished(slots, plan))
+        open_ = [actor for actor in active if self._unmarked(plan, actor, ready)]
+        chosen = self._choose(active, look)
+        if chosen not in open_:
+            by_pid = slots[0].by_pid
+            if not open_ or look.isolated(chosen, [by_pid[pid] for pid in plan.queues[chosen] if pid in ready]):
+                return None
+            chosen = self._choose(open_, look)
+        return chosen
+
+    def _choose(self, active: list[Pid], look: Look) -> Pid:
+        if self.actors == "first" or len(active) == 1:
+            if len(active) == 1 and self.actors in ("stable", "refined") and not look.is_stable(active[0]):
+                self._note_heuristic()
+            return active[0]
+        if self.actors == "random":
+            return self.random.choice(active)
+        for actor in active:
+            if look.is_stable(actor):
+                return actor
+        self._note_heuristic()
+        return min(active, key=look.level)
+
+    def _note_heuristic(self) -> None:
+        assert self.tally.counts.heuristic is not None
+        self.tally.counts.heuristic += 1
+
+    def _unfinished(self, slots: Sequence[Any], plan: Plan) -> list[Process]:
+        by_pid = slots[0].by_pid
+        return [by_pid[pid] for queue in plan.queues.values() for pid in queue]
+
+    def _unmarked(self, plan: Plan, actor: Pid, ready: set[Pid]) -> list[Pid]:
+        """The tasks of an actor to be tried, newest first."""
+        marked = plan.marks.get(actor, frozenset())
+        return [pid for pid in reversed(plan.queues.get(actor, ())) if pid in ready and pid not in marked]
+
+    # Going on
+
+    def next_move(self, search: Search, node: Node) -> Action | None:
+        plan: Plan = node.plan
+        while not plan.left:
+            if plan.done == len(plan.back):
+                return None
+            actor = plan.back[plan.done]
+            plan.done += 1
+            ready = {action.pid for action in node.enabled}
+            plan.left = [Move(pid) for pid in reversed(self._unmarked(plan, actor, ready))]
+        return node.action(plan.left.pop())
+
+    def taken(self, node: Node, event: Event) -> Plan:
+        plan: Plan = node.plan
+        marks = plan.marks
+        if self.tasks == "independent":
+            actor = self.system.actor_of_step(event)
+            queue = plan.queues[actor]
+            older = queue[: queue.index(event.pid)]
+            actions = {action.pid: action for action in node.actions}
+            marked = frozenset(pid for pid in older if self.system.independent_tasks(event, actions[pid]))
+            marks = {**marks, actor: marked}
+        return Plan(plan.order, dict(plan.queues), marks, plan.form)
+
+    def completed(self, search: Search, first_new: int) -> None:
+        for at, sequence in wakeup_sequences(search, first_new):
+            plan: Plan = search.nodes[at].plan
+            starts = [self.system.actor_of_step(e) for e in initials(sequence, search.dependence)]
+            if not any(actor in plan.back for actor in starts):
+                plan.back.append(starts[0])
+
+    def pending(self, node: Node) -> int:
+        plan: Plan = node.plan
+        return len(plan.left) + len(plan.back) - plan.done
+
+    def name(self, node: Node) -> Hashable:
+        form: Foata = node.plan.form
+        return form.key
+
+
+def transdpor(
+    system: StepSystem, tally: Tally, actors: ActorSelection, tasks: TaskSelection, seed: int = 0
+) -> None:
+    """Explore a program of actors; counts are those of P4's Table 1, where the state before main is none."""
+    dependence = ActorDependence(system) if tasks == "all" else Dependence()
+    tally.counts.states -= 1
+    Search(system, TransDpor(system, actors, tasks, tally, seed), tally, dependence).explore()
