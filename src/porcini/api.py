@@ -17,7 +17,7 @@ from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Report, TraceEntry
 from porcini.core.systems import Value
-from porcini.engines.catalogue import COMPLETE, ENGINES, Options
+from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, COMPLETE, ENGINES, Options
 from porcini.engines.fagiani import Seeds
 from porcini.engines.limits import Limits
 from porcini.engines.permuting import Permuting
@@ -25,6 +25,7 @@ from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.semantic import SemanticDependence
 from porcini.engines.tally import Tally, Watcher
+from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.ir.frames import FrameRun
 from porcini.ir.graph import Graph
@@ -43,7 +44,13 @@ LANGUAGES: dict[str, Loader] = {"gcl": gcl.load, "abs": actors.load}
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
 _MOST_READABLE = 20
 _NO_INPUTS = {Graph: "an input is bound to `?`", StepGraph: "an input is a function such as `def Int n() = 3;`"}
-_WITHOUT_SEMANTIC = ("exhaustive", "fagiani", "random", "pct")
+_WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "fagiani", "random", "pct")
+_SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
+    ("first", "all"),
+    ("first", "independent"),
+    ("stable", "all"),
+    ("stable", "independent"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +82,9 @@ class Model:
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         return GraphSystem(self.graph.with_inputs(given))
 
-    def formulas(self, inputs: Mapping[str, Value] | None, what: str) -> GraphSystem:
-        """The same, for what needs steps that are formulas."""
-        system = self.system(inputs)
-        if not isinstance(system, GraphSystem):
-            raise InputError(f"{what} is for .gcl programs", file=self.file)
-        return system
+    def takes(self, engine: str) -> bool:
+        """Is an engine for programs of this kind?"""
+        return engine not in (BY_FORMULAS if isinstance(self.graph, StepGraph) else BY_ACTORS)
 
     @property
     def observable(self) -> set[str]:
@@ -194,19 +198,23 @@ def explore(
         raise InputError(f"engine `{engine}` knows syntactic independence only")
     if options and options.preemptions is not None and engine != "source":
         raise InputError("a bound on preemptions is for engine `source`")
+    options = replace(options or Options(), dependence=dependence)
     wanted = EXPLORED if property is None else (property,)
     _named("property", wanted[0], dict.fromkeys(EXPLORED))
-    system = model.formulas(inputs, "engine `fagiani`") if engine == "fagiani" else model.system(inputs)
+    if not model.takes(engine):
+        raise InputError(f"engine `{engine}` is not for .{model.language} programs")
+    system = model.system(inputs)
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    tally.explore(lambda tally: search(system, tally, replace(options or Options(), dependence=dependence)))
+    tally.explore(lambda tally: search(system, tally, options))
     violation = first_violated(wanted, tally.outcomes)
     return _report(
         model,
         "explore",
         tally,
         engine=engine,
+        selection=f"{options.actors}, {options.tasks}" if engine == "transdpor" else None,
         independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
         counterexample=shrunk(violation[1]) if violation else None,
@@ -231,7 +239,9 @@ def permute(
     [2, 3, 4, 4, 5]
     """
     model = _model(model)
-    system = model.formulas(inputs, "`permute`")
+    system = model.system(inputs)
+    if not isinstance(system, GraphSystem):
+        raise InputError(f"`permute` is not for .{model.language} programs", file=model.file)
     limits = limits or Limits()
     tally = Tally(limits, _observed(model, observe), watch=watch)
     with _located(schedule):
@@ -259,9 +269,12 @@ def permute(
 def compare(
     model: Model | str | Path, *, inputs: Mapping[str, Value] | None = None, limits: Limits | None = None
 ) -> list[Report]:
-    """Explore with every complete engine, for a table that compares them."""
+    """Explore with every complete engine that takes the program, for a table that compares them."""
     model = _model(model)
-    return [explore(model, engine=name, inputs=inputs, limits=limits) for name in COMPLETE]
+    runs = [(name, Options()) for name in COMPLETE if model.takes(name)]
+    if model.takes("transdpor"):
+        runs += [("transdpor", Options(actors=by, tasks=tasks)) for by, tasks in _SELECTIONS]
+    return [explore(model, engine=name, inputs=inputs, limits=limits, options=options) for name, options in runs]
 
 
 # What the commands share
@@ -337,6 +350,7 @@ def _report(
     engine: str,
     property: str,
     independence: str = "syntactic",
+    selection: str | None = None,
     counterexample: Counterexample | None = None,
     notes: tuple[str, ...] = (),
     traces: tuple[TraceEntry, ...] | None = None,
@@ -348,6 +362,7 @@ def _report(
         language=model.language,
         engine=engine,
         independence=independence,
+        selection=selection,
         property=property,
         verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
         stopped=tally.stopped,

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 import porcini
 from porcini import api
@@ -22,6 +22,7 @@ from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.limits import Limits
 from porcini.engines.optimal import InternalError
 from porcini.engines.tally import Tally, Watcher
+from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
 from porcini.properties.outcomes import EXPLORED
@@ -104,7 +105,13 @@ def _explore(options: argparse.Namespace) -> Report:
             observe=options.observe,
             inputs=_inputs(options.input),
             limits=_limits(options),
-            options=Options(seed=options.seed, depth=options.depth, preemptions=options.preemptions),
+            options=Options(
+                seed=options.seed,
+                depth=options.depth,
+                preemptions=options.preemptions,
+                actors=options.actor_selection,
+                tasks=options.task_selection,
+            ),
             watch=watch,
         )
 
@@ -181,9 +188,23 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--engine", default="optimal", help=f"one of: {', '.join(ENGINES)}, all")
     explore.add_argument("--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}")
     explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
-    explore.add_argument("--seed", type=int, default=0, metavar="N", help="for random and pct (default: 0)")
+    explore.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="for random, pct and random selection (default: 0)"
+    )
     explore.add_argument("--depth", type=_positive, default=3, metavar="D", help="of bugs to look for, for pct")
     explore.add_argument("--preemptions", type=_natural, metavar="N", help="bound, for source")
+    explore.add_argument(
+        "--actor-selection",
+        choices=get_args(ActorSelection),
+        default="stable",
+        help="which actor goes first, for transdpor (default: stable)",
+    )
+    explore.add_argument(
+        "--task-selection",
+        choices=get_args(TaskSelection),
+        default="independent",
+        help="which tasks of an actor are tried, for transdpor (default: independent)",
+    )
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     permute = _command(commands, "permute", "record one run, list its executable permutations", _permute)
     _recording(permute, "begin the recorded run with this schedule")
@@ -203,7 +224,7 @@ def _command(
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
     command.set_defaults(command=function, printed=False)
-    command.add_argument("file", metavar="FILE", help="a program, such as vineyard.gcl")
+    command.add_argument("file", metavar="FILE", help="a program: .gcl or .abs")
     command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
     command.add_argument("--json", action="store_true", help="print one JSON object")

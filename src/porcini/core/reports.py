@@ -81,6 +81,8 @@ class Report:
     traces: tuple[TraceEntry, ...] | None = None
     seeds: tuple[Schedule, ...] | None = None
     limit: str | None = None
+    selection: str | None = None
+    """How `transdpor` selected actors and tasks."""
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)

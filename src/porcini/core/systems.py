@@ -27,6 +27,10 @@ class Waiting:
     guard: str
     values: Mapping[str, Observed]
     place: Place | None = None
+    waits_for: tuple[Pid, ...] = ()
+    """The processes that could let it go on, where that is known."""
+    holds: str | None = None
+    """What it keeps from others meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

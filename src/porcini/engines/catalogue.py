@@ -13,7 +13,9 @@ from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search
 from porcini.engines.seeding import fagiani
 from porcini.engines.tally import Tally
+from porcini.engines.transdpor import ActorSelection, TaskSelection, transdpor
 from porcini.engines.walks import pct, random_walks
+from porcini.ir.step_system import StepSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class Options:
     seed: int = 0
     depth: int = 3
     preemptions: int | None = None
+    actors: ActorSelection = "stable"
+    tasks: TaskSelection = "independent"
 
 
 Engine = Callable[[Program, Tally, Options], None]
@@ -36,9 +40,18 @@ ENGINES: dict[str, Engine] = {
         program, Source(options.preemptions), tally, options.dependence
     ).explore(),
     "optimal": lambda program, tally, options: Search(program, Optimal(), tally, options.dependence).explore(),
+    "transdpor": lambda program, tally, options: _by_actors(program, tally, options),
     "fagiani": lambda program, tally, options: fagiani(program, tally),
     "random": lambda program, tally, options: random_walks(program, tally, options.seed),
     "pct": lambda program, tally, options: pct(program, tally, options.seed, options.depth),
 }
 COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal", "fagiani")
-"""Engines that see every class."""
+"""Engines that see every class, of every kind of program that they take."""
+
+BY_FORMULAS, BY_ACTORS = ("fagiani",), ("transdpor",)
+"""Engines for programs whose steps are formulas, and for actors."""
+
+
+def _by_actors(program: Program, tally: Tally, options: Options) -> None:
+    assert isinstance(program, StepSystem), "checked before"
+    transdpor(program, tally, options.actors, options.tasks, options.seed)

@@ -43,6 +43,8 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
             "schedules": [show_schedule(schedule) for schedule in report.counterexample.schedules],
             "differs": list(report.counterexample.differs),
         }
+    if report.selection:
+        found["selection"] = report.selection
     if report.limit:
         found["limit"] = report.limit
     if report.notes:
@@ -73,6 +75,8 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
                 "at": str(waiting.place) if waiting.place else None,
                 "values": _state(waiting.values),
             }
+            | ({"waits_for": [str(pid) for pid in waiting.waits_for]} if waiting.waits_for else {})
+            | ({"holds": waiting.holds} if waiting.holds else {})
             for waiting in outcome.waiting
         ]
     failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from porcini.core.events import Event
+from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
 from porcini.core.systems import Observed, Waiting
 from porcini.core.traces import Trace, common_prefix
@@ -68,7 +69,8 @@ def print_comparison(reports: Sequence[Report], console: Console) -> None:
         counts = report.counts
         numbers = (len(report.outcomes), counts.executions, counts.blocked, counts.classes, counts.events)
         verdict = Text(report.verdict, style=_COLOURS[report.verdict])
-        table.add_row(report.engine, verdict, *(f"{n:,}" for n in numbers), f"{report.seconds:.2f}")
+        name = f"{report.engine} ({report.selection})" if report.selection else report.engine
+        table.add_row(name, verdict, *(f"{n:,}" for n in numbers), f"{report.seconds:.2f}")
     _print_table(table, console)
 
 
@@ -208,12 +210,37 @@ def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
         console.print(Text("Deadlock: nothing can move, and"))
         for waiting in outcome.waiting:
             console.print(Text("  " + _waits(waiting, file)))
+        cycle = _cycle(outcome.waiting)
+        if cycle:
+            console.print(Text("  in a cycle: " + " -> ".join(map(str, cycle))))
 
 
 def _waits(waiting: Waiting, file: str) -> str:
     where = f" at {file}:{waiting.place}" if waiting.place else ""
     seen = ", ".join(f"{name} = {show_value(value)}" for name, value in waiting.values.items())
-    return f"{waiting.pid} waits{where} for `{waiting.guard}`" + (f", where {seen}" if seen else "")
+    guard = waiting.guard if waiting.waits_for else f"`{waiting.guard}`"
+    holds = f"holds {waiting.holds} and " if waiting.holds else ""
+    if waiting.waits_for and not waiting.holds and waiting.guard.endswith("free"):
+        guard += f", held by {waiting.waits_for[0]}"
+    return f"{waiting.pid} {holds}waits{where} for {guard}" + (f", where {seen}" if seen else "")
+
+
+def _cycle(waiting: Sequence[Waiting]) -> list[Pid]:
+    """Processes that wait for each other in a circle, the first one again at the end; empty if there is none."""
+    waits_for = {w.pid: w.waits_for for w in waiting}
+    for start in waits_for:
+        path, left = [start], [iter(waits_for[start])]
+        while left:
+            following = next(left[-1], None)
+            if following is None:
+                left.pop()
+                path.pop()
+            elif following == start:
+                return [*path, start]
+            elif following in waits_for and following not in path:
+                path.append(following)
+                left.append(iter(waits_for[following]))
+    return []
 
 
 def _print_seeds(report: Report, console: Console, options: str) -> None:
@@ -321,4 +348,6 @@ def _footer(report: Report) -> str:
         parts.append(f"{counts.blocked:,} blocked")
     parts += [_count(counts.classes, "class"), _count(counts.states, "state"), _count(counts.events, "event")]
     seen = ", ".join(parts)
+    if counts.heuristic is not None:
+        seen += f", {_count(counts.heuristic, 'state')} without a stable actor"
     return f"engine {report.engine}, {report.independence} independence: {seen}, {report.seconds:.2f} s"

@@ -232,7 +232,7 @@ class Writer:
                 self.moving(target, text, depth, place)
             case New(target=target, class_=class_, args=args, local=local, place=place):
                 values = ", ".join(map(self.source, args))
-                text = f"new(s, b, pid, T, {class_}, [{values}], {'me' if local else None})"
+                text = f"new(s, b, pid, {class_}, [{values}], {'me' if local else None})"
                 self.moving(target, text, depth, place)
             case Call(target=target, receiver=receiver, method=method, args=args, place=place):
                 number = self.names.functions[f"method {method}"]

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from porcini.core.errors import LimitHit, Place
+from porcini.core.errors import InputError, LimitHit, Place
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
@@ -45,6 +45,7 @@ from porcini.ir.step_code import (
     test_function,
 )
 from porcini.ir.steps import RESOLVED, Call, CallSite, Definition, Get, New, StepGraph, inside
+from porcini.ir.text import show
 
 MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
 
@@ -196,9 +197,7 @@ class StepSystem(FrameSystem):
         missing = len(method.variables) - len(args)
         return self._child(s, b, pid, number, [method.entry, 0, ref, None, *args, *([None] * missing)])
 
-    def _new(
-        self, s: list[Any], b: int, pid: Pid, trail: list[Any], number: int, args: list[Any], maker: Pid | None
-    ) -> Pid:
+    def _new(self, s: list[Any], b: int, pid: Pid, number: int, args: list[Any], maker: Pid | None) -> Pid:
         class_ = self.graph.classes[number]
         group = None if maker is None else s[s[0].by_pid[maker].base + 2]
         missing = len(class_.fields) - len(args)
@@ -208,7 +207,7 @@ class StepSystem(FrameSystem):
             s[s[0].by_pid[ref].base + 2] = ref
         init = self._init[number]
         if init is not None:
-            init(s, b, pid, ref, trail)
+            init(s, b, pid, ref, [])  # nobody else can touch what is being made
         if class_.runs:
             self._send(s, b, pid, "run", ref, [])
         return ref
@@ -216,7 +215,15 @@ class StepSystem(FrameSystem):
     def _call(
         self, s: list[Any], b: int, pid: Pid, trail: list[Any], name: str, ref: Pid | None, args: list[Any]
     ) -> Any:
-        return self._sync[self._class_of(s, ref), name](s, b, pid, ref, trail, *args)
+        function = self._sync.get((self._class_of(s, ref), name))
+        if function is None:
+            place = self.graph.methods[self._methods[self._class_of(s, ref)][name]].place
+            raise InputError(
+                f"a synchronous call of `{name}`, which may wait, on another object of the same group is outside "
+                "the subset",
+                place=place,
+            )
+        return function(s, b, pid, ref, trail, *args)
 
     def _fail(self, s: list[Any], b: int, trail: list[Any], problem: Exception) -> None:
         """A task stops where it failed; what it did before stays done."""
@@ -530,25 +537,27 @@ class StepSystem(FrameSystem):
         return Final(kind, self.observe(state), waiting)
 
     def _waiting(self, state: Sequence[Any], process: Process) -> Waiting:
+        """What an unfinished task waits for, and whether it keeps its actor to itself meanwhile."""
         b = process.base
         point, me = self.graph.points[state[b]], state[b + 2]
-        group = state[state[0].by_pid[me].base + 2]
+        group = self.group_of(state, me)
         holder = state[state[0].by_pid[group].base + 3]
+        if point.kind != "get" and holder is not None:
+            return Waiting(process.pid, f"{group} to be free", {}, point.place, (holder,))
         trail: list[Any] = []
         ready = self._ready[state[b]]
         if ready is not None:
             self._look_at_guard(ready, state, b, me, trail)
-        values: dict[str, Observed] = {}
-        for name in sorted(self._guards[state[b]].reads):
-            fields = [v.name for v in self.graph.classes[self._class_of(list(state), me)].fields]
-            slot = state[0].by_pid[me].base + OBJECT_FRAME + fields.index(name)
-            values[name[1:]] = self.graph.show(state[slot])
-        for item in trail:
-            if isinstance(item, Pid):
-                values[f"future {item}"] = "resolved" if _resolved(list(state), [], item) else "not resolved"
-        if point.kind != "get" and holder is not None:
-            values[f"{group}"] = f"held by {holder}"
-        return Waiting(process.pid, point.text, values, point.place)
+        fields = [v.name for v in self.graph.classes[self.class_of(state, me)].fields]
+        first = state[0].by_pid[me].base + OBJECT_FRAME
+        values: dict[str, Observed] = {
+            name[1:]: self.graph.show(state[first + fields.index(name)])
+            for name in sorted(self._guards[state[b]].reads)
+        }
+        futures = tuple(f for f in trail if isinstance(f, Pid) and not _resolved(state, [], f))
+        guard = " and ".join(f"the future of {future}" for future in futures) or show(point.guard)
+        holds = str(group) if point.kind == "get" else None
+        return Waiting(process.pid, guard, values, point.place, futures, holds)
 
 
 def _make(scope: dict[str, Any], text: str) -> Callable[..., Any]:

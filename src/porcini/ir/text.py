@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from porcini.ir.expr import (
     COMPARISONS,
+    Apply,
     Binary,
     Const,
+    Datum,
     Expr,
     Ite,
     Junction,
+    Let,
     Neg,
     Not,
     Select,
@@ -53,7 +56,13 @@ def _text(expr: Expr, shown: dict[Expr, tuple[str, int]]) -> tuple[str, int]:
         case Const(value=value):
             return show_number(value), _ATOM if value >= 0 else _NEGATION
         case Var(name=name):
-            return name.lstrip(".").partition("#")[0], _ATOM
+            return name.lstrip(".@").partition("#")[0] or "_", _ATOM
+        case Datum(value=datum):
+            return "null" if datum is None else str(datum), _ATOM
+        case Apply(function=function, args=args):
+            return f"{function}({', '.join(sub(arg, 0) for arg in args)})", _ATOM
+        case Let(body=body):
+            return sub(body, 0), 0
         case Select(array=array, index=index):
             return f"{sub(array, _ATOM)}[{sub(index, 0)}]", _ATOM
         case Store(array=array, index=index, value=value):

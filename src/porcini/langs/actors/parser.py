@@ -233,6 +233,9 @@ class _Builder(Transformer[Token, Any]):
     def call(self, meta: Meta, parts: list[Any]) -> ast.Call:
         return ast.Call(_at(parts[1]), parts[0], str(parts[1]), parts[2])
 
+    def call_this(self, meta: Meta, parts: list[Any]) -> ast.Call:
+        return ast.Call(_at(parts[1]), ast.This(_at(parts[0])), str(parts[1]), parts[2])
+
     def get(self, meta: Meta, parts: list[Any]) -> ast.Get:
         return ast.Get(_at(parts[1]), parts[0])
 

@@ -1,0 +1,142 @@
+"""Laws (a) to (g) on generated actor programs: every engine and every selection strategy against `exhaustive`."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import porcini
+from actor_strategies import actor_programs
+from helpers import Collecting, all_runs, class_of, followed
+from porcini.core.traces import independent
+from porcini.engines.catalogue import ENGINES, Options
+from porcini.engines.transdpor import ActorSelection, TaskSelection
+from porcini.ir.step_system import StepSystem
+from strategies import PROGRAMS
+
+MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
+MOST = 200
+SELECTIONS = list(product(get_args(ActorSelection), get_args(TaskSelection)))
+
+
+def system_of(source: str) -> StepSystem:
+    return porcini.loads(source, "abs").system()
+
+
+def engines_agree(source: str) -> None:
+    """(a) outcomes, (b) classes, (c) no class twice, (d) nothing blocked under `optimal`."""
+    system = system_of(source)
+    runs = all_runs(system, MOST)
+    if runs is None:
+        return
+    classes = {class_of(trace) for trace, _, _ in runs}
+    outcomes = {(final.kind, str(final.state)) for _, final, _ in runs}
+    for name in ("optimal", "source", "dpor", "sleep"):
+        tally = Collecting()
+        ENGINES[name](system, tally, Options())
+        seen = [class_of(trace) for trace, _, _ in tally.runs]
+        assert set(seen) == classes, f"{name}: {len(set(seen))} of {len(classes)} classes"
+        assert len(seen) == len(set(seen)), f"{name} ran a class twice"
+        assert {(final.kind, str(final.state)) for _, final, _ in tally.runs} == outcomes
+        assert name != "optimal" or tally.counts.blocked == 0
+    for actors, tasks in SELECTIONS:
+        tally = Collecting()
+        ENGINES["transdpor"](system, tally, Options(actors=actors, tasks=tasks))
+        found = {(final.kind, str(final.state)) for _, final, _ in tally.runs}
+        assert found == outcomes, f"{actors}, {tasks}: {len(found)} of {len(outcomes)} outcomes"
+        assert {class_of(trace) for trace, _, _ in tally.runs} == classes, f"{actors}, {tasks}: lost a class"
+        assert tally.counts.classes == len(classes)
+
+
+@MANY
+@given(actor_programs())
+def test_engines_and_selections_agree(source: str) -> None:
+    engines_agree(source)
+
+
+@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(actor_programs())
+def test_independent_neighbours_commute_and_actions_tell_the_truth(source: str) -> None:
+    """(e) swapping two adjacent independent events gives the same state; (f) events stay within their actions."""
+    system = system_of(source)
+    runs = all_runs(system, 30)
+    for trace, _, _ in runs or ():
+        _, after = followed(system, trace.schedule)
+        for k in range(len(trace) - 1):
+            if independent(trace[k], trace[k + 1]):
+                swapped = [*trace.schedule[:k], trace.schedule[k + 1], trace.schedule[k], *trace.schedule[k + 2 :]]
+                assert followed(system, tuple(swapped))[1] == after
+        state = system.initial()
+        for move in trace.schedule:
+            (action,) = [a for a in system.actions(state) if a.move == move]
+            state, event = system.fire(state, action)
+            assert event.footprint == action.footprint, "a macro-step is foreseen exactly"
+
+
+@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(actor_programs())
+def test_actions_are_the_same_however_they_are_found(source: str) -> None:
+    """What `actions_after` keeps is what `actions` would find."""
+    system = system_of(source)
+    run = system.start()
+    actions = run.actions()
+    for _ in range(30):
+        able = [action for action in actions if action.enabled]
+        if not able:
+            return
+        event = run.step(able[len(able) // 2])
+        actions = run.actions_after(actions, event)
+        assert actions == run.actions()
+
+
+@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(actor_programs())
+def test_counterexamples_come_back(source: str) -> None:
+    """(g) through text and back, and the same end."""
+    model = porcini.loads(source, "abs")
+    report = porcini.explore(model, limits=porcini.Limits(max_executions=100))
+    for run in report.counterexample.runs if report.counterexample else ():
+        again = porcini.replay(model, porcini.show_schedule(run.schedule)).outcomes[0]
+        assert (again.kind, again.state) == (run.kind, run.state)
+
+
+REFERENCE_IN_A_MESSAGE = """
+interface A { Unit post(); Unit add(Int n); }
+interface Box { Unit keep(A a); Unit use(); }
+class Target implements A {
+    List<Int> seen = Nil;
+    Unit post() { seen = Cons(0, seen); }
+    Unit add(Int n) { seen = Cons(n, seen); }
+}
+class BoxImpl implements Box {
+    A kept;
+    Unit keep(A a) { kept = a; }
+    Unit use() { if (kept != null) { kept!add(1); } }
+}
+interface Giver { Unit give(Box b, A a); }
+class GiverImpl implements Giver { Unit give(Box b, A a) { b!keep(a); } }
+interface User { Unit go(Box b); }
+class UserImpl implements User { Unit go(Box b) { b!use(); } }
+{
+    A a = new Target();
+    Box b = new BoxImpl();
+    Giver g = new GiverImpl();
+    User u = new UserImpl();
+    a!post();
+    g!give(b, a);
+    u!go(b);
+}
+"""
+
+
+@pytest.mark.parametrize(("actors", "tasks"), SELECTIONS)
+def test_stability_loses_nothing_where_theorem_1_is_wrong(actors: str, tasks: str) -> None:
+    """P4, erratum 3: `give` stores a reference to the target, and does not call the target's class itself."""
+    model = porcini.loads(REFERENCE_IN_A_MESSAGE, "abs")
+    all_of_them = porcini.explore(model, engine="exhaustive")
+    report = porcini.explore(model, engine="transdpor", options=Options(actors=actors, tasks=tasks))
+    assert {str(o.state) for o in report.outcomes} == {str(o.state) for o in all_of_them.outcomes}
+    assert len(all_of_them.outcomes) == 3
