@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check bench soak clean
+.PHONY: demo test check bench bench-actors soak clean
 
 demo: $(READY)
 	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
@@ -21,6 +21,9 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/gcl.py
 	$(BIN)/python benchmarks/engines.py
+
+bench-actors: $(READY)
+	$(BIN)/python benchmarks/actors.py $(ARGS)
 
 soak: $(READY)
 	$(BIN)/python tests/soak.py

@@ -51,13 +51,13 @@ def test_forgetting_that_a_guard_reads(monkeypatch) -> None:
 def test_skipping_blocked_processes(monkeypatch) -> None:
     real = races.guard_reversals
     monkeypatch.setattr(
-        reversing, "guard_reversals", lambda execution, contested, pending: real(execution, contested, [])
+        reversing, "guard_reversals", lambda execution, contested, pending, closed: real(execution, contested, [])
     )
     caught()
 
 
 def test_reversing_neighbours_only(monkeypatch) -> None:
-    monkeypatch.setattr(reversing, "guard_reversals", lambda execution, contested, pending: iter(()))
+    monkeypatch.setattr(reversing, "guard_reversals", lambda execution, contested, pending, closed: iter(()))
     caught()
 
 

@@ -91,21 +91,32 @@ def not_after(execution: Execution, e: int) -> list[int]:
 
 
 def guard_reversals(
-    execution: Execution, contested: Iterable[int], pending: Sequence[Action]
+    execution: Execution,
+    contested: Iterable[int],
+    pending: Sequence[Action],
+    closed: Sequence[bool] | None = None,
 ) -> Iterator[Reversal]:
     """Places where a step with a guard could have gone: those of some events, new or not, and every blocked step.
+
+    Places after a number of events that is `closed` are left out.
 
     Unlike plain races these depend on all that comes later: what may stand between changes with it.
     """
     for j in contested:
         event = execution.events[j]
-        yield from _cuts(execution, event, j, execution.writers(event.decides))
+        yield from _cuts(execution, event, j, execution.writers(event.decides), closed)
     for action in pending:
         if not action.enabled:
-            yield from _cuts(execution, action, None, execution.writers(action.decides))
+            yield from _cuts(execution, action, None, execution.writers(action.decides), closed)
 
 
-def _cuts(execution: Execution, step: Event | Action, at: int | None, writers: list[int]) -> Iterator[Reversal]:
+def _cuts(
+    execution: Execution,
+    step: Event | Action,
+    at: int | None,
+    writers: list[int],
+    closed: Sequence[bool] | None,
+) -> Iterator[Reversal]:
     """For each writer e that decides about a step and need not come before it, all that could stand between."""
     before = execution.past_of_next(step.pid) if at is None else execution.past_of_position(at)
     writers = [k for k in writers if not before >> k & 1]
@@ -113,6 +124,8 @@ def _cuts(execution: Execution, step: Event | Action, at: int | None, writers: l
     for e in writers:
         if at is not None and e >= at:
             break
+        if closed is not None and closed[e]:
+            continue
         # Nothing that happens after e, or after the step itself, can come before the step in E'.D.
         barred = 1 << e if at is None else 1 << e | 1 << at
         deciding = [k for k in writers if k > e and k != at and not past[k] & barred]

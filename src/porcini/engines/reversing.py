@@ -10,18 +10,21 @@ from porcini.engines.races import Reversal, guard_reversals, not_after, plain_ra
 from porcini.engines.search import Search
 
 
-def wakeup_sequences(search: Search, first_new: int) -> Iterator[tuple[int, list[Event]]]:
+def wakeup_sequences(
+    search: Search, first_new: int, closed: Sequence[bool] | None = None
+) -> Iterator[tuple[int, list[Event]]]:
     """At which earlier state to explore what, to reverse the races of the current execution.
 
-    Sequences that begin with a step asleep there are left out: they lead to classes already seen.
+    Sequences that begin with a step asleep there are left out: they lead to classes already seen. So are those for
+    states that are `closed`, where all that can be explored will be.
     """
     execution, nodes = search.execution, search.nodes
     events = execution.events
     for race in plain_races(execution, first_new):
-        if events[race.first].move not in nodes[race.at].sleep:
+        if (closed is None or not closed[race.at]) and events[race.first].move not in nodes[race.at].sleep:
             between = not_after(execution, race.at)
             yield race.at, [*[events[k] for k in between], events[race.step]]
-    for reversal in guard_reversals(execution, _changed(search, first_new), nodes[-1].actions):
+    for reversal in guard_reversals(execution, _changed(search, first_new), nodes[-1].actions, closed):
         for action in _possible_steps(search, reversal):
             if not _seen_before(search, reversal, action, first_new):
                 sequence = [*(events[k] for k in reversal.between(execution)), search.planned(action)]

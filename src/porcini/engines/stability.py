@@ -73,6 +73,7 @@ class Look:
         self.slots = slots
         self.tasks = tasks
         self._held: dict[Pid, Held] = {}
+        self._by_class: dict[int, set[Pid]] | None = None
 
     def is_stable(self, actor: Pid) -> bool:
         """Theorem 1."""
@@ -105,13 +106,8 @@ class Look:
             return scale * (DIRECT if chain.length == 2 else INDIRECT)
         if target in own.inside or target in fields.inside:
             return scale * ELSEWHERE
-        system = self.stability.system
-        for ref, class_, _ in system.objects(self.slots):
-            if class_ in chain.middle:
-                held = self._held_by(ref)
-                if target in held.direct or target in held.inside:
-                    return scale * ELSEWHERE
-        return 0.0
+        held = self._held_by_classes()
+        return scale * ELSEWHERE if any(target in held.get(class_, ()) for class_ in chain.middle) else 0.0
 
     def _feasible(self, chain: Chain, task: Process) -> bool:
         return any(self.stability.system.may_call(self.slots, task, site) for site in chain.first)
@@ -122,6 +118,15 @@ class Look:
             held = self._held[ref] = Held()
             held.add(self.stability.system.fields_of(self.slots, ref))
         return held
+
+    def _held_by_classes(self) -> dict[int, set[Pid]]:
+        """For each class, what its objects refer to, directly or inside of values."""
+        if self._by_class is None:
+            self._by_class = {}
+            for ref, class_, _ in self.stability.system.objects(self.slots):
+                held = self._held_by(ref)
+                self._by_class.setdefault(class_, set()).update(held.direct, held.inside)
+        return self._by_class
 
     def _held_by_task(self, task: Process) -> Held:
         held = self._held.get(task.pid)

@@ -56,6 +56,12 @@ class Plan:
     back: list[Pid] = field(default_factory=list)
     left: list[Move] = field(default_factory=list)
     done: int = 0
+    active: int = 0
+
+    @property
+    def closed(self) -> bool:
+        """Will every actor that can go be tried here?"""
+        return len(self.back) >= self.active
 
 
 class ActorDependence(Dependence):
@@ -132,6 +138,7 @@ class TransDpor:
         """Line 4. None if every task that can go is marked."""
         slots = self._slots(node)
         able = {self.system.actor_of_step(action): True for action in enabled}
+        plan.active = len(able)
         ready = {action.pid for action in enabled}
         active = [actor for actor in plan.order if actor in able] or list(able)
         look = self.stability.look(slots, self._unfinished(slots, plan))
@@ -196,7 +203,10 @@ class TransDpor:
         return Plan(plan.order, dict(plan.queues), marks, plan.form)
 
     def completed(self, search: Search, first_new: int) -> None:
-        for at, sequence in wakeup_sequences(search, first_new):
+        closed = [node.plan.closed for node in search.nodes]
+        if all(closed):
+            return
+        for at, sequence in wakeup_sequences(search, first_new, closed):
             plan: Plan = search.nodes[at].plan
             starts = [self.system.actor_of_step(e) for e in initials(sequence, search.dependence)]
             if not any(actor in plan.back for actor in starts):

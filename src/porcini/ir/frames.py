@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 from weakref import WeakValueDictionary
@@ -27,6 +28,7 @@ State = tuple[Any, ...]
 
 MOST_PROCESSES, MOST_GENERATIONS = 1_000, 200
 """A program that spawns more processes than this, or in longer chains, is taken for one that does not end."""
+_MOST_RECENT = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +69,7 @@ class Layouts:
         self._first_frame = first_frame
         self._frame_sizes = frame_sizes
         self._made: WeakValueDictionary[tuple[tuple[Pid, int], ...], Layout] = WeakValueDictionary()
+        self._recent: deque[Layout] = deque(maxlen=_MOST_RECENT)  # a search comes back to them
         self._known: dict[Pid, dict[Any, Any]] = {}
         self.empty = Layout((), {})
 
@@ -81,12 +84,13 @@ class Layouts:
         base = before[-1].base + self._frame_sizes[before[-1].template] if before else self._first_frame
         size = self._frame_sizes[template]
         added = Process(pid, base, template, self._known.setdefault(pid, {}))
-        moved = tuple(replace(process, base=process.base + size) for process in after)
+        moved = tuple(Process(p.pid, p.base + size, p.template, p.known) for p in after)
         members = tuple((process.pid, process.template) for process in (*before, added, *moved))
         found = self._made.get(members)
         if found is None:
             by_pid = layout.by_pid | {process.pid: process for process in (added, *moved)}
             found = self._made[members] = Layout((*before, added, *moved), by_pid)
+            self._recent.append(found)
         return found
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from porcini.core.errors import InputError, LimitHit, Place
 from porcini.core.events import Action, Event, Failure, FailureKind
@@ -27,6 +28,7 @@ from porcini.ir.frames import (
     FAILED_ERROR,
     FIRST_POINT,
     FrameSystem,
+    Layout,
     Layouts,
     Process,
     State,
@@ -101,6 +103,9 @@ class StepSystem(FrameSystem):
         self._segments: list[Segment] = []
         self._apart: dict[tuple[int, int], bool] = {}
         self._site_tests: dict[CallSite, Callable[..., bool]] = {}
+        self._names_of: WeakKeyDictionary[Layout, tuple[list[tuple[str, int]], list[Process]]] = (
+            WeakKeyDictionary()
+        )
         self._makes_local = any(
             isinstance(op, New) and op.local for point in graph.points for op in inside(point.code)
         )
@@ -506,15 +511,30 @@ class StepSystem(FrameSystem):
 
     def observe(self, state: Sequence[Any]) -> dict[str, Observed]:
         """The fields of every object, and where unfinished tasks stand."""
-        seen: dict[str, Observed] = {}
-        for ref, number, process in self.objects(state):
-            for k, v in enumerate(self.graph.classes[number].fields):
-                seen[f"{ref}.{v.name[1:]}"] = self.graph.show(state[process.base + OBJECT_FRAME + k])
-        for process in state[0].processes:
+        fields, tasks = self._seen_in(state[0])
+        show = self.graph.show
+        seen = {name: show(state[slot]) for name, slot in fields}
+        for process in tasks:
             point = state[process.base]
-            if process.template < self._class_template and point != ENDED:
+            if point != ENDED:
                 seen[str(process.pid)] = self._standing(process, point)
         return seen
+
+    def _seen_in(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
+        """The fields that a layout has, by name and slot, and its tasks."""
+        known = self._names_of.get(layout)
+        if known is None:
+            fields: list[tuple[str, int]] = []
+            tasks: list[Process] = []
+            for process in layout.processes:
+                if process.template < self._class_template:
+                    tasks.append(process)
+                    continue
+                class_ = self.graph.classes[process.template - self._class_template]
+                for k, v in enumerate(class_.fields):
+                    fields.append((f"{process.pid}.{v.name[1:]}", process.base + OBJECT_FRAME + k))
+            known = self._names_of[layout] = fields, tasks
+        return known
 
     def _standing(self, process: Process, point: int) -> str:
         method = self.graph.methods[process.template]
@@ -524,7 +544,7 @@ class StepSystem(FrameSystem):
         return f"{name} at {self.graph.points[point].text}"
 
     def final(self, state: Sequence[Any]) -> Final:
-        tasks = [p for p in state[0].processes if p.template < self._class_template]
+        tasks = self._seen_in(state[0])[1]
         points = [state[process.base] for process in tasks]
         waiting = tuple(self._waiting(state, p) for p in tasks if state[p.base] >= FIRST_POINT)
         kind: Kind = "terminated"
