@@ -14,11 +14,11 @@ from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stability import DIRECT, ELSEWHERE, INDIRECT, Stability
 from porcini.engines.tally import Tally
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from actors import ROWS
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 REGISTRY = BENCHMARKS / "actors" / "registry.abs"
 
 

@@ -55,6 +55,7 @@ class Action:
 
     A blocked process has an action too: it reads the guard that it waits for. `decides` are the locations whose
     values settle whether it can go on, and by which step: where nobody writes those, it does the same thing.
+    `shifting` says that these may be others in another state: a reference leads to what else is looked at.
     """
 
     pid: Pid
@@ -63,6 +64,7 @@ class Action:
     footprint: Footprint
     enabled: bool = True
     decides: frozenset[Location] = NOWHERE
+    shifting: bool = False
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +82,7 @@ class Event:
     spawned: tuple[Pid, ...] = ()
     failure: Failure | None = None
     decides: frozenset[Location] = NOWHERE
+    shifting: bool = False
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

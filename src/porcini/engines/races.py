@@ -55,7 +55,8 @@ class Reversal:
 
     `step` is the position of its step in the execution, None if it is still blocked at the end. What may stand
     between is all that is not barred and does not happen after something barred; `deciding` are those of it that
-    decide about the step, and `needed` (a set of positions) is what must have happened to know that step.
+    decide about the step, and `needed` (a set of positions) is what must have happened to know that step: None if
+    that may be anything.
     """
 
     at: int
@@ -63,7 +64,7 @@ class Reversal:
     pid: Pid
     deciding: tuple[int, ...]
     barred: int
-    needed: int
+    needed: int | None
 
     def between(self, execution: Execution, start: int = 0) -> Iterator[int]:
         """The positions that stand between, from a given one on."""
@@ -131,9 +132,11 @@ def _cuts(
         deciding = [k for k in writers if k > e and k != at and not past[k] & barred]
         for left_out in _downsets(past, deciding):
             kept = [k for k in deciding if not left_out >> k & 1]
-            needed = before
-            for k in kept:
-                needed |= past[k] | 1 << k
+            needed: int | None = None
+            if not step.shifting:
+                needed = before
+                for k in kept:
+                    needed |= past[k] | 1 << k
             yield Reversal(e, at, step.pid, tuple(kept), barred | left_out, needed)
 
 

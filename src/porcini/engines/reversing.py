@@ -50,12 +50,20 @@ def _possible_steps(search: Search, reversal: Reversal) -> Sequence[Action]:
     event = search.execution.events[reversal.at]
     steps = [
         action
-        for action in search.try_out(reversal.at, reversal.needed, reversal.pid)
+        for action in search.try_out(reversal.at, _to_run(search, reversal), reversal.pid)
         if action.enabled and search.dependence.conflict(event, action)
     ]
     if reversal.step is not None:
         _extend_reach(search, reversal.step, steps)
     return steps
+
+
+def _to_run(search: Search, reversal: Reversal) -> list[int]:
+    """The later events after which the step of a reversal is known."""
+    needed = reversal.needed
+    if needed is None:
+        return list(reversal.between(search.execution))
+    return [k for k in range(reversal.at + 1, needed.bit_length()) if needed >> k & 1]
 
 
 def _extend_reach(search: Search, step: int, actions: Sequence[Action]) -> None:

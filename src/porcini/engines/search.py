@@ -163,13 +163,17 @@ class Search:
             if len(self._planned) > _MOST_PLANNED:
                 self._planned.clear()
             event = self._planned[action] = Event(
-                action.pid, action.choice, action.label, action.footprint, decides=action.decides
+                action.pid,
+                action.choice,
+                action.label,
+                action.footprint,
+                decides=action.decides,
+                shifting=action.shifting,
             )
         return event
 
-    def try_out(self, at: int, needed: int, pid: Pid) -> Sequence[Action]:
-        """The actions of a process after the first `at` events and those later ones in a set of positions."""
-        between = [k for k in range(at + 1, needed.bit_length()) if needed >> k & 1]
+    def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
+        """The actions of a process after the first `at` events and some later ones without the rest."""
         if self.forkable and self.incremental:
             run: Any = self._branch(at)
             for position in between:

@@ -118,6 +118,7 @@ class Compiled:
     places: list[Place | None]
     segments: list[Segment]
     simple: bool = False
+    shifting: bool = False
     children: int = 0
 
 
@@ -326,6 +327,12 @@ def step_function(graph: StepGraph, names: Names, number: int) -> Compiled:
 def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
     """A step is simple if its segments, where it ends and what it makes are the same in every state."""
     ops = list(inside(code))
+    compiled.shifting = any(isinstance(op, Call | Get) for op in ops) or any(
+        isinstance(node, Apply) and node.function == RESOLVED
+        for op in ops
+        for e in expressions(op)
+        for node in nodes(e)
+    )
     if len(compiled.segments) > 1 or any(isinstance(op, Call | Await | Get) for op in ops):
         return
     ends = [op for op in ops if isinstance(op, Return | Stand)]

@@ -344,14 +344,15 @@ class StepSystem(FrameSystem):
         point, me, group = key[:3]
         pid = process.pid
         guard = self._guard_reads(point, me, group, waited)
+        shifting = self._shifts(point)
         if not holds:
             label = self._label(group, point, point, me, "waits")
-            return StepAction(pid, 0, label, Footprint(guard), False, guard, point=point, event=None)
+            return StepAction(pid, 0, label, Footprint(guard), False, guard, shifting, point=point, event=None)
         if failure is not None:
             label = self._label(group, point, FAILED_ERROR, me, f"fails: {failure.message}")
-            event = Event(pid, 0, label, Footprint(guard), (), failure, guard)
+            event = Event(pid, 0, label, Footprint(guard), (), failure, guard, shifting)
             return StepAction(
-                pid, 0, label, Footprint(guard), True, guard, point=point, event=event, failure=failure
+                pid, 0, label, Footprint(guard), True, guard, shifting, point=point, event=event, failure=failure
             )
         compiled = self._compiled[point]
         if len(key) == 4:  # simple: everything is known
@@ -382,9 +383,15 @@ class StepSystem(FrameSystem):
         spawned = tuple(pid.child(k) for k in range(before, after))
         failed = failures[0] if failures else None
         label = self._label(group, point, end, me, f"fails: {failed.message}" if failed else "")
-        event = Event(pid, 0, label, foot, spawned, failed, decides)
+        event = Event(pid, 0, label, foot, spawned, failed, decides, shifting)
         looks = any(isinstance(item, Pid) and item.parent != pid for item in trail)
-        return StepAction(pid, 0, label, foot, True, decides, point=point, event=event, looks_around=looks)
+        return StepAction(
+            pid, 0, label, foot, True, decides, shifting, point=point, event=event, looks_around=looks
+        )
+
+    def _shifts(self, point: int) -> bool:
+        """May what decides about a step be found by following references?"""
+        return self._compiled[point].shifting or self.waits_at(point)
 
     def _end_of(self, point: int) -> int:
         last = self.graph.points[point].code[-1]
@@ -456,7 +463,11 @@ class StepSystem(FrameSystem):
 
     def waits_for_future(self, state: Sequence[Any], task: Process) -> bool:
         """Does a task stand where others may let it go on?"""
-        guard = self.graph.points[state[task.base]].guard
+        return self.waits_at(state[task.base])
+
+    def waits_at(self, point: int) -> bool:
+        """Does the guard of a point look at futures?"""
+        guard = self.graph.points[point].guard
         return any(isinstance(node, Apply) and node.function == RESOLVED for node in nodes(guard))
 
     def independent_tasks(self, first: Event, second: Action) -> bool:
