@@ -27,6 +27,7 @@ from porcini.ir.expr import (
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
 from porcini.langs.actors.names import Arrow, World
+from porcini.langs.actors.parser import outside
 from porcini.langs.actors.types import BOOL, INT, NULL, RAT, STRING, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
 
 Typed = tuple[Expr, Ty]
@@ -144,7 +145,7 @@ class Scope:
 
     def call(self, node: ast.Expression, name: str, args: Sequence[ast.Expression]) -> Typed:
         if name not in self.world.functions:
-            self.world.error(f"unknown function `{name}`", node.place)
+            self.world.error(outside(name) or f"unknown function `{name}`", node.place)
         arrow = self.world.functions[name].fresh()
         if name == "emptySet" and not args:
             return datum(frozenset(), DataType("Set")), arrow.result

@@ -44,6 +44,7 @@ from porcini.langs.actors.expressions import Scope, Typed
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
 from porcini.langs.actors.library import observed
 from porcini.langs.actors.names import Arrow, World, world_of
+from porcini.langs.actors.parser import outside
 from porcini.langs.actors.types import BOOL, INT, NULL, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
 
 _UNIT = datum(UNIT_VALUE, DataType("Unit"))
@@ -447,7 +448,7 @@ class _Body:
         match node:
             case ast.New(class_=name, args=args, local=local):
                 if name not in self.world.classes:
-                    self.world.error(f"unknown class `{name}`", place)
+                    self.world.error(outside(name) or f"unknown class `{name}`", place)
                 formals = tuple(self.world.type(f.type) for f in self.world.classes[name].formals)
                 values = self.scope.arguments(f"class `{name}`", Arrow((), formals, UNIT), args, place)
                 number = self.whole.class_numbers[name]

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from porcini.core.errors import InputError, Place
 from porcini.langs.actors import library
 from porcini.langs.actors import syntax as ast
-from porcini.langs.actors.parser import parse
+from porcini.langs.actors.parser import outside, parse
 from porcini.langs.actors.types import Con, Hole, Subtyping, Ty, instantiate
 
 _KNOWN = {"Int": 0, "Bool": 0, "String": 0, "Rat": 0, "Set": 1, "Map": 2, "Fut": 1}
@@ -76,7 +76,8 @@ class World:
         elif name in self.classes:
             return self.error(f"`{name}` is a class, not a type", written.place, "a type is one of its interfaces")
         else:
-            return self.error(f"unknown type `{name}`", written.place, _near(name, [*self.interfaces, *self.data]))
+            unknown = outside(name) or f"unknown type `{name}`"
+            return self.error(unknown, written.place, _near(name, [*self.interfaces, *self.data]))
         if len(args) != wanted:
             self.error(f"type `{name}` wants {_count(wanted, 'argument')}, not {len(args)}", written.place)
         return Con(name, args)

@@ -32,8 +32,22 @@ OUTSIDE = {
     "movecogto": "deployment components",
     "trait": "traits",
     "uses": "traits",
+    "now": "time",
+    "timeValue": "time",
+    "deadline": "time",
+    "thisDC": "deployment components",
+    "DeploymentComponent": "deployment components",
+    "CloudProvider": "deployment components",
+    "random": "random numbers",
+    "Exception": "exceptions",
+    "Float": "floating point numbers",
 }
 """What ABS has and this subset has not, by the word that gives it away."""
+
+
+def outside(word: str) -> str | None:
+    """What to say about a word of ABS that is not known here."""
+    return f"`{word}` is outside the subset of ABS that Porcini runs: {OUTSIDE[word]}" if word in OUTSIDE else None
 
 
 def _items(children: Sequence[Any], kind: type[T]) -> tuple[T, ...]:
@@ -370,8 +384,8 @@ def _syntax_error(problem: UnexpectedInput, source: str, file: str) -> InputErro
         )
     previous = str(problem.token_history[-1]) if problem.token_history else ""
     for clue, place_of in ((word, problem.token), (previous, problem.token_history and problem.token_history[-1])):
-        if clue in OUTSIDE and isinstance(place_of, Token):
-            message = f"`{clue}`: {OUTSIDE[clue]} are outside the subset of ABS that Porcini runs"
+        message = outside(clue)
+        if message and isinstance(place_of, Token):
             return InputError(message, file=file, place=_at(place_of), source=source)
     hint = {
         "!": "a call is a statement or the right-hand side of one: `Fut<T> f = o!m();`",
