@@ -316,7 +316,8 @@ def test_what_is_wrong_is_said_with_its_place(source: str, message: str, line: i
 
 
 ENDLESS = [
-    "interface I { Unit m(); } class C implements I { Unit m() { I c = new C(); c!m(); } } { I c = new C(); c!m(); }",
+    """interface I { Unit m(); } class C implements I { Unit m() { I c = new C(); c!m(); } }
+       { I c = new C(); c!m(); }""",
     "interface I {} class C implements I {} { while (True) { I c = new C(); } }",
     "{ Int x = 0; while (True) { x = x + 1; } }",
     "interface I { Unit m(I o); } class C implements I { Unit m(I o) { o!m(this); } } { I a = new C(); a!m(a); }",

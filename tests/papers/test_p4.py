@@ -13,6 +13,7 @@ from porcini.core.pids import Pid
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stability import DIRECT, ELSEWHERE, INDIRECT, Stability
 from porcini.engines.tally import Tally
+from porcini.ir.actors import Actors
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -59,7 +60,7 @@ def test_example_3_who_is_stable_at_the_start() -> None:
     run = system.start()
     run.step(run.actions()[0])
     tasks = [p for p in run.slots[0].processes if p.pid in (Pid.parse("0.3"), Pid.parse("0.4"), Pid.parse("0.5"))]
-    look = Stability(system).look(run.slots, tasks)
+    look = Stability(Actors(system)).look(run.slots, tasks)
     assert [look.is_stable(Pid.parse(actor)) for actor in ("0.0", "0.1", "0.2")] == [False, True, True]
 
 
@@ -75,7 +76,7 @@ def test_example_4_stability_levels() -> None:
         run.step(action)
     pending = [run.slots[0].by_pid[action.pid] for action in run.actions()]
     assert len(pending) == 3, "res(1) on a1, res(1) and res(0) on a2"
-    look = Stability(system).look(run.slots, pending)
+    look = Stability(Actors(system)).look(run.slots, pending)
     a1, a2 = Pid.parse("0.0"), Pid.parse("0.1.0")
     assert not look.is_stable(a1) and not look.is_stable(a2)
     assert look.level(a2) == ELSEWHERE

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from porcini.core.events import Action, Event
 from porcini.core.execution import Dependence
+from porcini.core.footprints import Footprint
+from porcini.core.pids import Pid
 from porcini.ir.commuting import commute
 from porcini.ir.labels import Label
+from porcini.ir.step_events import StepLabel
 from porcini.solvers.smt import Smt
 
 
@@ -17,20 +22,34 @@ class SemanticDependence(Dependence):
     def __init__(self, timeout: float = 0.5) -> None:
         super().__init__()
         self.smt = Smt(timeout)
-        self._commuting: dict[tuple[Label, Label], bool] = {}
+        self._commuting: dict[tuple[Hashable, Hashable], bool] = {}
 
     def conflict(self, a: Event | Action, b: Event | Action) -> bool:
         if not a.footprint.conflicts(b.footprint):
             return False
         one, two = a.label, b.label
-        if a.footprint.opaque or b.footprint.opaque or not (isinstance(one, Label) and isinstance(two, Label)):
+        if a.footprint.opaque or b.footprint.opaque:
             return True
         known = self._commuting.get((one, two))
         if known is None:
-            known = self._commuting[one, two] = self._commuting[two, one] = commute(one, two, self.smt)
-        return not known
+            known = self._commuting[one, two] = self._commuting[two, one] = self._commute(one, two)
+        return not known or (isinstance(one, StepLabel) and not _only_fields(a.footprint, b.footprint, one.me))
+
+    def _commute(self, one: Hashable, two: Hashable) -> bool:
+        if isinstance(one, Label) and isinstance(two, Label):
+            return commute(one, two, self.smt)
+        if isinstance(one, StepLabel) and isinstance(two, StepLabel) and one.me == two.me:
+            return one.effects.commute(one, two, self.smt)
+        return False
 
     def notes(self) -> tuple[str, ...]:
         if not self.smt.gave_up:
             return ()
         return (f"the solver gave up {self.smt.gave_up} times; the steps in question count as dependent",)
+
+
+def _only_fields(a: Footprint, b: Footprint, ref: Pid) -> bool:
+    """Is all that two steps share the fields of one object? Formulas of macro-steps speak of nothing else."""
+    shared = (a.writes & (b.reads | b.writes)) | (a.reads & b.writes)
+    prefix = f"{ref}."
+    return all(location.startswith(prefix) and location[len(prefix) :].isidentifier() for location in shared)

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porcini.core.pids import Pid
+from porcini.ir.actors import Actors
 from porcini.ir.chains import Chain, Chains
 from porcini.ir.frames import Process
-from porcini.ir.step_system import StepSystem
 
 DIRECT, INDIRECT, ELSEWHERE = 9.0, 3.0, 1.0
 """k_a > k_b > k_c. Table 1 needs k_a > 4 k_c (Pi)."""
@@ -55,9 +55,9 @@ def _inside(value: Any, found: set[Pid]) -> None:
 class Stability:
     """What is known about a program, and `Look`s at its states."""
 
-    def __init__(self, system: StepSystem, *, refined: bool = False) -> None:
-        self.system = system
-        self.chains = Chains(system.graph)
+    def __init__(self, actors: Actors, *, refined: bool = False) -> None:
+        self.actors = actors
+        self.chains = Chains(actors.graph)
         self.refined = refined
 
     def look(self, slots: Sequence[Any], tasks: Sequence[Process]) -> Look:
@@ -85,14 +85,14 @@ class Look:
 
     def _breaks(self, actor: Pid) -> Iterator[float]:
         """The weight of each chain that breaks the stability of an actor."""
-        system, chains, slots = self.stability.system, self.stability.chains, self.slots
-        members = system.members(slots, actor)
+        actors, chains, slots = self.stability.actors, self.stability.chains, self.slots
+        members = actors.members(slots, actor)
         for task in self.tasks:
             owner = slots[task.base + 2]
-            if system.group_of(slots, owner) == actor:
+            if actors.group_of(slots, owner) == actor:
                 continue
             for target in members:
-                for chain in chains.between(slots[task.base], system.class_of(slots, target)):
+                for chain in chains.between(slots[task.base], actors.class_of(slots, target)):
                     weight = self._weight(chain, target, task, owner)
                     if weight:
                         yield weight
@@ -110,20 +110,20 @@ class Look:
         return scale * ELSEWHERE if any(target in held.get(class_, ()) for class_ in chain.middle) else 0.0
 
     def _feasible(self, chain: Chain, task: Process) -> bool:
-        return any(self.stability.system.may_call(self.slots, task, site) for site in chain.first)
+        return any(self.stability.actors.may_call(self.slots, task, site) for site in chain.first)
 
     def _held_by(self, ref: Pid) -> Held:
         held = self._held.get(ref)
         if held is None:
             held = self._held[ref] = Held()
-            held.add(self.stability.system.fields_of(self.slots, ref))
+            held.add(self.stability.actors.fields_of(self.slots, ref))
         return held
 
     def _held_by_classes(self) -> dict[int, set[Pid]]:
         """For each class, what its objects refer to, directly or inside of values."""
         if self._by_class is None:
             self._by_class = {}
-            for ref, class_, _ in self.stability.system.objects(self.slots):
+            for ref, class_, _ in self.stability.actors.system.objects(self.slots):
                 held = self._held_by(ref)
                 self._by_class.setdefault(class_, set()).update(held.direct, held.inside)
         return self._by_class
@@ -132,7 +132,7 @@ class Look:
         held = self._held.get(task.pid)
         if held is None:
             held = self._held[task.pid] = Held()
-            held.add(self.stability.system.variables_of(self.slots, task))
+            held.add(self.stability.actors.variables_of(self.slots, task))
         return held
 
     def isolated(self, actor: Pid, ready: Sequence[Process]) -> bool:
@@ -143,21 +143,21 @@ class Look:
         post to it. Tasks of the actor that wait for a future do not matter if all that they may still do is
         independent of those that are ready, and they do not post to the actor either.
         """
-        system, slots = self.stability.system, self.slots
+        actors, slots = self.stability.actors, self.slots
         others: list[Process] = []
         waiting: list[Process] = []
         for task in self.tasks:
-            if system.group_of(slots, slots[task.base + 2]) != actor:
+            if actors.group_of(slots, slots[task.base + 2]) != actor:
                 others.append(task)
-            elif system.waits_for_future(slots, task):
+            elif actors.waits_for_future(slots, task):
                 waiting.append(task)
-        members = set(system.members(slots, actor))
-        classes = {system.class_of(slots, ref) for ref in members}
+        members = set(actors.members(slots, actor))
+        classes = {actors.class_of(slots, ref) for ref in members}
         reaches = self.stability.chains.reaches
         for task in waiting:
             if not classes.isdisjoint(reaches(slots[task.base])):
                 return False
-            if not all(system.apart(slots[task.base], slots[other.base]) for other in ready):
+            if not all(actors.apart(slots[task.base], slots[other.base]) for other in ready):
                 return False
         if all(classes.isdisjoint(reaches(slots[task.base])) for task in others):
             return True
@@ -172,11 +172,11 @@ class Look:
                 return False
             if ref not in seen:
                 seen.add(ref)
-                held = self._held_by(ref) if system.is_object(slots, ref) else self._held_by_future(ref)
+                held = self._held_by(ref) if actors.is_object(slots, ref) else self._held_by_future(ref)
                 left += [*held.direct, *held.inside]
         return True
 
     def _held_by_future(self, task: Pid) -> Held:
         held = Held()
-        held.add((self.stability.system.result_of(self.slots, task),))
+        held.add((self.stability.actors.result_of(self.slots, task),))
         return held

@@ -38,6 +38,7 @@ from porcini.engines.search import Node, Search
 from porcini.engines.stability import Look, Stability
 from porcini.engines.tally import Tally
 from porcini.engines.wakeup import initials
+from porcini.ir.actors import Actors
 from porcini.ir.frames import FIRST_POINT, FrameRun, Process
 from porcini.ir.step_system import StepSystem
 
@@ -71,12 +72,12 @@ class ActorDependence(Dependence):
 
     direct = False
 
-    def __init__(self, system: StepSystem) -> None:
+    def __init__(self, actors: Actors) -> None:
         super().__init__()
-        self.system = system
+        self.actors = actors
 
     def conflict(self, a: Event | Action, b: Event | Action) -> bool:
-        return self.system.same_queue(a, b) or super().conflict(a, b)
+        return self.actors.same_queue(a, b) or super().conflict(a, b)
 
 
 class TransDpor:
@@ -85,14 +86,14 @@ class TransDpor:
     sleeps = False
 
     def __init__(
-        self, system: StepSystem, actors: ActorSelection, tasks: TaskSelection, tally: Tally, seed: int
+        self, actors: Actors, selection: ActorSelection, tasks: TaskSelection, tally: Tally, seed: int
     ) -> None:
-        self.system = system
         self.actors = actors
+        self.selection = selection
         self.tasks = tasks
         self.tally = tally
         self.random = Random(seed)
-        self.stability = Stability(system, refined=actors == "refined")
+        self.stability = Stability(actors, refined=selection == "refined")
         tally.counts.heuristic = 0
 
     def opened(self, search: Search, node: Node, enabled: list[Action], plan: Plan | None) -> None:
@@ -113,7 +114,7 @@ class TransDpor:
     def _leave(self, plan: Plan, node: Node, event: Event) -> None:
         """A task that ended leaves its queue; the actor that ran goes to the front."""
         slots = self._slots(node)
-        actor = self.system.group_of(slots, slots[slots[0].by_pid[event.pid].base + 2])
+        actor = self.actors.group_of(slots, slots[slots[0].by_pid[event.pid].base + 2])
         if slots[slots[0].by_pid[event.pid].base] < FIRST_POINT:
             plan.queues[actor] = tuple(pid for pid in plan.queues[actor] if pid != event.pid)
         plan.order = (actor, *(other for other in plan.order if other != actor))
@@ -121,11 +122,11 @@ class TransDpor:
     def _arrive(self, plan: Plan, node: Node, pids: Sequence[Pid]) -> None:
         slots = self._slots(node)
         for pid in pids:
-            if self.system.is_object(slots, pid):
-                if self.system.group_of(slots, pid) == pid:
+            if self.actors.is_object(slots, pid):
+                if self.actors.group_of(slots, pid) == pid:
                     plan.order += (pid,)
                 continue
-            actor = self.system.group_of(slots, slots[slots[0].by_pid[pid].base + 2])
+            actor = self.actors.group_of(slots, slots[slots[0].by_pid[pid].base + 2])
             plan.queues[actor] = (*plan.queues.get(actor, ()), pid)
 
     def _slots(self, node: Node) -> Sequence[Any]:
@@ -137,7 +138,7 @@ class TransDpor:
     def _select(self, node: Node, enabled: list[Action], plan: Plan) -> Pid | None:
         """Line 4. None if every task that can go is marked."""
         slots = self._slots(node)
-        able = {self.system.actor_of_step(action): True for action in enabled}
+        able = {self.actors.of_step(action): True for action in enabled}
         plan.active = len(able)
         ready = {action.pid for action in enabled}
         active = [actor for actor in plan.order if actor in able] or list(able)
@@ -152,11 +153,11 @@ class TransDpor:
         return chosen
 
     def _choose(self, active: list[Pid], look: Look) -> Pid:
-        if self.actors == "first" or len(active) == 1:
-            if len(active) == 1 and self.actors in ("stable", "refined") and not look.is_stable(active[0]):
+        if self.selection == "first" or len(active) == 1:
+            if len(active) == 1 and self.selection in ("stable", "refined") and not look.is_stable(active[0]):
                 self._note_heuristic()
             return active[0]
-        if self.actors == "random":
+        if self.selection == "random":
             return self.random.choice(active)
         for actor in active:
             if look.is_stable(actor):
@@ -194,11 +195,11 @@ class TransDpor:
         plan: Plan = node.plan
         marks = plan.marks
         if self.tasks == "independent":
-            actor = self.system.actor_of_step(event)
+            actor = self.actors.of_step(event)
             queue = plan.queues[actor]
             older = queue[: queue.index(event.pid)]
             actions = {action.pid: action for action in node.actions}
-            marked = frozenset(pid for pid in older if self.system.independent_tasks(event, actions[pid]))
+            marked = frozenset(pid for pid in older if self.actors.independent_tasks(event, actions[pid]))
             marks = {**marks, actor: marked}
         return Plan(plan.order, dict(plan.queues), marks, plan.form)
 
@@ -208,7 +209,7 @@ class TransDpor:
             return
         for at, sequence in wakeup_sequences(search, first_new, closed):
             plan: Plan = search.nodes[at].plan
-            starts = [self.system.actor_of_step(e) for e in initials(sequence, search.dependence)]
+            starts = [self.actors.of_step(e) for e in initials(sequence, search.dependence)]
             if not any(actor in plan.back for actor in starts):
                 plan.back.append(starts[0])
 
@@ -222,9 +223,10 @@ class TransDpor:
 
 
 def transdpor(
-    system: StepSystem, tally: Tally, actors: ActorSelection, tasks: TaskSelection, seed: int = 0
+    system: StepSystem, tally: Tally, selection: ActorSelection, tasks: TaskSelection, seed: int = 0
 ) -> None:
     """Explore a program of actors; counts are those of P4's Table 1, where the state before main is none."""
-    dependence = ActorDependence(system) if tasks == "all" else Dependence()
+    actors = Actors(system)
+    dependence = ActorDependence(actors) if tasks == "all" else Dependence()
     tally.counts.states -= 1
-    Search(system, TransDpor(system, actors, tasks, tally, seed), tally, dependence).explore()
+    Search(system, TransDpor(actors, selection, tasks, tally, seed), tally, dependence).explore()

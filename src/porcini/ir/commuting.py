@@ -6,10 +6,14 @@ can go, both orders end in the same state. `x := x + 1` and `x := x + 2` do; so 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from porcini.ir.expr import (
+    Apply,
     ArrayType,
     Binary,
     Const,
+    Datum,
     Expr,
     Ite,
     Junction,
@@ -31,7 +35,7 @@ def commute(a: Label, b: Label, smt: Smt) -> bool:
     """Is it proved that two labels of different processes commute?"""
     after_a, after_b = forward([a])[1], forward([b])[1]
     can_a, can_b = condition(a), condition(b)
-    term = _Terms(smt)
+    term = Terms(smt)
     same_after_a = smt.apply("iff", term(can_b), term(substitute(can_b, after_a)))
     same_after_b = smt.apply("iff", term(can_a), term(substitute(can_a, after_b)))
     claims = [
@@ -47,11 +51,15 @@ def commute(a: Label, b: Label, smt: Smt) -> bool:
     return all(map(smt.proves, claims))
 
 
-class _Terms:
-    """Translates expressions to solver terms, each distinct node once."""
+class Terms:
+    """Translates expressions to solver terms, each distinct node once.
 
-    def __init__(self, smt: Smt) -> None:
+    `theory` says which functions of a language are the solver's own; all others are just functions.
+    """
+
+    def __init__(self, smt: Smt, theory: Mapping[str, str] | None = None) -> None:
         self.smt = smt
+        self.theory = theory or {}
         self.known: dict[Expr, Term] = {}
 
     def __call__(self, expr: Expr) -> Term:
@@ -81,4 +89,8 @@ class _Terms:
                 return smt.apply("ite", *parts)
             case Binary(op=op) | Junction(op=op):
                 return smt.apply(op, *parts)
+            case Datum(value=value, type=type_):
+                return smt.datum(value, str(type_))
+            case Apply(function=function, type=type_):
+                return smt.function(self.theory.get(function, function), parts, str(type_))
         raise AssertionError(f"not an expression: {node!r}")

@@ -120,6 +120,7 @@ class Compiled:
     simple: bool = False
     shifting: bool = False
     children: int = 0
+    end: int = ENDED
 
 
 class Writer:
@@ -327,11 +328,8 @@ def step_function(graph: StepGraph, names: Names, number: int) -> Compiled:
 def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
     """A step is simple if its segments, where it ends and what it makes are the same in every state."""
     ops = list(inside(code))
-    compiled.shifting = any(isinstance(op, Call | Get) for op in ops) or any(
-        isinstance(node, Apply) and node.function == RESOLVED
-        for op in ops
-        for e in expressions(op)
-        for node in nodes(e)
+    compiled.shifting = any(
+        isinstance(op, Call | Get) or any(map(looks_at_futures, expressions(op))) for op in ops
     )
     if len(compiled.segments) > 1 or any(isinstance(op, Call | Await | Get) for op in ops):
         return
@@ -348,7 +346,25 @@ def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
                 return
             compiled.children += class_.runs
         compiled.children += 1
-    compiled.simple = True
+    if graph.uses_futures and any(_may_fail(op, graph) for op in ops):
+        return  # one that fails does not resolve its future
+    compiled.end = getattr(ends[0], "point", ENDED)
+    compiled.simple = not compiled.shifting
+
+
+def _may_fail(op: Op, graph: StepGraph) -> bool:
+    if isinstance(op, Check | Send | New):
+        return True
+    return any(
+        (isinstance(node, Apply) and node.function not in graph.total)
+        or (isinstance(node, Binary) and node.op in ("/", "%"))
+        for e in expressions(op)
+        for node in nodes(e)
+    )
+
+
+def looks_at_futures(expr: Expr) -> bool:
+    return any(isinstance(node, Apply) and node.function == RESOLVED for node in nodes(expr))
 
 
 def ready_function(graph: StepGraph, names: Names, number: int) -> tuple[list[str], Segment]:

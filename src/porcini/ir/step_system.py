@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from porcini.core.errors import InputError, LimitHit, Place
+from porcini.core.errors import InputError, LimitHit
 from porcini.core.events import Action, Event, Failure, FailureKind
-from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Waiting
-from porcini.ir.expr import Apply, conj, nodes
+from porcini.ir.expr import Expr
 from porcini.ir.frames import (
     ENDED,
     FAILED_ASSERTION,
@@ -46,7 +44,8 @@ from porcini.ir.step_code import (
     step_function,
     test_function,
 )
-from porcini.ir.steps import RESOLVED, Call, CallSite, Definition, Get, New, StepGraph, inside
+from porcini.ir.step_events import StepAction, StepEvents, StepLabel, Taken, Where
+from porcini.ir.steps import Definition, StepGraph
 from porcini.ir.text import show
 
 MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
@@ -64,30 +63,14 @@ class Refuted(Failed):
     kind = "assertion"
 
 
-@dataclass(frozen=True, slots=True)
-class StepLabel:
-    """A macro-step as text: whose task, from where, to where. Labels are made once each."""
-
-    text: str
-    actor: Pid
-    start: int
-    end: int
-
-    def __str__(self) -> str:
-        return self.text
+FAILURES = (Failed, ZeroDivisionError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepAction(Action):
-    """An action and, where it does the same in every state, its event. `failure`: its guard has no value.
-
-    `looks_around`: it looks at a future that was there before, so what others do may change it.
-    """
-
-    point: int = field(kw_only=True)
-    event: Event | None = field(kw_only=True)
-    failure: Failure | None = field(kw_only=True, default=None)
-    looks_around: bool = field(kw_only=True, default=False)
+def message_of(problem: Exception) -> str:
+    """What to tell about a failure."""
+    if isinstance(problem, ZeroDivisionError):
+        return "division by zero"
+    return "functions call each other too deep" if isinstance(problem, RecursionError) else str(problem)
 
 
 class StepSystem(FrameSystem):
@@ -101,15 +84,15 @@ class StepSystem(FrameSystem):
         self._layouts = Layouts(1, sizes)
         self._methods = [class_.methods for class_ in graph.classes]
         self._segments: list[Segment] = []
-        self._apart: dict[tuple[int, int], bool] = {}
-        self._site_tests: dict[CallSite, Callable[..., bool]] = {}
         self._names_of: WeakKeyDictionary[Layout, tuple[list[tuple[str, int]], list[Process]]] = (
             WeakKeyDictionary()
         )
-        self._makes_local = any(
-            isinstance(op, New) and op.local for point in graph.points for op in inside(point.code)
-        )
         self._compile()
+        self._events = StepEvents(graph, self._compiled, self._guards, self._segments)
+        self._holds = [point.kind == "get" for point in graph.points]
+        self._parameters = [
+            len(graph.methods[point.method].parameters) if point.kind == "start" else 0 for point in graph.points
+        ]
         layout = self._layouts.empty.with_process(MAIN, 0, self._layouts)
         layout = layout.with_process(MAIN_OBJECT, self._class_template, self._layouts)
         main, fields = graph.methods[0], graph.classes[0].fields
@@ -132,7 +115,7 @@ class StepSystem(FrameSystem):
             "call": self._call,
             "refute": _refute,
             "fail": self._fail,
-            "FAILURES": (Failed, ZeroDivisionError, RecursionError),
+            "FAILURES": FAILURES,
         }
         functions = {name: f"f{i}" for i, name in enumerate(graph.functions)}
         methods = {name for class_ in graph.classes for name in class_.methods}
@@ -159,7 +142,6 @@ class StepSystem(FrameSystem):
         self._compiled: list[Compiled] = []
         self._ready: list[Callable[..., bool] | None] = []
         self._guards: list[Segment] = []
-        self._lines: dict[Callable[..., Any], list[Place | None]] = {}
         for number, point in enumerate(graph.points):
             compiled = step_function(graph, names, number) if number >= FIRST_POINT else Compiled([], [], [])
             step = _make(scope, "def f(s, b, pid, me, T):\n" + "\n".join(compiled.lines or ["    pass"]) + "\n")
@@ -236,12 +218,7 @@ class StepSystem(FrameSystem):
         line = problem.__traceback__.tb_lineno if problem.__traceback__ else 0
         places = self._compiled[s[b]].places
         place = places[line - 2] if 2 <= line < len(places) + 2 else None
-        message = str(problem)
-        if isinstance(problem, ZeroDivisionError):
-            message = "division by zero"
-        elif isinstance(problem, RecursionError):
-            message = "functions call each other too deep"
-        trail.append(Failure(kind, message, place))
+        trail.append(Failure(kind, message_of(problem), place))
         s[b] = FAILED_ASSERTION if kind == "assertion" else FAILED_ERROR
 
     # The transition system
@@ -249,189 +226,99 @@ class StepSystem(FrameSystem):
     def _actions_of(self, state: Sequence[Any], process: Process, found: list[Any]) -> None:
         b = process.base
         point, me = state[b], state[b + 2]
-        group = state[state[0].by_pid[me].base + 2]
-        uses_get = self.graph.uses_get
-        kind = self.graph.points[point].kind
+        by_pid = state[0].by_pid
+        group = state[by_pid[me].base + 2]
         trail: list[Any] = []
         failure: Failure | None = None
-        holds = True
-        if uses_get and kind != "get":
-            holds = state[state[0].by_pid[group].base + 3] is None
+        free = not self.graph.uses_get or self._holds[point] or state[by_pid[group].base + 3] is None
+        holds = free
         ready = self._ready[point]
-        if ready is not None and holds:
+        if ready is not None:
             try:
-                holds = ready(state, b, me, trail)
-            except (Failed, ZeroDivisionError, RecursionError) as problem:
-                failure = Failure("error", str(problem), self.graph.points[point].place)
-        elif ready is not None:
-            self._look_at_guard(ready, state, b, me, trail)
-        compiled = self._compiled[point]
+                holds = ready(state, b, me, trail) and free
+            except FAILURES as problem:
+                failure = Failure("error", message_of(problem), self.graph.points[point].place)
+        at = Where(point, me, group, self._arguments(state, process), tuple(trail))
         key: Hashable
-        if not holds or failure is not None:
-            key = (point, me, group, failure, *trail)
-        elif compiled.simple and not trail:
-            key = (point, me, group, state[b + 1] if compiled.children else 0)
+        if failure is not None and free:
+            key = at, failure
+        elif not holds:
+            key = at
         else:
-            key = self._foreseen(state, process, trail)
+            key = self._foreseen(state, process, at)
         action = process.known.get(key)
         if action is None:
-            action = process.known[key] = self._action(process, key, holds, failure, trail)
+            if failure is not None and free:
+                action = self._events.undefined(process.pid, at, failure)
+            elif isinstance(key, Taken):
+                action = self._events.taken(process.pid, key)
+            else:
+                action = self._events.blocked(process.pid, at)
+            process.known[key] = action
         found.append(action)
 
-    def _look_at_guard(
-        self, ready: Callable[..., bool], state: Sequence[Any], b: int, me: Pid, trail: list[Any]
-    ) -> None:
-        """Note the futures that a guard looks at, whatever else keeps the task waiting."""
-        with suppress(Failed, ZeroDivisionError, RecursionError):
-            ready(state, b, me, trail)
+    def _arguments(self, state: Sequence[Any], process: Process) -> tuple[Any, ...]:
+        """Of a task that has not begun."""
+        count = self._parameters[state[process.base]]
+        if not count:
+            return ()
+        first = process.base + TASK_FRAME
+        return tuple(state[first : first + count])
 
-    def _foreseen(self, state: Sequence[Any], process: Process, waited: list[Any]) -> Hashable:
-        """What a step will do, found by taking it in a copy of the state."""
-        slots = list(state)
-        return self._take(slots, process, waited)
+    def _foreseen(self, state: Sequence[Any], process: Process, at: Where) -> Taken:
+        """What a step will do. If that is not the same in every state, it is taken in a copy of this one."""
+        compiled = self._compiled[at.point]
+        if compiled.simple:
+            before = state[process.base + 1]
+            return Taken(at, -1, compiled.end, before, before + compiled.children, frozenset(at.waited))
+        return self._take(list(state), process, at)
 
-    def _take(self, s: list[Any], process: Process, waited: list[Any]) -> Hashable:
+    def _take(self, s: list[Any], process: Process, at: Where) -> Taken:
         """Take a step in place; the answer determines its event."""
-        b, pid = process.base, process.pid
-        point, before, me = s[b], s[b + 1], s[b + 2]
-        group = s[s[0].by_pid[me].base + 2]
-        trail = list(waited)
-        parts = self._steps[point](s, b, pid, me, trail)
-        return (point, me, group, parts, s[b], before, s[b + 1], frozenset(trail), tuple(waited))
+        b = process.base
+        before = s[b + 1]
+        trail = list(at.waited)
+        segments = self._steps[at.point](s, b, process.pid, at.me, trail)
+        return Taken(at, segments, s[b], before, s[b + 1], frozenset(trail))
 
     def apply(self, s: list[Any], action: Action) -> Event:
         assert action.enabled and isinstance(action, StepAction), "Porcini bug: fired what is not enabled"
         process = s[0].by_pid[action.pid]
-        if action.failure is not None:
-            s[process.base] = FAILED_ERROR
-            assert action.event is not None
-            return action.event
-        trail: list[Any] = []
         b = process.base
-        before = s[b + 1]
-        ready = self._ready[s[b]]
-        if ready is not None:
-            ready(s, b, s[b + 2], trail)
-        if self._compiled[s[b]].simple and not trail:
-            done: list[Any] = []
-            self._steps[s[b]](s, b, process.pid, s[b + 2], done)
-            if not done:
-                assert action.event is not None
+        assert action.event is not None
+        if action.failure is not None:
+            s[b] = FAILED_ERROR
+            return action.event
+        label = action.label
+        assert isinstance(label, StepLabel)
+        if self._compiled[action.point].simple:
+            failed: list[Any] = []
+            before = s[b + 1]
+            self._steps[action.point](s, b, process.pid, label.me, failed)
+            if not failed:
                 return action.event
-            # It failed on the way: which step that was is known by now.
-            me = s[b + 2]
-            group = s[s[0].by_pid[me].base + 2]
-            parts = (1 << len(self._compiled[action.point].segments)) - 1
-            key: Hashable = (action.point, me, group, parts, s[b], before, s[b + 1], frozenset(done), ())
+            at = Where(action.point, label.me, label.actor, label.arguments, ())
+            taken = Taken(at, -1, s[b], before, s[b + 1], frozenset(failed))
         else:
-            key = self._take(s, process, trail)
-        known = process.known.get(key)
+            waited: list[Any] = []
+            ready = self._ready[action.point]
+            if ready is not None:
+                ready(s, b, label.me, waited)
+            at = Where(action.point, label.me, label.actor, label.arguments, tuple(waited))
+            taken = self._take(s, process, at)
+        known = process.known.get(taken)
         if known is None:
-            known = process.known[key] = self._action(process, key, True, None, trail)
-        assert isinstance(known.event, Event)
-        return known.event
+            known = process.known[taken] = self._events.taken(process.pid, taken)
+        event = known.event
+        assert isinstance(event, Event)
+        return event
 
-    # What is made once
+    # Looking at states
 
-    def _action(
-        self,
-        process: Process,
-        key: Any,
-        holds: bool,
-        failure: Failure | None,
-        waited: Sequence[Any],
-    ) -> StepAction:
-        point, me, group = key[:3]
-        pid = process.pid
-        guard = self._guard_reads(point, me, group, waited)
-        shifting = self._shifts(point)
-        if not holds:
-            label = self._label(group, point, point, me, "waits")
-            return StepAction(pid, 0, label, Footprint(guard), False, guard, shifting, point=point, event=None)
-        if failure is not None:
-            label = self._label(group, point, FAILED_ERROR, me, f"fails: {failure.message}")
-            event = Event(pid, 0, label, Footprint(guard), (), failure, guard, shifting)
-            return StepAction(
-                pid, 0, label, Footprint(guard), True, guard, shifting, point=point, event=event, failure=failure
-            )
-        compiled = self._compiled[point]
-        if len(key) == 4:  # simple: everything is known
-            parts, end, before, after = -1, self._end_of(point), key[3], key[3] + compiled.children
-            trail: frozenset[Any] = frozenset()
-        else:
-            parts, end, before, after, trail = key[3:8]
-        reads, writes = set(guard), set[Location]()
-        for k, segment in enumerate(compiled.segments):
-            if parts >> k & 1:
-                self._add(segment, me, reads, writes)
-        failures = [item for item in trail if isinstance(item, Failure)]
-        for item in trail:
-            if isinstance(item, Pid):
-                reads.add(_future(item))
-            elif not isinstance(item, Failure):
-                ref, number = item
-                self._add(self._segments[number], ref, reads, writes)
-        graph = self.graph
-        if graph.uses_get:
-            end_kind = graph.points[end].kind if end >= FIRST_POINT else "start"
-            if "get" in (graph.points[point].kind, end_kind):
-                writes.add(_lock_of(group))
-        if end == ENDED and graph.uses_futures:
-            writes.add(_future(pid))
-        foot = Footprint(frozenset(reads), frozenset(writes))
-        decides = guard if compiled.simple else guard | foot.reads
-        spawned = tuple(pid.child(k) for k in range(before, after))
-        failed = failures[0] if failures else None
-        label = self._label(group, point, end, me, f"fails: {failed.message}" if failed else "")
-        event = Event(pid, 0, label, foot, spawned, failed, decides, shifting)
-        looks = any(isinstance(item, Pid) and item.parent != pid for item in trail)
-        return StepAction(
-            pid, 0, label, foot, True, decides, shifting, point=point, event=event, looks_around=looks
-        )
-
-    def _shifts(self, point: int) -> bool:
-        """May what decides about a step be found by following references?"""
-        return self._compiled[point].shifting or self.waits_at(point)
-
-    def _end_of(self, point: int) -> int:
-        last = self.graph.points[point].code[-1]
-        return getattr(last, "point", ENDED)
-
-    def _add(self, segment: Segment, ref: Pid, reads: set[Location], writes: set[Location]) -> None:
-        reads.update(_field(ref, name) for name in segment.reads)
-        writes.update(_field(ref, name) for name in segment.writes)
-
-    def _guard_reads(self, point: int, me: Pid, group: Pid, waited: Sequence[Any]) -> frozenset[Location]:
-        reads = {_field(me, name) for name in self._guards[point].reads}
-        reads.update(_future(item) for item in waited if isinstance(item, Pid))
-        if self.graph.uses_get and self.graph.points[point].kind != "get":
-            reads.add(_lock_of(group))
-        return frozenset(reads)
-
-    def _label(self, group: Pid, start: int, end: int, me: Pid, note: str) -> StepLabel:
-        point = self.graph.points[start]
-        method = self.graph.methods[point.method]
-        name = "main" if point.method == 0 else f"{me}.{method.name}"
-        text = name if point.kind == "start" else f"{name} from {point.text}"
-        if note:
-            text += f" {note}"
-        elif end >= FIRST_POINT:
-            text += f" until {self.graph.points[end].text}"
-        return StepLabel(text, group, start, end)
-
-    # Actors: what a search by actors asks for
-
-    def actor_of_step(self, step: Action | Event) -> Pid:
-        """The group in which a step runs, named by the object that it began with."""
-        assert isinstance(step.label, StepLabel)
-        return step.label.actor
-
-    def same_queue(self, a: Action | Event, b: Action | Event) -> bool:
-        """Do two steps start tasks of one actor?"""
-        one, two = a.label, b.label
-        assert isinstance(one, StepLabel) and isinstance(two, StepLabel)
-        starts = self.graph.points[one.start].kind == self.graph.points[two.start].kind == "start"
-        return starts and one.actor == two.actor
+    def evaluates(self, method: int, test: Expr) -> Callable[..., bool]:
+        """A function that says whether a condition holds for a task of a method where it stands."""
+        lines = test_function(self.graph, self._names, method, test)
+        return _make(self._names.scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n")
 
     def is_object(self, state: Sequence[Any], pid: Pid) -> bool:
         return bool(state[0].by_pid[pid].template >= self._class_template)
@@ -441,78 +328,6 @@ class StepSystem(FrameSystem):
 
     def group_of(self, state: Sequence[Any], ref: Pid) -> Pid:
         return state[state[0].by_pid[ref].base + 2]  # type: ignore[no-any-return]
-
-    def members(self, state: Sequence[Any], group: Pid) -> list[Pid]:
-        """The objects of a group."""
-        if not self._makes_local:
-            return [group]
-        return [ref for ref, _, process in self.objects(state) if state[process.base + 2] == group]
-
-    def fields_of(self, state: Sequence[Any], ref: Pid) -> Sequence[Any]:
-        process = state[0].by_pid[ref]
-        first = process.base + OBJECT_FRAME
-        return state[first : first + len(self.graph.classes[process.template - self._class_template].fields)]
-
-    def variables_of(self, state: Sequence[Any], task: Process) -> Sequence[Any]:
-        first = task.base + TASK_FRAME
-        return state[first : first + len(self.graph.methods[task.template].variables)]
-
-    def result_of(self, state: Sequence[Any], task: Pid) -> Any:
-        """The value of a future; None if it is not there yet."""
-        return state[state[0].by_pid[task].base + 3]
-
-    def waits_for_future(self, state: Sequence[Any], task: Process) -> bool:
-        """Does a task stand where others may let it go on?"""
-        return self.waits_at(state[task.base])
-
-    def waits_at(self, point: int) -> bool:
-        """Does the guard of a point look at futures?"""
-        guard = self.graph.points[point].guard
-        return any(isinstance(node, Apply) and node.function == RESOLVED for node in nodes(guard))
-
-    def independent_tasks(self, first: Event, second: Action) -> bool:
-        """Is it the same to do the second before the first, whatever other actors do between?
-
-        P4, Theorem 2: by the fields that occur in their methods. Not for tasks that have begun already, nor where
-        the second looks at a future that others may resolve.
-        """
-        assert isinstance(second, StepAction) and isinstance(first.label, StepLabel)
-        one, two = self.graph.points[first.label.start], self.graph.points[second.point]
-        if one.kind != "start" or two.kind != "start" or not second.enabled or second.looks_around:
-            return False
-        if first.footprint.conflicts(second.footprint):
-            return False
-        return self.apart(self.graph.methods[one.method].entry, self.graph.methods[two.method].entry)
-
-    def apart(self, a: int, b: int) -> bool:
-        """Do two tasks of one object that stand at some points share no field that one of them may yet write?
-
-        A task that may block in `get` keeps the others from running, whatever fields it uses.
-        """
-        known = self._apart.get((a, b))
-        if known is None:
-            codes = [list(inside(self.graph.points[point].code)) for point in (a, b)]
-            x, y = map(Segment.of, codes)
-            shared = x.reads & y.writes or x.writes & y.reads or x.writes & y.writes
-            blocking = any(isinstance(op, Get | Call) for code in codes for op in code)
-            known = self._apart[a, b] = not shared and not blocking
-        return known
-
-    def may_call(self, state: Sequence[Any], task: Process, site: CallSite) -> bool:
-        """Could a task that has not begun reach a call, by the conditions that it stands under?"""
-        if self.graph.points[state[task.base]].kind != "start" or not site.tests:
-            return True
-        test = self._site_tests.get(site)
-        if test is None:
-            names = self._names
-            lines = test_function(self.graph, names, task.template, conj(*site.tests))
-            test = self._site_tests[site] = _make(names.scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n")
-        try:
-            return bool(test(state, task.base, state[task.base + 2], []))
-        except Exception:  # a condition over what the task has not computed yet says nothing
-            return True
-
-    # Looking at states
 
     def objects(self, state: Sequence[Any]) -> Iterator[tuple[Pid, int, Process]]:
         """The objects there are, with their classes."""
@@ -578,7 +393,8 @@ class StepSystem(FrameSystem):
         trail: list[Any] = []
         ready = self._ready[state[b]]
         if ready is not None:
-            self._look_at_guard(ready, state, b, me, trail)
+            with suppress(*FAILURES):
+                ready(state, b, me, trail)
         fields = [v.name for v in self.graph.classes[self.class_of(state, me)].fields]
         first = state[0].by_pid[me].base + OBJECT_FRAME
         values: dict[str, Observed] = {
@@ -597,18 +413,6 @@ def _make(scope: dict[str, Any], text: str) -> Callable[..., Any]:
     made = local["f"]
     assert callable(made)
     return made  # type: ignore[no-any-return]
-
-
-def _field(ref: Pid, name: str) -> Location:
-    return Location(f"{ref}.{name[1:]}")
-
-
-def _future(task: Pid) -> Location:
-    return Location(str(task))
-
-
-def _lock_of(group: Pid) -> Location:
-    return Location(f"{group}!")
 
 
 def _resolved(s: Sequence[Any], trail: list[Any], future: Pid | None) -> bool:

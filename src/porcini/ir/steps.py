@@ -197,6 +197,10 @@ class StepGraph:
     functions: Mapping[str, Callable[..., Any] | Definition]
     show: Callable[[Any], Observed]
     """A value of the language as reports show it."""
+    total: frozenset[str] = frozenset()
+    """Functions that never fail."""
+    theory: dict[str, str] = field(default_factory=dict)
+    """Functions that the solver knows, by its name for them."""
     inputs: dict[str, ScalarType] = field(default_factory=dict)
     """Functions without parameters, whose values can be given from outside."""
     uses_futures: bool = False

@@ -21,14 +21,72 @@ class Smt:
         self._context = z3.Context()
         self._solver = z3.Solver(ctx=self._context)
         self._solver.set("timeout", int(timeout * 1000))
+        self._data = z3.DeclareSort("Data", self._context)
+        element = z3.Datatype("Element", self._context)
+        element.declare("number", ("the_number", z3.IntSort(self._context)))
+        element.declare("data", ("the_data", self._data))
+        self._element: Term = element.create()
+        self._values: dict[tuple[str, object], int] = {}
         self.gave_up = 0
 
     def constant(self, value: int | bool) -> Term:
         return z3.BoolVal(value, self._context) if isinstance(value, bool) else z3.IntVal(value, self._context)
 
-    def variable(self, name: str, cell: str, is_array: bool) -> Term:
-        sort = z3.BoolSort(self._context) if cell == "bool" else z3.IntSort(self._context)
+    def variable(self, name: str, cell: str, is_array: bool = False) -> Term:
+        sort = self._sort(cell)
         return z3.Const(name, z3.ArraySort(z3.IntSort(self._context), sort) if is_array else sort)
+
+    def _sort(self, name: str) -> Term:
+        """Numbers, booleans, sets and maps of elements, and data that nobody looks into."""
+        match name:
+            case "int":
+                return z3.IntSort(self._context)
+            case "bool":
+                return z3.BoolSort(self._context)
+            case "Set":
+                return z3.ArraySort(self._element, z3.BoolSort(self._context))
+            case "Map":
+                return z3.ArraySort(self._element, self._data)
+        return self._data
+
+    def datum(self, value: object, sort: str) -> Term:
+        """A value of a data type. Equal values are equal; whether others differ is not said."""
+        if sort == "Set" and value == frozenset():
+            return z3.K(self._element, z3.BoolVal(False, self._context))
+        number = self._values.setdefault((sort, value), len(self._values))
+        return self.variable(f"value {number}", sort)
+
+    def function(self, name: str, args: list[Term], sort: str) -> Term:
+        """A function by name: those of sets and maps mean what they say, of others it is known that they are
+        functions.
+        """
+        match name, args:
+            case "set insert", (a, x):
+                return z3.Store(a, self._boxed(x), z3.BoolVal(True, self._context))
+            case "set remove", (a, x):
+                return z3.Store(a, self._boxed(x), z3.BoolVal(False, self._context))
+            case "set has", (a, x):
+                return z3.Select(a, self._boxed(x))
+            case "map put", (a, k, v):
+                return z3.Store(a, self._boxed(k), self.function("just", [self._boxed(v)], "data"))
+            case "map drop", (a, k):
+                return z3.Store(a, self._boxed(k), self.variable("nothing", "data"))
+            case "map get", (a, k):
+                return z3.Select(a, self._boxed(k))
+        sorts = [arg.sort() for arg in args]
+        shape = " ".join(map(str, sorts))
+        if not args:
+            return self.variable(f"{name}()", sort)
+        return z3.Function(f"{name}/{shape}", *sorts, self._sort(sort))(*args)
+
+    def _boxed(self, term: Term) -> Term:
+        """An element of sets and maps: different numbers are different elements."""
+        sort = term.sort()
+        if sort == z3.IntSort(self._context):
+            return self._element.number(term)
+        if sort == self._data:
+            return self._element.data(term)
+        return self._element.data(z3.Function(f"box/{sort}", sort, self._data)(term))
 
     def apply(self, op: str, *args: Term) -> Term:
         """The operators of expressions, by their text; also `not`, `neg`, `ite` and `iff`."""

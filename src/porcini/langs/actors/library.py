@@ -7,7 +7,7 @@ None, and references are pids. A list is a tuple. A constructor applied to value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -245,6 +245,27 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "head": _head,
     "tail": _tail,
 }
+
+
+THEORY = {
+    "insertElement": "set insert",
+    "remove": "set remove",
+    "contains": "set has",
+    "put": "map put",
+    "removeKey": "map drop",
+    "lookup": "map get",
+}
+"""Functions that the solver knows."""
+
+FAILING = {
+    *("nth", "last", "copy", "range", "take", "next", "lookupUnsafe", "div", "substr", "a / b", "rat %"),
+    *("no branch", "head", "tail"),
+}
+
+
+def total(functions: Iterable[str]) -> frozenset[str]:
+    """Of the functions written here, those that never fail. Parts are taken of what was recognised before."""
+    return frozenset(name for name in functions if name in BUILTINS or name.startswith(("make ", "is "))) - FAILING
 
 
 def constructor_functions(name: str, parts: Sequence[str | None]) -> dict[str, Callable[..., Any]]:

@@ -41,8 +41,8 @@ from porcini.ir.steps import (
 )
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.expressions import Scope, Typed
+from porcini.langs.actors.library import THEORY, observed, total
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
-from porcini.langs.actors.library import observed
 from porcini.langs.actors.names import Arrow, World, world_of
 from porcini.langs.actors.parser import outside
 from porcini.langs.actors.types import BOOL, INT, NULL, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
@@ -127,6 +127,7 @@ class _Lowering:
         graph.functions = dict(world.python) | {
             function.name: self.function(function) for function in world.bodies.values()
         }
+        graph.total, graph.theory = total(world.python), THEORY
         graph.inputs = {
             name: "int" if arrow.result == INT else "bool"
             for name, arrow in world.functions.items()
