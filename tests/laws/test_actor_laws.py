@@ -140,3 +140,38 @@ def test_stability_loses_nothing_where_theorem_1_is_wrong(actors: str, tasks: st
     report = porcini.explore(model, engine="transdpor", options=Options(actors=actors, tasks=tasks))
     assert {str(o.state) for o in report.outcomes} == {str(o.state) for o in all_of_them.outcomes}
     assert len(all_of_them.outcomes) == 3
+
+
+@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(actor_programs())
+def test_semantic_independence_loses_no_outcome_and_saves_runs(source: str) -> None:
+    model = porcini.loads(source, "abs")
+    runs = all_runs(model.system(), MOST)
+    if runs is None:
+        return
+    semantic = porcini.explore(model, independence="semantic")
+    assert {(o.kind, str(dict(o.state))) for o in semantic.outcomes} == {
+        (f.kind, str(f.state)) for _, f, _ in runs
+    }
+    assert semantic.counts.blocked == 0
+    assert semantic.counts.executions <= porcini.explore(model).counts.executions
+
+
+@pytest.mark.parametrize(
+    ("field", "body", "executions"),
+    [
+        ("Int n = 0", "n = n + v;", 1),
+        ("Int n = 0", "n = n * v;", 1),
+        ("Set<Int> n = set[]", "n = insertElement(n, v);", 1),
+        ("Map<Int, Int> n = map[]", "n = put(n, v, 0);", 1),
+        ("List<Int> n = Nil", "n = Cons(v, n);", 6),
+        ("Int n = 0", "n = v;", 6),
+        ("Int n = 0", "if (n < 2) { n = n + v; }", 4),
+        ("Int n = 0", "await n >= 0; n = n + v;", 6),
+    ],
+)
+def test_what_commutes_on_one_actor(field: str, body: str, executions: int) -> None:
+    """Adding to a counter, a set or a map does. Where a condition may come to hold or not, it does not."""
+    source = f"interface I {{ Unit add(Int v); }} class C implements I {{ {field}; Unit add(Int v) {{ {body} }} }}"
+    model = porcini.loads(source + "{ I c = new C(); c!add(1); c!add(2); c!add(3); }", "abs")
+    assert porcini.explore(model, independence="semantic").counts.executions == executions

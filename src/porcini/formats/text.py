@@ -22,6 +22,7 @@ from porcini.formats.schedules import show_schedule
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
 _MOST_ROWS = 20
 _MOST_STEPS = 40
+_MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
 _LONGEST_VALUE = 60
@@ -317,7 +318,7 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
     if rest > 0:
         table.add_row("", "...", f"{_count(rest, 'more step')}", "", "")
     table.add_row("", "", "", "", "")
-    table.add_row(" ", "", _ending(left), "", _ending(right))
+    table.add_row(" ", "", _ending(left, example.differs), "", _ending(right, example.differs))
     _print_table(table, console)
 
 
@@ -327,9 +328,16 @@ def _cells(steps: Sequence[Event], i: int) -> tuple[Text, Text]:
     return Text(str(steps[i].pid), style="bold"), Text(str(steps[i].label))
 
 
-def _ending(outcome: Outcome) -> Text:
+def _ending(outcome: Outcome, differs: Sequence[str]) -> Text:
+    """How a run ended; of a large state only what differs."""
+    if "kind" in differs and len(outcome.state) > _MOST_NAMES:
+        return Text(outcome.kind, style="bold")
     kind = "" if outcome.kind == "terminated" else outcome.kind + ": "
-    return Text(kind + show_state(outcome.state), style="bold")
+    state = outcome.state
+    if len(state) > _MOST_NAMES:
+        names = {name.partition("[")[0] for name in differs}
+        state = {name: value for name, value in state.items() if name in names}
+    return Text(kind + show_state(state), style="bold")
 
 
 def _print_one(outcome: Outcome, console: Console) -> None:
