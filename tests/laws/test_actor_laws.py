@@ -13,7 +13,11 @@ from actor_strategies import actor_programs
 from helpers import Collecting, all_runs, class_of, followed
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
-from porcini.engines.transdpor import ActorSelection, TaskSelection
+from porcini.engines.optimal import InternalError
+from porcini.engines.transdpor import ActorSelection, TaskSelection, TransDpor
+from porcini.ir.actors import Actors
+from porcini.ir.step_code import Segment
+from porcini.ir.step_events import StepEvents
 from porcini.ir.step_system import StepSystem
 from strategies import PROGRAMS
 
@@ -175,3 +179,29 @@ def test_what_commutes_on_one_actor(field: str, body: str, executions: int) -> N
     source = f"interface I {{ Unit add(Int v); }} class C implements I {{ {field}; Unit add(Int v) {{ {body} }} }}"
     model = porcini.loads(source + "{ I c = new C(); c!add(1); c!add(2); c!add(3); }", "abs")
     assert porcini.explore(model, independence="semantic").counts.executions == executions
+
+
+REGISTRY = porcini.load("benchmarks/actors/registry.abs").source
+
+
+def test_mutant_that_adds_no_back_points(monkeypatch) -> None:
+    monkeypatch.setattr(TransDpor, "completed", lambda self, search, first_new: None)
+    with pytest.raises(AssertionError):
+        engines_agree(REGISTRY)
+
+
+def test_mutant_that_marks_dependent_tasks(monkeypatch) -> None:
+    monkeypatch.setattr(Actors, "independent_tasks", lambda self, first, second: True)
+    with pytest.raises(AssertionError):
+        engines_agree(REGISTRY)
+
+
+def test_mutant_that_forgets_that_an_await_reads(monkeypatch) -> None:
+    source = """interface I { Unit set(); Unit wait(); }
+        class C implements I { Bool on = False; Int n = 0; Unit set() { on = True; } Unit wait() { await on; n = 1; } }
+        { I c = new C(); c!wait(); c!set(); }"""
+    engines_agree(source)
+    monkeypatch.setattr(StepEvents, "_guard_reads", lambda self, at: frozenset())
+    monkeypatch.setattr(Segment, "of", staticmethod(lambda ops: Segment(frozenset(), frozenset())))
+    with pytest.raises((AssertionError, InternalError)):
+        engines_agree(source)
