@@ -111,54 +111,56 @@ class Foata:
     """The normal form of a growing trace under syntactic independence; `key` names its class.
 
     A class is determined by the level of each event, so it is enough to keep, per process, the interned
-    sequence of its levels, and per location the level of its last write and of its latest read.
-    Keys of forms that grew from one `Foata.empty()` can be compared with each other.
+    sequence of its levels with the last of them, and per location the level of its last write and of its latest
+    read. Keys of forms that grew from one `Foata.empty()` can be compared with each other.
     """
 
     chains: Chains
-    chain: dict[Pid, int]
-    level: dict[Pid, int]
-    writes: dict[Location, int]
-    reads: dict[Location, int]
+    processes: dict[Pid, tuple[int, int]]
+    locations: dict[Location, tuple[int, int]]
     top: int
     opaque: int
 
     @staticmethod
     def empty() -> Foata:
-        return Foata(Chains(), {}, {}, {}, {}, 0, 0)
+        return Foata(Chains(), {}, {}, 0, 0)
 
     @property
     def key(self) -> frozenset[int]:
-        return frozenset(self.chain.values())
+        return frozenset(chain for chain, _ in self.processes.values())
 
     def level_of(self, event: Event) -> int:
         """One more than the level of the latest event that this one depends on."""
         foot = event.footprint
         if foot.opaque:
             return self.top + 1
-        below = max(self.level.get(event.pid, 0), self.opaque)
+        below = max(self.processes.get(event.pid, _NEVER)[1], self.opaque)
+        known = self.locations.get
         for location in foot.reads:
-            below = max(below, self.writes.get(location, 0))
+            written = known(location, _NEVER)[0]
+            if written > below:
+                below = written
         for location in foot.writes:
-            below = max(below, self.writes.get(location, 0), self.reads.get(location, 0))
+            below = max(below, *known(location, _NEVER))
         return below + 1
 
     def extend(self, event: Event) -> Foata:
         level = self.level_of(event)
         pid, foot = event.pid, event.footprint
-        chain = self.chain | {pid: self.chains.extend(self.chain.get(pid, 0), event, level)}
-        levels = self.level | {pid: level} | dict.fromkeys(event.spawned, level)
-        writes, reads = self.writes, self.reads
-        if foot.writes:
-            writes = writes | dict.fromkeys(foot.writes, level)
-        if foot.reads:
-            reads = reads | {x: max(level, reads.get(x, 0)) for x in foot.reads}
-        return Foata(
-            self.chains,
-            chain,
-            levels,
-            writes,
-            reads,
-            max(self.top, level),
-            level if foot.opaque else self.opaque,
-        )
+        processes, locations = self.processes.copy(), self.locations
+        chain = self.chains.extend(processes.get(pid, _NEVER)[0], event, level)
+        processes[pid] = chain, level
+        for spawned in event.spawned:
+            processes[spawned] = 0, level
+        if foot.reads or foot.writes:
+            locations = locations.copy()
+            for location in foot.reads:
+                written, read = locations.get(location, _NEVER)
+                locations[location] = written, max(level, read)
+            for location in foot.writes:
+                locations[location] = level, locations.get(location, _NEVER)[1]
+        opaque = level if foot.opaque else self.opaque
+        return Foata(self.chains, processes, locations, max(self.top, level), opaque)
+
+
+_NEVER = (0, 0)

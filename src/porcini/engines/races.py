@@ -119,8 +119,6 @@ def _cuts(
     closed: Sequence[bool] | None,
 ) -> Iterator[Reversal]:
     """For each writer e that decides about a step and need not come before it, all that could stand between."""
-    if closed is not None and all(closed[e] for e in writers if at is None or e < at):
-        return
     before = execution.past_of_next(step.pid) if at is None else execution.past_of_position(at)
     writers = [k for k in writers if not before >> k & 1]
     past = execution.past

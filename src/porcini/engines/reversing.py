@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from porcini.core.events import Action, Event
-from porcini.core.footprints import Footprint
+from porcini.core.execution import Execution
+from porcini.core.footprints import Footprint, Location
 from porcini.engines.races import Reversal, guard_reversals, not_after, plain_races
 from porcini.engines.search import Search
 
@@ -24,12 +25,27 @@ def wakeup_sequences(
         if (closed is None or not closed[race.at]) and events[race.first].move not in nodes[race.at].sleep:
             between = not_after(execution, race.at)
             yield race.at, [*[events[k] for k in between], events[race.step]]
-    for reversal in guard_reversals(execution, _changed(search, first_new), nodes[-1].actions, closed):
+    contested, pending = _changed(search, first_new), nodes[-1].actions
+    if closed is not None:
+        deciding = _written(execution, closed)
+        contested = (j for j in contested if not deciding.isdisjoint(events[j].decides))
+        pending = [action for action in pending if not deciding.isdisjoint(action.decides)]
+    for reversal in guard_reversals(execution, contested, pending, closed):
         for action in _possible_steps(search, reversal):
             if not _seen_before(search, reversal, action, first_new):
                 sequence = [*(events[k] for k in reversal.between(execution)), search.planned(action)]
                 if sequence[0].move not in nodes[reversal.at].sleep:
                     yield reversal.at, sequence
+
+
+def _written(execution: Execution, closed: Sequence[bool]) -> set[Location]:
+    """All that is written by the events at states that are not closed."""
+    return {
+        location
+        for event, done in zip(execution.events, closed, strict=False)
+        if not done
+        for location in event.footprint.writes
+    }
 
 
 def _changed(search: Search, first_new: int) -> Iterator[int]:

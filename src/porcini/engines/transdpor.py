@@ -114,10 +114,11 @@ class TransDpor:
     def _leave(self, plan: Plan, node: Node, event: Event) -> None:
         """A task that ended leaves its queue; the actor that ran goes to the front."""
         slots = self._slots(node)
-        actor = self.actors.group_of(slots, slots[slots[0].by_pid[event.pid].base + 2])
+        actor = self.actors.of_step(event)
         if slots[slots[0].by_pid[event.pid].base] < FIRST_POINT:
             plan.queues[actor] = tuple(pid for pid in plan.queues[actor] if pid != event.pid)
-        plan.order = (actor, *(other for other in plan.order if other != actor))
+        if plan.order[:1] != (actor,):
+            plan.order = (actor, *(other for other in plan.order if other != actor))
 
     def _arrive(self, plan: Plan, node: Node, pids: Sequence[Pid]) -> None:
         slots = self._slots(node)
@@ -137,13 +138,15 @@ class TransDpor:
 
     def _select(self, node: Node, enabled: list[Action], plan: Plan) -> Pid | None:
         """Line 4. None if every task that can go is marked."""
-        slots = self._slots(node)
         able = {self.actors.of_step(action): True for action in enabled}
         plan.active = len(able)
         ready = {action.pid for action in enabled}
         active = [actor for actor in plan.order if actor in able] or list(able)
-        look = self.stability.look(slots, self._unfinished(slots, plan))
         open_ = [actor for actor in active if self._unmarked(plan, actor, ready)]
+        if len(active) == 1:
+            return active[0] if open_ else None
+        slots = self._slots(node)
+        look = self.stability.look(slots, self._unfinished(slots, plan))
         chosen = self._choose(active, look)
         if chosen not in open_:
             by_pid = slots[0].by_pid
@@ -154,8 +157,6 @@ class TransDpor:
 
     def _choose(self, active: list[Pid], look: Look) -> Pid:
         if self.selection == "first" or len(active) == 1:
-            if len(active) == 1 and self.selection in ("stable", "refined") and not look.is_stable(active[0]):
-                self._note_heuristic()
             return active[0]
         if self.selection == "random":
             return self.random.choice(active)
@@ -198,7 +199,7 @@ class TransDpor:
             actor = self.actors.of_step(event)
             queue = plan.queues[actor]
             older = queue[: queue.index(event.pid)]
-            actions = {action.pid: action for action in node.actions}
+            actions = {action.pid: action for action in node.actions} if older else {}
             marked = frozenset(pid for pid in older if self.actors.independent_tasks(event, actions[pid]))
             marks = {**marks, actor: marked}
         return Plan(plan.order, dict(plan.queues), marks, plan.form)

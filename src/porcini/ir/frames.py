@@ -44,11 +44,12 @@ class Process:
 class Layout:
     """Which processes there are and where their frames begin. Made once each, compared by identity."""
 
-    __slots__ = ("__weakref__", "_grown", "by_pid", "processes")
+    __slots__ = ("__weakref__", "_grown", "by_pid", "notes", "processes")
 
     def __init__(self, processes: tuple[Process, ...], by_pid: dict[Pid, Process]) -> None:
         self.processes = processes
         self.by_pid = by_pid
+        self.notes: Any = None  # what a system works out once per layout
         self._grown: WeakValueDictionary[tuple[Pid, int], Layout] = WeakValueDictionary()
 
     def with_process(self, pid: Pid, template: int, layouts: Layouts) -> Layout:

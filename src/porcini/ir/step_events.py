@@ -31,6 +31,13 @@ class StepLabel:
     end: int
     arguments: tuple[Any, ...]
     effects: Effects = field(compare=False, repr=False)
+    digest: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hash((self.text, self.actor, self.start, self.end)))
+
+    def __hash__(self) -> int:
+        return self.digest  # labels are looked up all the time
 
     def __str__(self) -> str:
         return self.text
@@ -55,18 +62,6 @@ class Effects:
         return one is not None and two is not None and commute_on_one_object(one, two, self.graph.theory, smt)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepAction(Action):
-    """An action and its event. `failure`: its guard has no value. `looks_around`: it looks at a future that was
-    there before, so what others do may change it.
-    """
-
-    point: int = field(kw_only=True)
-    event: Event | None = field(kw_only=True)
-    failure: Failure | None = field(kw_only=True, default=None)
-    looks_around: bool = field(kw_only=True, default=False)
-
-
 class Where(NamedTuple):
     """A task where it stands. `waited` are the futures that its guard looks at."""
 
@@ -78,16 +73,29 @@ class Where(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A step as it was taken: from where, which segments of its code ran, where it ended, the children of its task
-    before and after, and what it came by: futures, segments of other methods, a failure.
+    """A step as it was taken: from `where`, which segments of its code ran, where it ended, the children of its
+    task before and after, and what it came by: futures, segments of other methods, a failure.
     """
 
-    standing: Where
+    where: Where
     segments: int
     end: int
     before: int
     after: int
     trail: frozenset[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepAction(Action):
+    """An action, its event, and the step as it was foreseen. `failure`: its guard has no value. `looks_around`: it
+    looks at a future that was there before, so what others do may change it.
+    """
+
+    point: int = field(kw_only=True)
+    event: Event | None = field(kw_only=True)
+    taken: Taken | None = field(kw_only=True, default=None)
+    failure: Failure | None = field(kw_only=True, default=None)
+    looks_around: bool = field(kw_only=True, default=False)
 
 
 class StepEvents:
@@ -121,7 +129,7 @@ class StepEvents:
         return StepAction(pid, 0, label, foot, True, guard, shifting, point=at.point, event=event, failure=failure)
 
     def taken(self, pid: Pid, taken: Taken) -> StepAction:
-        at, graph = taken.standing, self.graph
+        at, graph = taken.where, self.graph
         compiled = self._points[at.point]
         guard = self._guard_reads(at)
         reads, writes = set(guard), set[Location]()
@@ -151,7 +159,11 @@ class StepEvents:
         event = Event(pid, 0, label, foot, spawned, failure, decides, shifting)
         around = any(isinstance(item, Pid) and item.parent != pid for item in taken.trail)
         return StepAction(
-            pid, 0, label, foot, True, decides, shifting, point=at.point, event=event, looks_around=around
+            *(pid, 0, label, foot, True, decides, shifting),
+            point=at.point,
+            event=event,
+            taken=taken,
+            looks_around=around,
         )
 
     def _guard_reads(self, at: Where) -> frozenset[Location]:

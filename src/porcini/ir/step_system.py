@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.events import Action, Event, Failure, FailureKind
@@ -44,7 +43,7 @@ from porcini.ir.step_code import (
     step_function,
     test_function,
 )
-from porcini.ir.step_events import StepAction, StepEvents, StepLabel, Taken, Where
+from porcini.ir.step_events import StepAction, StepEvents, Taken, Where
 from porcini.ir.steps import Definition, StepGraph
 from porcini.ir.text import show
 
@@ -84,9 +83,6 @@ class StepSystem(FrameSystem):
         self._layouts = Layouts(1, sizes)
         self._methods = [class_.methods for class_ in graph.classes]
         self._segments: list[Segment] = []
-        self._names_of: WeakKeyDictionary[Layout, tuple[list[tuple[str, int]], list[Process]]] = (
-            WeakKeyDictionary()
-        )
         self._compile()
         self._events = StepEvents(graph, self._compiled, self._guards, self._segments)
         self._holds = [point.kind == "get" for point in graph.points]
@@ -289,23 +285,19 @@ class StepSystem(FrameSystem):
         if action.failure is not None:
             s[b] = FAILED_ERROR
             return action.event
-        label = action.label
-        assert isinstance(label, StepLabel)
-        if self._compiled[action.point].simple:
+        foreseen = action.taken
+        assert foreseen is not None
+        at = foreseen.where
+        if self._compiled[at.point].simple:
             failed: list[Any] = []
-            before = s[b + 1]
-            self._steps[action.point](s, b, process.pid, label.me, failed)
+            self._steps[at.point](s, b, process.pid, at.me, failed)
             if not failed:
                 return action.event
-            at = Where(action.point, label.me, label.actor, label.arguments, ())
-            taken = Taken(at, -1, s[b], before, s[b + 1], frozenset(failed))
+            taken = Taken(at, -1, s[b], foreseen.before, s[b + 1], frozenset(failed))
         else:
-            waited: list[Any] = []
-            ready = self._ready[action.point]
-            if ready is not None:
-                ready(s, b, label.me, waited)
-            at = Where(action.point, label.me, label.actor, label.arguments, tuple(waited))
             taken = self._take(s, process, at)
+            if taken == foreseen:
+                return action.event
         known = process.known.get(taken)
         if known is None:
             known = process.known[taken] = self._events.taken(process.pid, taken)
@@ -341,14 +333,13 @@ class StepSystem(FrameSystem):
         show = self.graph.show
         seen = {name: show(state[slot]) for name, slot in fields}
         for process in tasks:
-            point = state[process.base]
-            if point != ENDED:
-                seen[str(process.pid)] = self._standing(process, point)
+            if state[process.base] != ENDED:
+                seen[str(process.pid)] = self._standing(process, state[process.base])
         return seen
 
     def _seen_in(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
         """The fields that a layout has, by name and slot, and its tasks."""
-        known = self._names_of.get(layout)
+        known: tuple[list[tuple[str, int]], list[Process]] | None = layout.notes
         if known is None:
             fields: list[tuple[str, int]] = []
             tasks: list[Process] = []
@@ -359,7 +350,7 @@ class StepSystem(FrameSystem):
                 class_ = self.graph.classes[process.template - self._class_template]
                 for k, v in enumerate(class_.fields):
                     fields.append((f"{process.pid}.{v.name[1:]}", process.base + OBJECT_FRAME + k))
-            known = self._names_of[layout] = fields, tasks
+            known = layout.notes = fields, tasks
         return known
 
     def _standing(self, process: Process, point: int) -> str:
@@ -370,16 +361,16 @@ class StepSystem(FrameSystem):
         return f"{name} at {self.graph.points[point].text}"
 
     def final(self, state: Sequence[Any]) -> Final:
-        tasks = self._seen_in(state[0])[1]
-        points = [state[process.base] for process in tasks]
-        waiting = tuple(self._waiting(state, p) for p in tasks if state[p.base] >= FIRST_POINT)
-        kind: Kind = "terminated"
+        unfinished = [process for process in self._seen_in(state[0])[1] if state[process.base] != ENDED]
+        if not unfinished:
+            return Final("terminated", self.observe(state))
+        points = [state[process.base] for process in unfinished]
+        waiting = tuple(self._waiting(state, p) for p in unfinished if state[p.base] >= FIRST_POINT)
+        kind: Kind = "deadlock"
         if FAILED_ERROR in points:
             kind = "error"
         elif FAILED_ASSERTION in points:
             kind = "assertion"
-        elif waiting:
-            kind = "deadlock"
         return Final(kind, self.observe(state), waiting)
 
     def _waiting(self, state: Sequence[Any], process: Process) -> Waiting:
