@@ -75,7 +75,11 @@ class Model:
                 expected = "a boolean" if type_ == "bool" else "a number"
                 raise InputError(f"input `{name}` wants {expected}, not {value!r}")
         if isinstance(self.graph, StepGraph):
-            return StepSystem(self.graph.with_inputs(given))
+            try:
+                return StepSystem(self.graph.with_inputs(given))
+            except InputError as problem:
+                problem.file = self.file
+                raise
         missing = self.graph.inputs.keys() - given.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))

@@ -8,14 +8,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn, get_args
 
 import porcini
 from porcini import api
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.core.systems import Value
 from porcini.engines.catalogue import ENGINES, Options
@@ -28,6 +31,7 @@ from porcini.formats.text import make_console, print_comparison, print_report, p
 from porcini.properties.outcomes import EXPLORED
 
 BAD_INPUT, INTERRUPTED = 2, 130
+_GRACE = 0.5
 _STATUS = {"holds": 0, "violated": 1, "unknown": 3}
 
 
@@ -43,9 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
     options = _parser().parse_args(arguments)
     try:
-        report = options.command(options)
+        with _deadline(getattr(options, "timeout", None)):
+            report = options.command(options)
         if not options.printed:
             _show(report, options)
+    except LimitHit as hit:  # while nothing was being counted: a model that takes too long to load
+        print(f"porcini: unknown: stopped by {hit}", file=sys.stderr)
+        return _STATUS["unknown"]
     except InputError as problem:
         print(problem, file=sys.stderr)
         return BAD_INPUT
@@ -62,6 +70,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
     return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
+
+
+@contextmanager
+def _deadline(seconds: float | None) -> Iterator[None]:
+    """Engines look at the clock between steps; this ends a step, or the reading of a model, that never does."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> NoReturn:
+        raise LimitHit(f"the time limit of {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _show(report: Report, options: argparse.Namespace) -> None:

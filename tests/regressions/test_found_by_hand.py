@@ -59,7 +59,7 @@ def test_a_permutation_says_what_its_own_processes_wait_for() -> None:
 @pytest.mark.parametrize(
     "source, limit",
     [
-        ("proc p { True |> p() } True |> p()", "the limit of 200 generations of processes"),
+        ("proc p { True |> p() } True |> p()", "the limit of 500 generations of processes"),
         ("proc p { True |> skip } True |>* p()", "the limit of 1,000 processes"),
     ],
 )

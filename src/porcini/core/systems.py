@@ -31,6 +31,8 @@ class Waiting:
     """The processes that could let it go on, where that is known."""
     holds: str | None = None
     """What it keeps from others meanwhile."""
+    name: str = ""
+    """What it is, where its pid alone says little."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             }
             | ({"waits_for": [str(pid) for pid in waiting.waits_for]} if waiting.waits_for else {})
             | ({"holds": waiting.holds} if waiting.holds else {})
+            | ({"name": waiting.name} if waiting.name else {})
             for waiting in outcome.waiting
         ]
     failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]

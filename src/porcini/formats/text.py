@@ -194,7 +194,8 @@ def _print_table(table: Table, console: Console) -> None:
 
 def _print_details(report: Report, console: Console) -> None:
     """Why runs that ended badly did so: one example of each kind."""
-    examples = {outcome.kind: outcome for outcome in reversed(report.outcomes)}
+    shown = report.counterexample.runs if report.counterexample else ()
+    examples = {outcome.kind: outcome for outcome in (*reversed(report.outcomes), *shown)}
     for kind in sorted(examples):
         _print_trouble(examples[kind], report.file, console)
 
@@ -223,7 +224,8 @@ def _waits(waiting: Waiting, file: str) -> str:
     holds = f"holds {waiting.holds} and " if waiting.holds else ""
     if waiting.waits_for and not waiting.holds and waiting.guard.endswith("free"):
         guard += f", held by {waiting.waits_for[0]}"
-    return f"{waiting.pid} {holds}waits{where} for {guard}" + (f", where {seen}" if seen else "")
+    who = f"{waiting.pid} ({waiting.name})" if waiting.name else str(waiting.pid)
+    return f"{who} {holds}waits{where} for {guard}" + (f", where {seen}" if seen else "")
 
 
 def _cycle(waiting: Sequence[Waiting]) -> list[Pid]:

@@ -26,7 +26,7 @@ ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT = 0, 1, 2, 3
 State = tuple[Any, ...]
 """(layout, slots...)"""
 
-MOST_PROCESSES, MOST_GENERATIONS = 1_000, 200
+MOST_PROCESSES, MOST_GENERATIONS = 1_000, 500
 """A program that spawns more processes than this, or in longer chains, is taken for one that does not end."""
 _MOST_RECENT = 2_000
 

@@ -64,6 +64,7 @@ from porcini.ir.steps import (
 TASK_FRAME = OBJECT_FRAME = 4
 """A task's frame: point, children, object, result, variables. An object's: ended, 0, group, lock, fields."""
 MOST_ITERATIONS = 100_000
+_MOST_LOADED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ class Writer:
         self.fields = {v.name: i for i, v in enumerate(class_.fields)} if class_ else {}
         self.variables: dict[str, str] = {}
         self.stored: tuple[Var, ...] = ()
+        self.size = 0
         self.lines: list[str] = []
         self.places: list[Place | None] = []
         self.segments: list[Segment] = []
@@ -158,10 +160,10 @@ class Writer:
                 return f"(-{self.source(arg)})"
             case Junction(op=op, args=args):
                 return "(" + f" {op} ".join(map(self.source, args)) + ")"
-            case Binary(op=op, left=left, right=right):
-                return f"({self.source(left)} {op} {self.source(right)})"
-            case Ite(test=test, then=then, other=other):
-                return f"({self.source(then)} if {self.source(test)} else {self.source(other)})"
+            case Binary(op=op):
+                return f"({self.operation_source(expr, ('+', '-') if op in ('+', '-') else ())})"
+            case Ite():
+                return f"({self.conditional(expr)})"
             case Let(name=Var(name=name), value=value, body=body):
                 return f"({self.variable(name)} := {self.source(value)}, {self.source(body)})[1]"
             case Apply(function=function, args=args) if function == RESOLVED:
@@ -173,6 +175,22 @@ class Writer:
             case Apply(function=function, args=args):
                 return f"{self.names.functions[function]}({', '.join(map(self.source, args))})"
         raise AssertionError(f"cannot be compiled: {expr!r}")
+
+    def operation_source(self, expr: Expr, chained: Sequence[str]) -> str:
+        """An operation, with a chain of sums on its left written without a bracket for each."""
+        parts: list[str] = []
+        while isinstance(expr, Binary) and (not parts or expr.op in chained):
+            parts.append(f" {expr.op} {self.source(expr.right)}")
+            expr = expr.left
+        return self.source(expr) + "".join(reversed(parts))
+
+    def conditional(self, expr: Expr) -> str:
+        """A chain of conditions without a bracket for each: Python allows 200."""
+        parts: list[str] = []
+        while isinstance(expr, Ite):
+            parts.append(f"{self.source(expr.then)} if {self.source(expr.test)} else ")
+            expr = expr.other
+        return "".join(parts) + self.source(expr)
 
     def variable(self, name: str) -> str:
         return self.variables.setdefault(name, f"v{len(self.variables)}")
@@ -218,6 +236,10 @@ class Writer:
             case If(test=test, then=then, other=other, place=place):
                 self.line(f"if {self.source(test)}:", depth, place)
                 self.code(then, depth + 1, known)
+                while len(other) == 1 and isinstance(other[0], If) and known.covers(Segment.of(other)):
+                    self.line(f"elif {self.source(other[0].test)}:", depth, other[0].place)
+                    self.code(other[0].then, depth + 1, known)
+                    other = other[0].other
                 if other:
                     self.line("else:", depth)
                     self.code(other, depth + 1, known)
@@ -250,9 +272,8 @@ class Writer:
                     return
                 self.line(f"s[b+3] = {result}", depth, place)
                 self.line(f"s[b] = {ENDED}", depth)
-                size = len(self.stored)
-                if size:
-                    self.line(f"s[b+{TASK_FRAME}:b+{TASK_FRAME + size}] = [None] * {size}", depth)
+                if self.size:
+                    self.line(f"s[b+{TASK_FRAME}:b+{TASK_FRAME + self.size}] = [None] * {self.size}", depth)
                 self.line("return t", depth)
             case Await(guard=guard, point=point, place=place):
                 self.line(f"if not {self.source(guard)}:", depth, place)
@@ -288,6 +309,11 @@ class Writer:
         return name
 
     def load(self, variables: Sequence[Var], depth: int) -> None:
+        """Few variables become Python's own; where there are many, storing them at every stop costs more."""
+        if len(variables) > _MOST_LOADED:
+            self.variables = {v.name: f"s[b+{TASK_FRAME + i}]" for i, v in enumerate(variables)}
+            return
+        self.stored = tuple(variables)
         for i, v in enumerate(variables):
             self.line(f"{self.variable(v.name)} = s[b+{TASK_FRAME + i}]", depth)
 
@@ -309,7 +335,7 @@ def step_function(graph: StepGraph, names: Names, number: int) -> Compiled:
     point = graph.points[number]
     method = graph.methods[point.method]
     w = Writer(graph, names, graph.classes[method.class_])
-    w.is_task, w.stored = True, method.variables
+    w.is_task, w.size = True, len(method.variables)
     w.line("t = 0", 1)
     w.line("o = s[0].by_pid[me].base", 1)
     w.load(method.variables, 1)

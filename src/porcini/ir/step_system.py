@@ -10,6 +10,7 @@ in `get`, the lock of a group (`0.1!`). Sending puts a task into an unordered ba
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -62,14 +63,16 @@ class Refuted(Failed):
     kind = "assertion"
 
 
-FAILURES = (Failed, ZeroDivisionError, RecursionError)
+FAILURES = (Failed, ZeroDivisionError)
+DEEPEST_CALLS = 10_000
+
+
+TOO_DEEP = LimitHit(f"the limit of {DEEPEST_CALLS:,} nested calls")
 
 
 def message_of(problem: Exception) -> str:
     """What to tell about a failure."""
-    if isinstance(problem, ZeroDivisionError):
-        return "division by zero"
-    return "functions call each other too deep" if isinstance(problem, RecursionError) else str(problem)
+    return "division by zero" if isinstance(problem, ZeroDivisionError) else str(problem)
 
 
 class StepSystem(FrameSystem):
@@ -77,6 +80,7 @@ class StepSystem(FrameSystem):
 
     def __init__(self, graph: StepGraph) -> None:
         self.graph = graph
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST_CALLS))  # functions of models may recurse
         self._class_template = len(graph.methods)
         sizes = [TASK_FRAME + len(method.variables) for method in graph.methods]
         sizes += [OBJECT_FRAME + len(class_.fields) for class_ in graph.classes]
@@ -201,10 +205,9 @@ class StepSystem(FrameSystem):
         function = self._sync.get((self._class_of(s, ref), name))
         if function is None:
             place = self.graph.methods[self._methods[self._class_of(s, ref)][name]].place
-            raise InputError(
-                f"a synchronous call of `{name}`, which may wait, on another object of the same group is outside "
-                "the subset",
-                place=place,
+            raise LimitHit(
+                f"the subset of ABS: `{name}` (line {place.line if place else 0}) may wait and is called "
+                "synchronously within its group"
             )
         return function(s, b, pid, ref, trail, *args)
 
@@ -234,6 +237,8 @@ class StepSystem(FrameSystem):
                 holds = ready(state, b, me, trail) and free
             except FAILURES as problem:
                 failure = Failure("error", message_of(problem), self.graph.points[point].place)
+            except RecursionError:
+                raise TOO_DEEP from None
         at = Where(point, me, group, self._arguments(state, process), tuple(trail))
         key: Hashable
         if failure is not None and free:
@@ -274,7 +279,10 @@ class StepSystem(FrameSystem):
         b = process.base
         before = s[b + 1]
         trail = list(at.waited)
-        segments = self._steps[at.point](s, b, process.pid, at.me, trail)
+        try:
+            segments = self._steps[at.point](s, b, process.pid, at.me, trail)
+        except RecursionError:
+            raise TOO_DEEP from None
         return Taken(at, segments, s[b], before, s[b + 1], frozenset(trail))
 
     def apply(self, s: list[Any], action: Action) -> Event:
@@ -290,7 +298,10 @@ class StepSystem(FrameSystem):
         at = foreseen.where
         if self._compiled[at.point].simple:
             failed: list[Any] = []
-            self._steps[at.point](s, b, process.pid, at.me, failed)
+            try:
+                self._steps[at.point](s, b, process.pid, at.me, failed)
+            except RecursionError:
+                raise TOO_DEEP from None
             if not failed:
                 return action.event
             taken = Taken(at, -1, s[b], foreseen.before, s[b + 1], frozenset(failed))
@@ -353,9 +364,12 @@ class StepSystem(FrameSystem):
             known = layout.notes = fields, tasks
         return known
 
-    def _standing(self, process: Process, point: int) -> str:
+    def _name(self, process: Process) -> str:
         method = self.graph.methods[process.template]
-        name = f"{self.graph.classes[method.class_].name}.{method.name}" if process.template else "main"
+        return f"{self.graph.classes[method.class_].name}.{method.name}" if process.template else "main"
+
+    def _standing(self, process: Process, point: int) -> str:
+        name = self._name(process)
         if point < FIRST_POINT:
             return f"{name} failed"
         return f"{name} at {self.graph.points[point].text}"
@@ -380,7 +394,8 @@ class StepSystem(FrameSystem):
         group = self.group_of(state, me)
         holder = state[state[0].by_pid[group].base + 3]
         if point.kind != "get" and holder is not None:
-            return Waiting(process.pid, f"{group} to be free", {}, point.place, (holder,))
+            guard = f"{_named(group)} to be free"
+            return Waiting(process.pid, guard, {}, point.place, (holder,), None, self._name(process))
         trail: list[Any] = []
         ready = self._ready[state[b]]
         if ready is not None:
@@ -394,13 +409,21 @@ class StepSystem(FrameSystem):
         }
         futures = tuple(f for f in trail if isinstance(f, Pid) and not _resolved(state, [], f))
         guard = " and ".join(f"the future of {future}" for future in futures) or show(point.guard)
-        holds = str(group) if point.kind == "get" else None
-        return Waiting(process.pid, guard, values, point.place, futures, holds)
+        holds = _named(group) if point.kind == "get" else None
+        return Waiting(process.pid, guard, values, point.place, futures, holds, self._name(process))
+
+
+def _named(group: Pid) -> str:
+    return "the group of main" if group == MAIN_OBJECT else str(group)
 
 
 def _make(scope: dict[str, Any], text: str) -> Callable[..., Any]:
     local: dict[str, Any] = {}
-    exec(compile(text, "<porcini>", "exec"), scope, local)  # our own text: see `step_code`
+    try:
+        code = compile(text, "<porcini>", "exec")  # our own text: see `step_code`
+    except (SyntaxError, RecursionError, MemoryError):  # Python's limits: 100 blocks, 20 loops, 200 brackets
+        raise InputError("statements or expressions are nested too deep to be compiled") from None
+    exec(code, scope, local)
     made = local["f"]
     assert callable(made)
     return made  # type: ignore[no-any-return]

@@ -1,5 +1,6 @@
 """ABS: active objects, as far as common examples use it."""
 
+from porcini.core.errors import InputError
 from porcini.ir.steps import StepGraph
 from porcini.langs.actors.lower import lower
 from porcini.langs.actors.parser import parse
@@ -7,4 +8,7 @@ from porcini.langs.actors.parser import parse
 
 def load(source: str, file: str) -> StepGraph:
     """Parse, check and lower a program."""
-    return lower(parse(source, file), file, source)
+    try:
+        return lower(parse(source, file), file, source)
+    except RecursionError:
+        raise InputError("nested too deep", file=file) from None

@@ -32,6 +32,8 @@ from porcini.langs.actors.types import BOOL, INT, NULL, RAT, STRING, UNIT, Con, 
 
 Typed = tuple[Expr, Ty]
 THIS = var(".this", DataType("this"))
+_OLD_CONSTRUCTORS = {"EmptySet": "emptySet", "EmptyMap": "emptyMap", "InsertAssoc": "insert"}
+"""What sets and maps were made with in older ABS; `InsertAssoc` takes the pair first."""
 _ARITHMETIC = {"+", "-", "*", "%"}
 _ORDER = {"<", "<=", ">", ">="}
 
@@ -61,7 +63,7 @@ class Scope:
 
     def expr(self, node: ast.Expression, expected: Ty | None = None) -> Expr:
         """Lower an expression that must have a type."""
-        lowered, type_ = self.typed(node)
+        lowered, type_ = self.typed(node, expected)
         if expected is not None:
             self.want(type_, expected, node.place)
         return lowered
@@ -70,7 +72,8 @@ class Scope:
         if not self.world.subtyping.fits(actual, expected):
             self.world.error(f"expected {resolve(expected)}, not {resolve(actual)}", place)
 
-    def typed(self, node: ast.Expression) -> Typed:  # noqa: RET503 (an error returns nothing)
+    def typed(self, node: ast.Expression, expected: Ty | None = None) -> Typed:  # noqa: RET503 (error never returns)
+        """An expression and its type. What is expected settles what its parts alone would leave open."""
         match node:
             case ast.Number(value=value):
                 return const(value), INT
@@ -85,15 +88,17 @@ class Scope:
             case ast.Variable():
                 return self.variable(node)
             case ast.Construct(name=name, args=args):
-                return self.construct(node, name, args)
+                return self.construct(node, name, args, expected)
             case ast.Apply(function=name, args=args):
-                return self.call(node, name, args)
+                return self.call(node, name, args, expected)
             case ast.Collection():
-                return self.collection(node)
+                return self.collection(node, expected)
             case ast.Operation():
                 return self.operation(node)
             case ast.Conditional(test=test, then=then, other=other):
                 condition = self.expr(test, BOOL)
+                if expected is not None:
+                    return ite(condition, self.expr(then, expected), self.expr(other, expected)), expected
                 yes, type_ = self.typed(then)
                 no, other_type = self.typed(other)
                 return ite(condition, yes, no), self.join(type_, other_type, other.place)
@@ -102,11 +107,11 @@ class Scope:
                 bound = self.expr(value, type_)
                 name_ = self.temporary(type_)
                 self.blocks.append({name: (name_, type_)})
-                inner, result = self.typed(body)
+                inner, result = self.typed(body, expected)
                 self.blocks.pop()
                 return let(name_, bound, inner), result
             case ast.Case():
-                return self.case(node)
+                return self.case(node, expected)
         self.world.error("only the library has functions that are built in", node.place)
 
     def join(self, a: Ty, b: Ty, place: Place) -> Ty:
@@ -129,11 +134,22 @@ class Scope:
             self.world.error(f"{what} wants {wanted} argument{'' if wanted == 1 else 's'}, not {len(args)}", place)
         return tuple(self.expr(arg, formal) for arg, formal in zip(args, arrow.formals, strict=True))
 
-    def construct(self, node: ast.Expression, name: str, args: Sequence[ast.Expression]) -> Typed:
+    def expect(self, result: Ty, expected: Ty | None) -> None:
+        """Let what is expected fill the type parameters of a result, where they are of one shape."""
+        wanted, given = resolve(expected) if expected is not None else None, resolve(result)
+        if isinstance(wanted, Con) and (isinstance(given, Hole) or given.name == wanted.name):
+            self.world.subtyping.fits(given, wanted)
+
+    def construct(
+        self, node: ast.Expression, name: str, args: Sequence[ast.Expression], expected: Ty | None
+    ) -> Typed:
+        if name in _OLD_CONSTRUCTORS and name not in self.world.constructors:
+            return self.call(node, _OLD_CONSTRUCTORS[name], tuple(reversed(args)), expected)
         if name not in self.world.constructors:
             hint = "an object is made with `new`" if name in self.world.classes else None
             self.world.error(f"unknown constructor `{name}`", node.place, hint)
         arrow = self.world.constructors[name].fresh()
+        self.expect(arrow.result, expected)
         values = self.arguments(f"constructor `{name}`", arrow, args, node.place)
         if name in ("True", "False"):
             return (TRUE if name == "True" else FALSE), BOOL
@@ -143,31 +159,30 @@ class Scope:
             return datum((), DataType("List")), arrow.result
         return apply(f"make {name}", values, in_ir(arrow.result)), arrow.result
 
-    def call(self, node: ast.Expression, name: str, args: Sequence[ast.Expression]) -> Typed:
+    def call(self, node: ast.Expression, name: str, args: Sequence[ast.Expression], expected: Ty | None) -> Typed:
         if name not in self.world.functions:
             self.world.error(outside(name) or f"unknown function `{name}`", node.place)
         arrow = self.world.functions[name].fresh()
+        self.expect(arrow.result, expected)
         if name == "emptySet" and not args:
             return datum(frozenset(), DataType("Set")), arrow.result
         values = self.arguments(f"function `{name}`", arrow, args, node.place)
         return apply(name, values, in_ir(arrow.result)), arrow.result
 
-    def collection(self, node: ast.Collection) -> Typed:
+    def collection(self, node: ast.Collection, expected: Ty | None) -> Typed:
         if node.kind not in ("list", "set", "map"):
             self.world.error(f"unknown collection `{node.kind}[...]`", node.place, "list, set or map")
         item: Ty = Con("Pair", (Hole(), Hole())) if node.kind == "map" else Hole()
-        values: list[Expr] = []
-        for e in node.items:
-            value, type_ = self.typed(e)
-            self.want(type_, item, e.place)
-            values.append(value)
+        whole = Con("Map", item.args) if isinstance(item, Con) else Con(node.kind.capitalize(), (item,))
+        self.expect(whole, expected)
+        values = [self.expr(e, item) for e in node.items]
         items = apply("list[]", tuple(values), DataType("List")) if values else datum((), DataType("List"))
         if node.kind == "list":
             return items, list_of(item)
         if node.kind == "set":
-            return apply("set", (items,), DataType("Set")), Con("Set", (item,))
+            return apply("set of list", (items,), DataType("Set")), Con("Set", (item,))
         assert isinstance(item, Con)
-        return apply("map", (items,), DataType("Map")), Con("Map", item.args)
+        return apply("map of list", (items,), DataType("Map")), Con("Map", item.args)
 
     def operation(self, node: ast.Operation) -> Typed:
         op = node.op
@@ -191,8 +206,13 @@ class Scope:
             if op == "+":
                 return apply("string +", (a, b), DataType("String")), STRING
             return binary(op, a, b), BOOL  # type: ignore[arg-type]
-        for type_, place in ((a_type, left.place), (b_type, right.place)):
-            self.want(type_, RAT, place)
+        for type_ in (a_type, b_type):
+            if not self.world.subtyping.fits(type_, RAT):
+                hint = (
+                    "`toString` makes text of anything" if STRING in (resolve(a_type), resolve(b_type)) else None
+                )
+                types = f"{resolve(a_type)} and {resolve(b_type)}"
+                self.world.error(f"`{op}` is not for {types}", node.place, hint)
         whole = resolve(a_type) != RAT and resolve(b_type) != RAT
         if op in _ORDER:
             return binary(op, a, b), BOOL  # type: ignore[arg-type]
@@ -214,16 +234,16 @@ class Scope:
 
     # Patterns
 
-    def case(self, node: ast.Case) -> Typed:
+    def case(self, node: ast.Case, expected: Ty | None) -> Typed:
         subject, type_ = self.typed(node.subject)
         name = self.temporary(type_)
-        result: Ty = Hole()
+        result: Ty = expected if expected is not None else Hole()
         branches: list[tuple[Expr, Expr]] = []
         for pattern, body in node.branches:
             bindings: dict[str, Typed] = {}
             test = self.matches(pattern, name, type_, bindings)
             self.blocks.append(bindings)
-            value, value_type = self.typed(body)
+            value, value_type = self.typed(body, expected)
             self.blocks.pop()
             result = self.join(result, value_type, body.place)
             branches.append((test, value))
@@ -255,7 +275,7 @@ class Scope:
                 self.want(type_, arrow.result, pattern.place)
                 if len(args) != len(arrow.formals):
                     self.world.error(
-                        f"constructor `{name}` has {len(arrow.formals)} parts, not {len(args)}", pattern.place
+                        f"constructor `{name}` takes {len(arrow.formals)}, not {len(args)}", pattern.place
                     )
                 if name in ("True", "False"):
                     return subject if name == "True" else not_(subject)

@@ -47,6 +47,7 @@ from porcini.langs.actors.names import Arrow, World, world_of
 from porcini.langs.actors.parser import outside
 from porcini.langs.actors.types import BOOL, INT, NULL, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
 
+MOST_POINTS = 2_000
 _UNIT = datum(UNIT_VALUE, DataType("Unit"))
 
 
@@ -140,6 +141,8 @@ class _Lowering:
         arrow = self.world.functions[node.name]
         formals: list[Var] = []
         for formal, type_ in zip(node.formals, arrow.formals, strict=True):
+            if formal.name in scope.blocks[0]:
+                self.world.error(f"`{formal.name}` is declared twice", formal.place)
             v = var(f".{formal.name}", in_ir(type_))
             formals.append(v)
             scope.blocks[0][formal.name] = v, type_
@@ -224,6 +227,9 @@ class _Body:
         for formal, type_ in formals:
             self.declare(formal.name, type_, formal.place)
         self.method.parameters = tuple(self.variables)
+        if self.result != UNIT and not _returns(body):
+            message = f"method `{self.method.name}` may end without a value of type {self.result}"
+            self.world.error(message, self.method.place or body.place, "end it with `return`")
         self.method.entry = self.point("start", body.place, "its start")
         before = len(self.points)
         code = self.block(body, own_scope=False)
@@ -235,6 +241,8 @@ class _Body:
         self.method.calls = tuple(self.calls)
 
     def point(self, kind: Standing, place: Place, text: str, guard: Expr = TRUE) -> int:
+        if len(self.points) >= MOST_POINTS:
+            self.world.error(f"more than {MOST_POINTS:,} places where a task can wait", place)
         self.points.append(Point(self.number, kind, (), guard, place, text))
         return len(self.points) - 1
 
@@ -300,6 +308,11 @@ class _Body:
                 return self.assigned(to, type_, value, place)
             case ast.Do(effect=effect):
                 return self.effect(effect, None)[0]
+            case ast.Evaluate(value=value):
+                if not isinstance(value, ast.Apply):
+                    self.world.error("this is not a statement", place)
+                lowered, type_ = self.scope.typed(value)
+                return (Set(self.temporary(type_), lowered, place),)
             case ast.Await():
                 return self.await_(node)
             case ast.Suspend():
@@ -340,7 +353,7 @@ class _Body:
         item: Ty = Hole()
         if resolve(type_) == Con("Set") or getattr(resolve(type_), "name", "") == "Set":
             self.scope.want(type_, Con("Set", (item,)), node.items.place)
-            items = apply("elements", (items,), DataType("List"))
+            items = apply("set elements", (items,), DataType("List"))
         else:
             self.scope.want(type_, list_of(item), node.items.place)
         left = self.temporary(list_of(item))
@@ -350,15 +363,15 @@ class _Body:
         def body() -> Code:
             each = self.declare(node.name, item, place)
             code: list[Op] = [
-                Set(each, apply("head", (left,), each.type), place),
-                Set(left, apply("tail", (left,), left.type), place),
+                Set(each, apply("list head", (left,), each.type), place),
+                Set(left, apply("list tail", (left,), left.type), place),
             ]
             if node.index and index is not None:
                 number = self.declare(node.index, Con("Int"), place)
                 code += [Set(number, index, place), Set(index, binary("+", index, const(1)), place)]
             return (*code, *self.block(node.body))
 
-        test = not_(apply("isEmpty", (left,), "bool"))
+        test = not_(apply("is Nil", (left,), "bool"))
         start: Code = (Set(left, items, place),)
         if index is not None:
             start += (Set(index, const(0), place),)
@@ -525,7 +538,8 @@ class _Body:
         assert self.scope.class_ is not None
         class_ = self.world.classes[self.scope.class_]
         method = next(m for m in class_.methods if m.name == name)
-        _check_returns(method.body, self.world)
+        body = _returning_last(method.body)
+        _check_returns(body, self.world)
         arrow = self.world.methods[f"class {class_.name}"][name]
         outer = self.scope.blocks, self.inlined, self.returns, self.result
         self.scope.blocks, self.inlined = [{}], (*self.inlined, name)
@@ -543,9 +557,38 @@ class _Body:
         code: list[Op] = []
         for formal, type_, value in zip(method.formals, arrow.formals, values, strict=True):
             code.append(Set(self.declare(formal.name, type_, formal.place), value, node.place))
-        code += self.block(method.body, own_scope=False)
+        code += self.block(body, own_scope=False)
         self.scope.blocks, self.inlined, self.returns, self.result = outer
         return tuple(code)
+
+
+def _returns(node: ast.Statement) -> bool:
+    """Does every way through a statement that ends end in `return`?"""
+    match node:
+        case ast.Return():
+            return True
+        case ast.Block(body=body):
+            return any(map(_returns, body))
+        case ast.If(then=then, other=other):
+            return _returns(then) and _returns(other)
+        case ast.Switch(arms=arms):
+            return bool(arms) and all(_returns(arm) for _, arm in arms)
+        case ast.While(test=ast.Construct(name="True")):
+            return True
+    return False
+
+
+def _returning_last(block: ast.Block) -> ast.Block:
+    """The same block with what follows an `if` that may return moved into its branches that do not."""
+    for k, node in enumerate(block.body):
+        if isinstance(node, ast.If) and (_returns(node.then) or _returns(node.other)):
+            rest = block.body[k + 1 :]
+            branches = [
+                _returning_last(branch if _returns(branch) else ast.Block(branch.place, branch.body + rest))
+                for branch in (node.then, node.other)
+            ]
+            return ast.Block(block.place, (*block.body[:k], ast.If(node.place, node.test, *branches)))
+    return block
 
 
 def _check_returns(node: ast.Statement, world: World, last: bool = True) -> None:

@@ -41,6 +41,8 @@ class World:
 
     file: str
     source: str
+    own: bool = False
+    """Are the declarations of the program itself being entered, not those of the library?"""
     subtyping: Subtyping = field(default_factory=Subtyping)
     synonyms: dict[str, ast.Synonym] = field(default_factory=dict)
     data: dict[str, ast.Data] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class World:
     interfaces: dict[str, ast.Interface] = field(default_factory=dict)
     methods: dict[str, dict[str, Arrow]] = field(default_factory=dict)
     classes: dict[str, ast.Class] = field(default_factory=dict)
+    selectors: dict[str, str] = field(default_factory=dict)
     python: dict[str, Callable[..., Any]] = field(default_factory=lambda: dict(library.BUILTINS))
 
     def error(self, message: str, place: Place, hint: str | None = None) -> NoReturn:
@@ -131,18 +134,30 @@ class World:
 
     def _once(self, name: str, place: Place, *tables: dict[str, Any]) -> None:
         if any(name in table for table in tables):
-            self.error(f"`{name}` is declared twice", place)
+            library_has = name in _KNOWN or any(d.name == name for d in _library()) if self.own else False
+            self.error(f"`{name}` is declared twice", place, "the library has one" if library_has else None)
 
     def _constructors(self, d: ast.Data) -> None:
         result = Con(d.name, tuple(Con(p) for p in d.parameters))
+        if len(set(d.parameters)) < len(d.parameters):
+            self.error(f"type `{d.name}` has two parameters of one name", d.place)
+        selectors: dict[str, dict[str, int]] = {}
         for c in d.constructors:
             self._once(c.name, c.place, self.constructors)
             formals = tuple(self.type(t, d.parameters) for t in c.types)
             self.constructors[c.name] = Arrow(d.parameters, formals, result)
-            for name, formal in zip(c.names, formals, strict=True):
-                if name is not None:
-                    self.functions[name] = Arrow(d.parameters, (result,), formal)
+            for k, (name, formal) in enumerate(zip(c.names, formals, strict=True)):
+                if name is None:
+                    continue
+                if name in self.bodies or (name in self.selectors and name not in selectors):
+                    self.error(f"`{name}` is declared twice", c.place)
+                if name in selectors and self.functions[name].result != formal:
+                    self.error(f"`{name}` has two types in `{d.name}`", c.place)
+                self.functions[name] = Arrow(d.parameters, (result,), formal)
+                selectors.setdefault(name, {})[c.name] = k
             self.python |= library.constructor_functions(c.name, c.names)
+        self.selectors |= dict.fromkeys(selectors, d.name)
+        self.python |= {name: library.selector(name, places) for name, places in selectors.items()}
 
     def _ancestors(self, name: str, place: Place, seen: frozenset[str] = frozenset()) -> frozenset[str]:
         if name not in self.interfaces:
@@ -215,5 +230,7 @@ def world_of(program: ast.Program, file: str, source: str) -> World:
     world.constructors |= {"True": Arrow((), (), bool_), "False": Arrow((), (), bool_)}
     own = {d.name for d in program.declarations}
     world.declare(d for d in _library() if d.name not in own or not isinstance(d, ast.Function))
+    world.own = True
+    world.selectors.clear()  # those of the library may be declared anew
     world.declare(program.declarations)
     return world

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast as python
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -39,6 +39,15 @@ OUTSIDE = {
     "DeploymentComponent": "deployment components",
     "CloudProvider": "deployment components",
     "random": "random numbers",
+    "currentms": "time",
+    "Time": "time",
+    "Duration": "time",
+    "DC": "deployment components",
+    "original": "deltas",
+    "recover": "exceptions",
+    "filter": "functions as parameters",
+    "foldl": "functions as parameters",
+    "foldr": "functions as parameters",
     "Exception": "exceptions",
     "Float": "floating point numbers",
 }
@@ -95,7 +104,10 @@ class _Builder(Transformer[Token, Any]):
     def export(self, meta: Meta, parts: list[Any]) -> _Annotation:
         return _Annotation()
 
-    import_ = names = annotation = export
+    import_ = names = annotation = remark = export
+
+    def argument(self, meta: Meta, parts: list[Any]) -> Any:
+        return parts[-1]
 
     def qualified(self, meta: Meta, parts: list[Token]) -> Token:
         """The last name; modules are one name space here."""
@@ -117,7 +129,7 @@ class _Builder(Transformer[Token, Any]):
         return parts[0], str(parts[1]) if len(parts) > 1 else None
 
     def parameters(self, meta: Meta, parts: list[Token]) -> _Args:
-        return _Args(map(str, parts))
+        return _Args(str(part) for part in parts if part.type == "UNAME")
 
     def function(self, meta: Meta, parts: list[Any]) -> ast.Function:
         result, name, *rest = parts
@@ -168,7 +180,7 @@ class _Builder(Transformer[Token, Any]):
         return ast.Formal(_at(parts[-1]), parts[-2], str(parts[-1]))
 
     def type(self, meta: Meta, parts: list[Any]) -> ast.Type:
-        return ast.Type(_at(parts[0]), str(parts[0]), tuple(parts[1:]))
+        return ast.Type(_at(parts[0]), str(parts[0]), _items(parts, ast.Type))
 
     # Statements
 
@@ -183,6 +195,9 @@ class _Builder(Transformer[Token, Any]):
 
     def assign(self, meta: Meta, parts: list[Any]) -> ast.Assign:
         return ast.Assign(parts[0].place, parts[0], parts[2])
+
+    def evaluate(self, meta: Meta, parts: list[Any]) -> ast.Evaluate:
+        return ast.Evaluate(parts[0].place, parts[0])
 
     def do(self, meta: Meta, parts: list[Any]) -> ast.Do:
         return ast.Do(parts[0].place, parts[0])
@@ -270,8 +285,14 @@ class _Builder(Transformer[Token, Any]):
     def branch(self, meta: Meta, parts: list[Any]) -> Any:
         return parts[0], parts[2]
 
-    def let(self, meta: Meta, parts: list[Any]) -> ast.Let:
-        return ast.Let(_at(parts[0]), parts[1], str(parts[2]), parts[3], parts[5])
+    def let(self, meta: Meta, parts: list[Any]) -> ast.Expression:
+        word, *bounds, _, body = parts
+        for type_, name, value in reversed(bounds):
+            body = ast.Let(_at(word), type_, name, value, body)
+        return body  # type: ignore[no-any-return]
+
+    def bound(self, meta: Meta, parts: list[Any]) -> Any:
+        return parts[0], str(parts[1]), parts[-1]
 
     def binder(self, meta: Meta, parts: list[Token]) -> ast.Binder:
         return ast.Binder(_at(parts[0]), str(parts[0]))
@@ -284,7 +305,7 @@ class _Builder(Transformer[Token, Any]):
         return ast.Fixed(_at(parts[0]), -value if len(parts) > 1 else value)
 
     def string_pattern(self, meta: Meta, parts: list[Token]) -> ast.Fixed:
-        return ast.Fixed(_at(parts[0]), python.literal_eval(parts[0]))
+        return ast.Fixed(_at(parts[0]), _string(parts[0]))
 
     def constructor_pattern(self, meta: Meta, parts: list[Any]) -> ast.Deconstruct:
         return ast.Deconstruct(_at(parts[0]), str(parts[0]), tuple(parts[1:]))
@@ -303,7 +324,7 @@ class _Builder(Transformer[Token, Any]):
         return ast.Number(_at(parts[0]), _number(parts[0]))
 
     def string(self, meta: Meta, parts: list[Token]) -> ast.Text:
-        return ast.Text(_at(parts[0]), python.literal_eval(parts[0]))
+        return ast.Text(_at(parts[0]), _string(parts[0]))
 
     def this(self, meta: Meta, parts: list[Token]) -> ast.This:
         return ast.This(_at(parts[0]))
@@ -332,6 +353,18 @@ class _Builder(Transformer[Token, Any]):
 
 def _block(statement: ast.Statement) -> ast.Block:
     return statement if isinstance(statement, ast.Block) else ast.Block(statement.place, (statement,))
+
+
+_ESCAPES = {"\\\\": "\\", '\\"': '"', "\\t": "\t", "\\n": "\n", "\\r": "\r"}
+
+
+def _string(token: Token) -> str:
+    def escaped(found: re.Match[str]) -> str:
+        if found[0] not in _ESCAPES:
+            raise InputError(f"unknown escape `{found[0]}` in a string", place=_at(token))
+        return _ESCAPES[found[0]]
+
+    return re.sub(r"\\.", escaped, str(token)[1:-1], flags=re.DOTALL)
 
 
 _MOST_DIGITS = 1000
@@ -364,9 +397,14 @@ def parse(source: str, file: str) -> ast.Program:
         if isinstance(cause, InputError):
             message = str(cause.args[0])
             raise InputError(message, file=file, place=cause.place, source=source, hint=cause.hint) from None
+        if isinstance(cause, RecursionError):
+            raise InputError("nested too deep", file=file) from None
         raise
     except RecursionError:
         raise InputError("nested too deep", file=file) from None
+
+
+_OPERATORS = frozenset("+-*/%<>") | {"==", "!=", "<=", ">=", "&&", "||"}
 
 
 def _syntax_error(problem: UnexpectedInput, source: str, file: str) -> InputError:
@@ -374,7 +412,13 @@ def _syntax_error(problem: UnexpectedInput, source: str, file: str) -> InputErro
     if isinstance(problem, UnexpectedCharacters):
         found = problem.char
         text = repr(found) if found.isprintable() else f"character U+{ord(found):04X}"
-        return InputError(f"unexpected {text}", file=file, place=place, source=source)
+        rest = source.split("\n")[place.line - 1][place.column - 1 :]
+        hint = None
+        if rest.startswith(('"', "/*")):
+            text = "text that is not closed" if found == '"' else "comment that is not closed"
+        elif rest.startswith(":="):
+            hint = "an assignment is `x = e`"
+        return InputError(f"unexpected {text}", file=file, place=place, source=source, hint=hint)
     assert isinstance(problem, UnexpectedToken)
     word = str(problem.token)
     if problem.token.type == "$END":
@@ -390,6 +434,10 @@ def _syntax_error(problem: UnexpectedInput, source: str, file: str) -> InputErro
     hint = {
         "!": "a call is a statement or the right-hand side of one: `Fut<T> f = o!m();`",
         ".": "a synchronous call or `.get` is a statement or the right-hand side of one",
-        ":=": "an assignment is `x = e`",
+        ":": "an assignment is `x = e`",
     }.get(word)
+    if word in _OPERATORS and previous in ("get", ")"):
+        hint = "a call or `.get` stands alone on its right-hand side"
+    elif problem.token.type == "NUMBER" and previous == ".":
+        hint = "numbers with a decimal point are outside the subset"
     return InputError(f"unexpected {word!r}", file=file, place=place, source=source, hint=hint)

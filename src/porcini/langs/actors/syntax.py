@@ -197,6 +197,13 @@ class Do(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluate(Node):
+    """An expression as a statement, such as `println("x");`."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class Await(Node):
     """All of these futures resolved, and all of these conditions true."""
 
@@ -257,7 +264,20 @@ class Block(Node):
 
 
 Statement = (
-    Declare | Assign | Do | Await | Suspend | Return | Skip | Assert | If | While | Foreach | Switch | Block
+    Declare
+    | Assign
+    | Do
+    | Evaluate
+    | Await
+    | Suspend
+    | Return
+    | Skip
+    | Assert
+    | If
+    | While
+    | Foreach
+    | Switch
+    | Block
 )
 
 # Declarations
