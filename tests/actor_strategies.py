@@ -107,9 +107,10 @@ class _Method:
 
 @st.composite
 def actor_programs(draw: st.DrawFn) -> str:
-    """Up to four actors, and up to three messages to begin with."""
+    """Three to five actors of two or three classes, and up to four messages to begin with."""
     lines = ["interface A { Int m0(Int v, A o); Int m1(Int v, A o); Int m2(Int v, A o); }"]
-    for name in ("P", "Q"):
+    classes = draw(st.sampled_from(["PQ", "PQR"]))
+    for name in classes:
         lines.append(f"class {name}(A peer) implements A {{")
         lines.append("    Int x = 0; Int y = 1; Bool b = False; List<Int> log = Nil; Fut<Int> kept;")
         for number in range(LAST + 1):
@@ -117,10 +118,10 @@ def actor_programs(draw: st.DrawFn) -> str:
             lines.append(f"    Int m{number}(Int v, A o) {{ {_Method(draw, number, waits).body()} }}")
         lines.append("}")
     lines.append("{")
-    actors = draw(st.integers(2, 4))
+    actors = draw(st.integers(3, 5))
     for k in range(actors):
         peer = draw(st.sampled_from(["null", *(f"a{i}" for i in range(k))]))
-        lines.append(f"    A a{k} = new {draw(st.sampled_from('PQ'))}({peer});")
+        lines.append(f"    A a{k} = new {draw(st.sampled_from(classes))}({peer});")
     for k in range(draw(st.integers(2, 4))):
         to, other = draw(st.sampled_from([0, *range(actors)])), draw(st.integers(0, actors - 1))
         lines.append(f"    a{to}!m{draw(st.sampled_from([0, 0, 1, 1, 2]))}({k}, a{other});")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 import porcini
 from actor_strategies import actor_programs
-from helpers import Collecting, all_runs, class_of, followed
+from helpers import Collecting, all_runs, class_of, followed, semantic_saves_runs_only
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.optimal import InternalError
@@ -149,16 +149,7 @@ def test_stability_loses_nothing_where_theorem_1_is_wrong(actors: str, tasks: st
 @settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(actor_programs())
 def test_semantic_independence_loses_no_outcome_and_saves_runs(source: str) -> None:
-    model = porcini.loads(source, "abs")
-    runs = all_runs(model.system(), MOST)
-    if runs is None:
-        return
-    semantic = porcini.explore(model, independence="semantic")
-    assert {(o.kind, str(dict(o.state))) for o in semantic.outcomes} == {
-        (f.kind, str(f.state)) for _, f, _ in runs
-    }
-    assert semantic.counts.blocked == 0
-    assert semantic.counts.executions <= porcini.explore(model).counts.executions
+    semantic_saves_runs_only(porcini.loads(source, "abs"), MOST)
 
 
 @pytest.mark.parametrize(
