@@ -31,6 +31,7 @@ from porcini.formats.text import make_console, print_comparison, print_report, p
 from porcini.properties.outcomes import EXPLORED
 
 BAD_INPUT, INTERRUPTED = 2, 130
+_DEEPEST_CALLS = 10_000
 _GRACE = 0.5
 _STATUS = {"holds": 0, "violated": 1, "unknown": 3}
 
@@ -45,6 +46,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
     options = _parser().parse_args(arguments)
     try:
         with _deadline(getattr(options, "timeout", None)):

@@ -64,10 +64,10 @@ class Refuted(Failed):
 
 
 FAILURES = (Failed, ZeroDivisionError)
-DEEPEST_CALLS = 10_000
 
 
-TOO_DEEP = LimitHit(f"the limit of {DEEPEST_CALLS:,} nested calls")
+def too_deep() -> LimitHit:
+    return LimitHit(f"the limit of {sys.getrecursionlimit():,} nested calls")
 
 
 def message_of(problem: Exception) -> str:
@@ -80,7 +80,6 @@ class StepSystem(FrameSystem):
 
     def __init__(self, graph: StepGraph) -> None:
         self.graph = graph
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST_CALLS))  # functions of models may recurse
         self._class_template = len(graph.methods)
         sizes = [TASK_FRAME + len(method.variables) for method in graph.methods]
         sizes += [OBJECT_FRAME + len(class_.fields) for class_ in graph.classes]
@@ -238,7 +237,7 @@ class StepSystem(FrameSystem):
             except FAILURES as problem:
                 failure = Failure("error", message_of(problem), self.graph.points[point].place)
             except RecursionError:
-                raise TOO_DEEP from None
+                raise too_deep() from None
         at = Where(point, me, group, self._arguments(state, process), tuple(trail))
         key: Hashable
         if failure is not None and free:
@@ -282,7 +281,7 @@ class StepSystem(FrameSystem):
         try:
             segments = self._steps[at.point](s, b, process.pid, at.me, trail)
         except RecursionError:
-            raise TOO_DEEP from None
+            raise too_deep() from None
         return Taken(at, segments, s[b], before, s[b + 1], frozenset(trail))
 
     def apply(self, s: list[Any], action: Action) -> Event:
@@ -301,7 +300,7 @@ class StepSystem(FrameSystem):
             try:
                 self._steps[at.point](s, b, process.pid, at.me, failed)
             except RecursionError:
-                raise TOO_DEEP from None
+                raise too_deep() from None
             if not failed:
                 return action.event
             taken = Taken(at, -1, s[b], foreseen.before, s[b + 1], frozenset(failed))
