@@ -1,6 +1,6 @@
 """Does the order matter? Systematic testing of concurrent programs by partial order reduction."""
 
-from porcini.api import Model, explore, load, loads, permute, replay, run
+from porcini.api import Model, check, explore, load, loads, permute, replay, run
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
 from porcini.engines.limits import Limits
@@ -19,6 +19,7 @@ __all__ = [
     "ScheduleError",
     "TraceEntry",
     "__version__",
+    "check",
     "explore",
     "load",
     "loads",

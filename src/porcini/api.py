@@ -44,7 +44,7 @@ LANGUAGES: dict[str, Loader] = {"gcl": gcl.load, "abs": actors.load}
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
 _MOST_READABLE = 20
 _NO_INPUTS = {Graph: "an input is bound to `?`", StepGraph: "an input is a function such as `def Int n() = 3;`"}
-_WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "fagiani", "random", "pct")
+_WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "graph", "fagiani", "random", "pct")
 _SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
     ("first", "all"),
     ("first", "independent"),
@@ -182,6 +182,7 @@ def explore(
     engine: str = "optimal",
     independence: str = "syntactic",
     property: PropertyName | None = None,
+    properties: tuple[PropertyName, ...] = EXPLORED,
     first: bool = False,
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
@@ -203,7 +204,7 @@ def explore(
     if options and options.preemptions is not None and engine != "source":
         raise InputError("a bound on preemptions is for engine `source`")
     options = replace(options or Options(), dependence=dependence)
-    wanted = EXPLORED if property is None else (property,)
+    wanted = properties if property is None else (property,)
     _named("property", wanted[0], dict.fromkeys(EXPLORED))
     if not model.takes(engine):
         raise InputError(f"engine `{engine}` is not for .{model.language} programs")
@@ -224,6 +225,35 @@ def explore(
         counterexample=shrunk(violation[1]) if violation else None,
         notes=dependence.notes(),
     )
+
+
+def check(
+    model: Model | str | Path,
+    *,
+    first: bool = False,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    options: Options | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Every reachable state, on a graph reduced by ample sets: can it deadlock, can it fail?
+
+    >>> check("examples/gcl/vineyard.gcl").verdict
+    'holds'
+    """
+    found = explore(
+        model,
+        engine="graph",
+        properties=("deadlock-free", "failure-free"),
+        first=first,
+        observe=observe,
+        inputs=inputs,
+        limits=limits,
+        options=options,
+        watch=watch,
+    )
+    return replace(found, command="check")
 
 
 def permute(

@@ -22,6 +22,7 @@ from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.core.systems import Value
 from porcini.engines.catalogue import ENGINES, Options
+from porcini.engines.graph import Order
 from porcini.engines.limits import Limits
 from porcini.engines.optimal import InternalError
 from porcini.engines.tally import Tally, Watcher
@@ -145,6 +146,19 @@ def _explore(options: argparse.Namespace) -> Report:
         )
 
 
+def _check(options: argparse.Namespace) -> Report:
+    with _Progress(options) as watch:
+        return api.check(
+            options.file,
+            first=options.first,
+            observe=options.observe,
+            inputs=_inputs(options.input),
+            limits=_limits(options),
+            options=Options(search=options.search, ample="none" if options.no_reduction else options.ample),
+            watch=watch,
+        )
+
+
 def _compare(options: argparse.Namespace) -> Report:
     """Every engine on one program; the exit status is that of `optimal`."""
     reports = api.compare(options.file, inputs=_inputs(options.input), limits=_limits(options))
@@ -235,12 +249,18 @@ def _parser() -> argparse.ArgumentParser:
         help="which tasks of an actor are tried, for transdpor (default: independent)",
     )
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
+    check = _command(commands, "check", "every reachable state: can it deadlock, can it fail?", _check)
+    check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
+    check.add_argument("--ample", choices=("closure", "single"), default="closure", help="how to reduce (P1)")
+    check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
+    check.add_argument("--first", action="store_true", help="stop at the first violation")
+    check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")
     permute = _command(commands, "permute", "record one run, list its executable permutations", _permute)
     _recording(permute, "begin the recorded run with this schedule")
     permute.add_argument("--seeds", action="store_true", help="also list prefixes that lead to other classes")
     replay = _command(commands, "replay", "run one complete schedule again", _replay)
     replay.add_argument("schedule", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
-    for command in (run, explore, permute):
+    for command in (run, explore, check, permute):
         _bounded(command)
     return parser
 
@@ -273,7 +293,8 @@ def _bounded(command: argparse.ArgumentParser) -> None:
 
 
 def _limits(options: argparse.Namespace) -> Limits:
-    return Limits(options.max_executions, options.max_depth, options.timeout)
+    states = getattr(options, "max_states", None)
+    return Limits(options.max_executions, options.max_depth, options.timeout, states)
 
 
 def _positive(text: str) -> int:

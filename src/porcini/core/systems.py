@@ -48,6 +48,7 @@ S = TypeVar("S", bound=Hashable)
 S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
 
 
+@runtime_checkable
 class TransitionSystem(Protocol[S]):
     """A program as states and steps. States are hashable, and equal when they behave the same."""
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from porcini.core.execution import Dependence
-from porcini.core.systems import Program
+from porcini.core.systems import Program, TransitionSystem
 from porcini.engines.backtracking import Classic, Sleep, Source
 from porcini.engines.exhaustive import exhaustive
+from porcini.engines.graph import Ample, Graph, Order
 from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search
 from porcini.engines.seeding import fagiani
 from porcini.engines.tally import Tally
 from porcini.engines.transdpor import ActorSelection, TaskSelection, transdpor
 from porcini.engines.walks import pct, random_walks
+from porcini.ir.interpreter import GraphSystem
+from porcini.ir.lookahead import GraphLookahead
 from porcini.ir.step_system import StepSystem
 
 
@@ -28,6 +32,8 @@ class Options:
     preemptions: int | None = None
     actors: ActorSelection = "stable"
     tasks: TaskSelection = "independent"
+    search: Order = "dfs"
+    ample: Ample = "closure"
 
 
 Engine = Callable[[Program, Tally, Options], None]
@@ -41,6 +47,7 @@ ENGINES: dict[str, Engine] = {
     ).explore(),
     "optimal": lambda program, tally, options: Search(program, Optimal(), tally, options.dependence).explore(),
     "transdpor": lambda program, tally, options: _by_actors(program, tally, options),
+    "graph": lambda program, tally, options: _by_states(program, tally, options),
     "fagiani": lambda program, tally, options: fagiani(program, tally),
     "random": lambda program, tally, options: random_walks(program, tally, options.seed),
     "pct": lambda program, tally, options: pct(program, tally, options.seed, options.depth),
@@ -50,6 +57,12 @@ COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal", "fagiani")
 
 BY_FORMULAS, BY_ACTORS = ("fagiani",), ("transdpor",)
 """Engines for programs whose steps are formulas, and for actors."""
+
+
+def _by_states(program: Program, tally: Tally, options: Options) -> None:
+    lookahead: Any = GraphLookahead(program.graph) if isinstance(program, GraphSystem) else None
+    assert isinstance(program, TransitionSystem), "all that are loaded from files are"
+    Graph(program, lookahead, tally, options.ample).explore(options.search)
 
 
 def _by_actors(program: Program, tally: Tally, options: Options) -> None:

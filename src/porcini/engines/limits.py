@@ -8,6 +8,7 @@ from time import monotonic
 from porcini.core.errors import LimitHit
 
 DEFAULT_DEPTH = 100_000
+DEFAULT_STATES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,12 @@ class Limits:
     max_executions: int | None = None
     max_depth: int | None = None
     timeout: float | None = None
+    max_states: int | None = None
+
+    @property
+    def states(self) -> int:
+        """How many states a search may keep."""
+        return DEFAULT_STATES if self.max_states is None else self.max_states
 
     @property
     def depth(self) -> int:

@@ -85,7 +85,9 @@ def _verdict(report: Report) -> str:
     runs = _count(report.counts.executions, "permutation" if report.command == "permute" else "execution")
     ways = _count(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
-    if report.command == "explore":
+    if report.engine == "graph":
+        seen = f"{ways} in {_count(report.counts.states, 'state')}"
+    elif report.command == "explore":
         seen += f" ({_count(report.counts.classes, 'class')})"
     if report.stopped == "limit":
         seen += f", stopped by {report.limit}"
@@ -101,7 +103,11 @@ def _verdict(report: Report) -> str:
 
 
 _ALSO = {"deadlock": "deadlock", "assertion": "fail an assertion", "error": "stop with an error"}
-_HOLDS = {"deadlock-free": "No order deadlocks", "failure-free": "No order fails"}
+_HOLDS = {
+    "deadlock-free": "No order deadlocks",
+    "failure-free": "No order fails",
+    "deadlock-free, failure-free": "No order deadlocks or fails",
+}
 _VIOLATED = {
     "deterministic": "The order matters",
     "deadlock-free": "It can deadlock",
@@ -150,7 +156,7 @@ def _outcomes(report: Report) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for column in ("outcome", "final state"):
         table.add_column(column, overflow="fold")
-    table.add_column("executions", justify="right")
+    table.add_column("end states" if report.engine == "graph" else "executions", justify="right")
     table.add_column("one schedule", overflow="fold")
     for outcome in report.outcomes[:_MOST_ROWS]:
         table.add_row(
@@ -353,10 +359,14 @@ def _print_one(outcome: Outcome, console: Console) -> None:
 
 def _footer(report: Report) -> str:
     counts = report.counts
-    parts = [_count(counts.executions, "execution")]
-    if counts.blocked:
-        parts.append(f"{counts.blocked:,} blocked")
-    parts += [_count(counts.classes, "class"), _count(counts.states, "state"), _count(counts.events, "event")]
+    if report.engine == "graph":
+        parts = [_count(counts.executions, "end state")]
+    else:
+        parts = [_count(counts.executions, "execution")]
+        if counts.blocked:
+            parts.append(f"{counts.blocked:,} blocked")
+        parts.append(_count(counts.classes, "class"))
+    parts += [_count(counts.states, "state"), _count(counts.events, "event")]
     seen = ", ".join(parts)
     if counts.heuristic is not None:
         seen += f", {_count(counts.heuristic, 'state')} without a stable actor"
