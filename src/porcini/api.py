@@ -223,8 +223,15 @@ def explore(
         independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
         counterexample=shrunk(violation[1]) if violation else None,
-        notes=dependence.notes(),
+        notes=dependence.notes() + _advice(tally, engine, violation is not None),
     )
+
+
+def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
+    """What to do about a search that came to no answer."""
+    if tally.stopped != "limit" or violated or tally.interrupted or engine in ("random", "pct"):
+        return ()
+    return ("`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless",)
 
 
 def check(

@@ -61,7 +61,7 @@ def test_engines_and_selections_agree(source: str) -> None:
     engines_agree(source)
 
 
-@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(actor_programs())
 def test_independent_neighbours_commute_and_actions_tell_the_truth(source: str) -> None:
     """(e) swapping two adjacent independent events gives the same state; (f) events stay within their actions."""
@@ -80,7 +80,7 @@ def test_independent_neighbours_commute_and_actions_tell_the_truth(source: str) 
             assert event.footprint == action.footprint, "a macro-step is foreseen exactly"
 
 
-@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(actor_programs())
 def test_actions_are_the_same_however_they_are_found(source: str) -> None:
     """What `actions_after` keeps is what `actions` would find."""
@@ -96,7 +96,7 @@ def test_actions_are_the_same_however_they_are_found(source: str) -> None:
         assert actions == run.actions()
 
 
-@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(actor_programs())
 def test_counterexamples_come_back(source: str) -> None:
     """(g) through text and back, and the same end."""
@@ -146,7 +146,7 @@ def test_stability_loses_nothing_where_theorem_1_is_wrong(actors: str, tasks: st
     assert len(all_of_them.outcomes) == 3
 
 
-@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(actor_programs())
 def test_semantic_independence_loses_no_outcome_and_saves_runs(source: str) -> None:
     semantic_saves_runs_only(porcini.loads(source, "abs"), MOST)

@@ -19,7 +19,7 @@ from porcini.engines.graph import Ample, Order
 from porcini.ir.lookahead import GraphLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
-MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
 WAYS = list(product(get_args(Order), get_args(Ample)))
 
 

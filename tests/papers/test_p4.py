@@ -64,6 +64,24 @@ def test_example_3_who_is_stable_at_the_start() -> None:
     assert [look.is_stable(Pid.parse(actor)) for actor in ("0.0", "0.1", "0.2")] == [False, True, True]
 
 
+def test_example_2_a_reference_in_between() -> None:
+    """a3 has no reference to a1, but calls p of a2, which holds one and calls q of a1: a1 is not stable."""
+    source = """
+        interface A { Unit q(); } interface B { Unit p(); } interface C { Unit m(B y); }
+        class AImpl implements A { Unit q() { skip; } }
+        class BImpl(A f) implements B { Unit p() { A x = this.f; x!q(); } }
+        class CImpl implements C { Unit m(B y) { y!p(); } }
+        { A a1 = new AImpl(); B a2 = new BImpl(a1); C a3 = new CImpl(); a3!m(a2); a1!q(); }
+    """
+    system = porcini.loads(source, "abs").system()
+    run = system.start()
+    run.step(run.actions()[0])
+    tasks = [run.slots[0].by_pid[action.pid] for action in run.actions()]
+    look = Stability(Actors(system)).look(run.slots, tasks)
+    assert not look.is_stable(Pid.parse("0.0")) and look.level(Pid.parse("0.0")) == ELSEWHERE
+    assert look.is_stable(Pid.parse("0.2"))
+
+
 FIB = (BENCHMARKS / "actors" / "fib.abs").read_text(encoding="utf-8").replace("v <= 2", "v <= 1")
 
 
@@ -109,6 +127,14 @@ def test_table_1_for_the_bounded_buffer() -> None:
     model = porcini.load(BENCHMARKS / "actors" / "bb.abs")
     counts = transdpor(model, {"n": 3, "k": 1}, tasks="independent").counts
     assert (counts.executions, counts.states, counts.heuristic) == (4320, 13214, 0)
+
+
+def test_dht_a_in_another_form() -> None:
+    """Three puts and one task that reads three keys, over two nodes: 4! 4! 2! orders, 3! 3! of them by fields."""
+    model = porcini.load(BENCHMARKS / "actors" / "dht.abs")
+    for tasks, wanted in (("all", (1152, 3905, 0)), ("independent", (36, 141, 0))):
+        counts = transdpor(model, {"variant": 3}, tasks=tasks).counts
+        assert (counts.executions, counts.states, counts.heuristic) == wanted
 
 
 def test_the_papers_count_for_dht_b_is_below_the_number_of_classes() -> None:
