@@ -95,6 +95,8 @@ class Program(Protocol):
 
     def start(self) -> Run: ...
 
+    # A program of which processes may have several choices says so by an attribute `chooses`.
+
 
 class Lookahead(Protocol[S_in]):
     """A conservative answer to: what may this process still do?"""

@@ -126,11 +126,11 @@ class Graph:
 
     def _note_failures(self) -> None:
         """A failure after which others go on for ever ends in no state, and counts all the same."""
-        ended = {outcome.kind for outcome in self.tally.outcomes}
-        for kind, state in self.failed.items():
-            if kind not in ended:
-                self.tally.complete(self.way_to(state), self.system.final(state), None)
-                self.tally.counts.classes = 0
+        if any(outcome.kind in ("assertion", "error") for outcome in self.tally.outcomes):
+            return
+        for state in self.failed.values():
+            self.tally.complete(self.way_to(state), self.system.final(state), None)
+            self.tally.counts.classes = 0
 
     def way_to(self, state: State) -> Trace:
         """The steps by which a state was first found."""

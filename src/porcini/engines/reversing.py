@@ -25,6 +25,8 @@ def wakeup_sequences(
         if (closed is None or not closed[race.at]) and events[race.first].move not in nodes[race.at].sleep:
             between = not_after(execution, race.at)
             yield race.at, [*[events[k] for k in between], events[race.step]]
+    if search.chooses:
+        yield from _alternatives(search, first_new, closed)
     contested, pending = _changed(search, first_new), nodes[-1].actions
     if closed is not None:
         deciding = _written(execution, closed)
@@ -36,6 +38,33 @@ def wakeup_sequences(
                 sequence = [*(events[k] for k in reversal.between(execution)), search.planned(action)]
                 if sequence[0].move not in nodes[reversal.at].sleep:
                     yield reversal.at, sequence
+
+
+def _alternatives(
+    search: Search, first_new: int, closed: Sequence[bool] | None
+) -> Iterator[tuple[int, list[Event]]]:
+    """What a process could have done instead of a step of its own: go by another of its choices.
+
+    Choices of one process exclude each other, as if each were a process that the others disable. Whatever does not
+    happen after the step may stand before the other choice; who writes what decides about it happens after, since
+    a step reads the guards of all choices.
+    """
+    execution, nodes = search.execution, search.nodes
+    events = execution.events
+    for j, event in enumerate(events):
+        if (closed is not None and closed[j]) or sum(a.pid == event.pid for a in nodes[j].actions) < 2:
+            continue
+        between = not_after(execution, j)
+        for action in search.try_out(j, between, event.pid):
+            if action.choice == event.choice or not action.enabled:
+                continue
+            planned = search.planned(action)
+            depends = search.dependence.of(planned)
+            if j < first_new and not any(depends[events[k]] for k in between if k >= first_new):
+                continue  # seen at the end of an earlier run
+            sequence = [*(events[k] for k in between), planned]
+            if sequence[0].move not in nodes[j].sleep:
+                yield j, sequence
 
 
 def _written(execution: Execution, closed: Sequence[bool]) -> set[Location]:

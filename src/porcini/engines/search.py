@@ -81,6 +81,7 @@ class Search:
         self.execution = Execution(dependence)
         self.nodes: list[Node] = []
         self.first_new = 0
+        self.chooses = bool(getattr(program, "chooses", False))
         self._planned: dict[Action, Event] = {}
 
     def explore(self) -> None:

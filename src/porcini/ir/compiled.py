@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from porcini.core.footprints import Footprint
 from porcini.core.systems import Scalar
 from porcini.ir import codegen, footprint
-from porcini.ir.graph import Choice, Graph, Spawn, Variable
+from porcini.ir.graph import Choice, Edge, Graph, Spawn, Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +51,12 @@ def compile_graph(
     for point in graph.points:
         slots = codegen.Slots(shared, private[point.template])
         choices: list[CompiledChoice] = []
+        # A process that goes by one of its choices gives up the others, whatever their guards would have come to:
+        # so each of its steps reads the guards of all of them.
+        several = len(point.choices) > 1
         for choice in point.choices:
+            read_by = Choice(0, point.edges) if several else choice
+            guards, decision = footprint.of_guards(read_by), footprint.of_decision(read_by)
             edges: list[CompiledEdge] = []
             for position, edge in enumerate(choice.edges):
                 number += 1
@@ -61,7 +66,7 @@ def compile_graph(
                         position,
                         edge.target,
                         module.add(codegen.apply(edge, slots, frames)),
-                        *_touched(module, footprint.of_edge(edge), slots),
+                        *_touched(module, _of_edge(edge, guards if several else None), slots),
                         any(isinstance(op, Spawn) for op in edge.block),
                     )
                 )
@@ -71,13 +76,18 @@ def compile_graph(
                     -number,
                     choice,
                     module.add(codegen.decide(choice, slots)),
-                    *_touched(module, footprint.of_guards(choice), slots),
-                    *_touched(module, footprint.of_decision(choice), slots),
+                    *_touched(module, guards, slots),
+                    *_touched(module, decision, slots),
                     tuple(edges),
                 )
             )
         compiled.append(tuple(choices))
     return compiled
+
+
+def _of_edge(edge: Edge, others: footprint.Touched | None) -> footprint.Touched:
+    own = footprint.of_edge(edge)
+    return own if others is None else own | others
 
 
 def cells_of(variable: Variable) -> list[Scalar]:

@@ -23,6 +23,13 @@ class Touched:
     read_cells: tuple[Select, ...]
     written_cells: tuple[Select, ...]
 
+    def __or__(self, other: Touched) -> Touched:
+        return Touched(
+            self.fixed | other.fixed,
+            tuple(dict.fromkeys(self.read_cells + other.read_cells)),
+            tuple(dict.fromkeys(self.written_cells + other.written_cells)),
+        )
+
 
 def cell(array: str, i: int) -> Location:
     return Location(f"{array}[{i}]")

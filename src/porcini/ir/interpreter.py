@@ -78,6 +78,7 @@ class GraphSystem(FrameSystem):
         module = codegen.Module(spawn=self._spawn)
         self._choices = compile_graph(graph, self._shared, self._private, module)
         self.source = module.source
+        self.chooses = any(len(choices) > 1 for choices in self._choices)
         layout = self._layouts.empty
         frames: list[Scalar] = []
         for number, template in enumerate(graph.initial):
