@@ -64,9 +64,37 @@ def graphs(draw: st.DrawFn) -> Graph:
     return Graph(variables, tuple(templates), tuple(points), tuple(range(len(templates))))
 
 
-@settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs())
 def test_engines_agree_where_processes_choose(graph: Graph) -> None:
+    engines_agree(graph)
+
+
+def test_old_choices_are_looked_at_again() -> None:
+    """Lost three classes when choices of events that are not new were looked at only if something new conflicts."""
+
+    def edge(guard: Expr, op: Op, target: int, choice: int = 0) -> Edge:
+        return Edge(guard, (op,), target, choice=choice)
+
+    increment, copy, negate, claim = OPS[0], OPS[2], OPS[3], OPS[6]
+    points = [
+        *(Point(0, ()) for _ in range(FIRST_POINT)),
+        Point(0, (edge(TRUE, increment, 4), edge(TRUE, claim, 4, 1))),
+        Point(0, (edge(B, increment, 5),)),
+        Point(0, (edge(TRUE, increment, ENDED),)),
+        Point(1, tuple(edge(TRUE, increment, 7, choice) for choice in range(3))),
+        Point(1, (edge(TRUE, copy, ENDED), edge(TRUE, negate, ENDED, 1))),
+    ]
+    variables = (
+        Variable("a", A.type, (0, 1)),
+        Variable("b", "bool", False),
+        Variable("x", "int", 0),
+        Variable("y", "int", 0),
+    )
+    engines_agree(Graph(variables, (Template("p", 3), Template("q", 6)), tuple(points), (0, 1)))
+
+
+def engines_agree(graph: Graph) -> None:
     system = GraphSystem(graph)
     runs = all_runs(system, 300)
     if runs is None:

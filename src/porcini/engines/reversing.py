@@ -26,7 +26,7 @@ def wakeup_sequences(
             between = not_after(execution, race.at)
             yield race.at, [*[events[k] for k in between], events[race.step]]
     if search.chooses:
-        yield from _alternatives(search, first_new, closed)
+        yield from _alternatives(search, closed)
     contested, pending = _changed(search, first_new), nodes[-1].actions
     if closed is not None:
         deciding = _written(execution, closed)
@@ -40,14 +40,12 @@ def wakeup_sequences(
                     yield reversal.at, sequence
 
 
-def _alternatives(
-    search: Search, first_new: int, closed: Sequence[bool] | None
-) -> Iterator[tuple[int, list[Event]]]:
+def _alternatives(search: Search, closed: Sequence[bool] | None) -> Iterator[tuple[int, list[Event]]]:
     """What a process could have done instead of a step of its own: go by another of its choices.
 
     Choices of one process exclude each other, as if each were a process that the others disable. Whatever does not
     happen after the step may stand before the other choice; who writes what decides about it happens after, since
-    a step reads the guards of all choices.
+    a step reads what decides about all choices. As with blocked steps, old ones are looked at again each time.
     """
     execution, nodes = search.execution, search.nodes
     events = execution.events
@@ -58,11 +56,7 @@ def _alternatives(
         for action in search.try_out(j, between, event.pid):
             if action.choice == event.choice or not action.enabled:
                 continue
-            planned = search.planned(action)
-            depends = search.dependence.of(planned)
-            if j < first_new and not any(depends[events[k]] for k in between if k >= first_new):
-                continue  # seen at the end of an earlier run
-            sequence = [*(events[k] for k in between), planned]
+            sequence = [*(events[k] for k in between), search.planned(action)]
             if sequence[0].move not in nodes[j].sleep:
                 yield j, sequence
 

@@ -57,6 +57,7 @@ def compile_graph(
         for choice in point.choices:
             read_by = Choice(0, point.edges) if several else choice
             guards, decision = footprint.of_guards(read_by), footprint.of_decision(read_by)
+            guards = guards | decision if several else guards
             edges: list[CompiledEdge] = []
             for position, edge in enumerate(choice.edges):
                 number += 1
