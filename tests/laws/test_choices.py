@@ -71,7 +71,7 @@ def test_engines_agree_where_processes_choose(graph: Graph) -> None:
 
 
 def test_old_choices_are_looked_at_again() -> None:
-    """Lost three classes when choices of events that are not new were looked at only if something new conflicts."""
+    """Three classes were lost when choices of old events were looked at only if something new conflicts."""
 
     def edge(guard: Expr, op: Op, target: int, choice: int = 0) -> Edge:
         return Edge(guard, (op,), target, choice=choice)
