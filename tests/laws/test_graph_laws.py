@@ -19,7 +19,7 @@ from porcini.engines.graph import Ample, Order
 from porcini.ir.lookahead import GraphLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
-MANY = settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
 WAYS = list(product(get_args(Order), get_args(Ample)))
 
 
@@ -39,13 +39,13 @@ def ends_agree(model: porcini.Model) -> None:
             assert (again.kind, again.state) == (outcome.kind, outcome.state)
 
 
-@MANY
+@SOME
 @given(programs(processes=3, events=8))
 def test_end_states_of_the_whole_language(source: str) -> None:
     ends_agree(porcini.loads(source))
 
 
-@MANY
+@SOME
 @given(guard_programs())
 def test_end_states_where_guards_come_and_go(source: str) -> None:
     ends_agree(porcini.loads(source))
