@@ -59,12 +59,22 @@ def counts(console: Console) -> None:
 
 
 def speed(console: Console) -> None:
-    table = Table("program", "executions", "per second", "wanted", "events per second", "peak MB", title="optimal")
+    table = Table(
+        "program",
+        "executions",
+        "per second",
+        "wanted",
+        "events per second",
+        "peak MB",
+        title="optimal, the best of three",
+    )
     for name, n, wanted in FAST:
         model = porcini.loads(PROGRAMS[name](n))
-        started = time.perf_counter()
-        report = porcini.explore(model)
-        seconds = time.perf_counter() - started
+        seconds = float("inf")
+        for _ in range(3):
+            started = time.perf_counter()
+            report = porcini.explore(model)
+            seconds = min(seconds, time.perf_counter() - started)
         executions, events = report.counts.executions, report.counts.events
         table.add_row(
             f"{name}({n})",
@@ -105,8 +115,8 @@ def peak() -> str:
 
 
 if __name__ == "__main__":
-    out = Console()
-    counts(out)
+    out = Console(width=120)
     speed(out)
+    counts(out)
     growth(out)
     memory(out)
