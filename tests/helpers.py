@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porcini import Limits, Model, explore, loads
 from porcini.core.events import Schedule
 from porcini.core.systems import Final
 from porcini.core.traces import Trace, normal_form
+from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.tally import Tally
 from porcini.ir.interpreter import GraphSystem
@@ -33,6 +35,27 @@ def all_runs(system: GraphSystem, most: int = 300) -> list[tuple[Trace, Final, o
     tally = Collecting(Limits(max_executions=most))
     tally.explore(lambda tally: exhaustive(system, tally))
     return tally.runs if tally.stopped == "exhausted" else None
+
+
+def engines_agree(system, names: Sequence[str], most: int) -> tuple[set, set] | None:
+    """(a) outcomes, (b) classes, (c) no class twice, (d) nothing blocked under `optimal`, against `exhaustive`.
+
+    Gives the classes and outcomes there are; None if there are too many interleavings to tell.
+    """
+    runs = all_runs(system, most)
+    if runs is None:
+        return None
+    classes = {class_of(trace) for trace, _, _ in runs}
+    outcomes = {(final.kind, str(final.state)) for _, final, _ in runs}
+    for name in names:
+        tally = Collecting()
+        ENGINES[name](system, tally, Options())
+        seen = [class_of(trace) for trace, _, _ in tally.runs]
+        assert set(seen) == classes, f"{name}: {len(set(seen))} of {len(classes)} classes"
+        assert len(seen) == len(set(seen)) == tally.counts.executions, f"{name} ran a class twice"
+        assert {(final.kind, str(final.state)) for _, final, _ in tally.runs} == outcomes
+        assert name != "optimal" or tally.counts.blocked == 0
+    return classes, outcomes
 
 
 def semantic_saves_runs_only(model: Model, most: int) -> None:

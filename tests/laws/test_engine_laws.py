@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import helpers
 import porcini
 from helpers import Collecting, all_runs, class_of, semantic_saves_runs_only, system_of
 from porcini.core.traces import switches
@@ -17,21 +18,7 @@ REDUCED = [name for name in COMPLETE if name != "exhaustive"]
 
 
 def engines_agree(source: str) -> None:
-    """(a) outcomes, (b) classes, (c) no class twice, (d) nothing blocked under `optimal`."""
-    system = system_of(source)
-    runs = all_runs(system, MOST)
-    if runs is None:
-        return
-    classes = {class_of(trace) for trace, _, _ in runs}
-    outcomes = {(final.kind, str(final.state)) for _, final, _ in runs}
-    for name in REDUCED:
-        tally = Collecting()
-        ENGINES[name](system, tally, Options())
-        seen = [class_of(trace) for trace, _, _ in tally.runs]
-        assert set(seen) == classes, f"{name}: {len(set(seen))} of {len(classes)} classes"
-        assert len(seen) == len(set(seen)) == tally.counts.executions, f"{name} ran a class twice"
-        assert {(final.kind, str(final.state)) for _, final, _ in tally.runs} == outcomes
-        assert name != "optimal" or tally.counts.blocked == 0
+    helpers.engines_agree(system_of(source), REDUCED, MOST)
 
 
 @MANY

@@ -228,8 +228,6 @@ def _waits(waiting: Waiting, file: str) -> str:
     seen = ", ".join(f"{name} = {show_value(value)}" for name, value in waiting.values.items())
     guard = waiting.guard if waiting.waits_for else f"`{waiting.guard}`"
     holds = f"holds {waiting.holds} and " if waiting.holds else ""
-    if waiting.waits_for and not waiting.holds and waiting.guard.endswith("free"):
-        guard += f", held by {waiting.waits_for[0]}"
     who = f"{waiting.pid} ({waiting.name})" if waiting.name else str(waiting.pid)
     return f"{who} {holds}waits{where} for {guard}" + (f", where {seen}" if seen else "")
 

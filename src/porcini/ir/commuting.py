@@ -22,6 +22,7 @@ from porcini.ir.expr import (
     Select,
     Store,
     Var,
+    conj,
     default,
     nodes,
     substitute,
@@ -42,12 +43,11 @@ def commute(a: Label, b: Label, smt: Smt) -> bool:
         smt.apply("or", smt.apply("not", term(can_a)), same_after_a),
         smt.apply("or", smt.apply("not", term(can_b)), same_after_b),
     ]
-    both = smt.apply("and", term(can_a), term(can_b))
+    both = conj(can_a, can_b)
     for variable in after_a.keys() | after_b.keys():
         a_then_b = substitute(after_b.get(variable, variable), after_a)
         b_then_a = substitute(after_a.get(variable, variable), after_b)
-        same = smt.apply("==", term(a_then_b), term(b_then_a))
-        claims.append(smt.apply("or", smt.apply("not", both), same))
+        claims.append(term.same_where(both, a_then_b, b_then_a))
     return all(map(smt.proves, claims))
 
 
@@ -67,6 +67,11 @@ class Terms:
             if node not in self.known:
                 self.known[node] = self._node(node)
         return self.known[expr]
+
+    def same_where(self, where: Expr, x: Expr, y: Expr) -> Term:
+        """The claim that two expressions are equal wherever a condition holds."""
+        smt = self.smt
+        return smt.apply("or", smt.apply("not", self(where)), smt.apply("==", self(x), self(y)))
 
     def _node(self, node: Expr) -> Term:
         smt, known = self.smt, self.known

@@ -54,7 +54,7 @@ from porcini.ir.steps import (
     While,
     expressions,
 )
-from porcini.solvers.smt import Smt
+from porcini.solvers.smt import Mismatch, Smt
 
 MOST_LEAVES = 32
 
@@ -243,10 +243,7 @@ def commute_on_one_object(a: Effect, b: Effect, theory: dict[str, str], smt: Smt
         left = substitute(after_b.get(v, v), after_a)
         right = substitute(after_a.get(v, v), after_b)
         claims.append((TRUE, left, right))
-    for where, x, y in claims:
-        if x is y:
-            continue
-        same = smt.apply("==", term(x), term(y))
-        if not smt.proves(smt.apply("or", smt.apply("not", term(where)), same)):
-            return False
-    return True
+    try:
+        return all(x is y or smt.proves(term.same_where(where, x, y)) for where, x, y in claims)
+    except Mismatch:  # what the solver's data cannot express is not proved
+        return False

@@ -393,7 +393,7 @@ class StepSystem(FrameSystem):
         group = self.group_of(state, me)
         holder = state[state[0].by_pid[group].base + 3]
         if point.kind != "get" and holder is not None:
-            guard = f"{_named(group)} to be free"
+            guard = f"{_named(group)} to be free, held by {holder}"
             return Waiting(process.pid, guard, {}, point.place, (holder,), None, self._name(process))
         trail: list[Any] = []
         ready = self._ready[state[b]]

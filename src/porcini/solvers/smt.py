@@ -14,6 +14,10 @@ Term = Any
 """A z3 term; nobody outside this module looks into one."""
 
 
+class Mismatch(Exception):
+    """Terms that do not go together: an order on data, a number where a rational is wanted."""
+
+
 class Smt:
     """Builds terms and proves claims, each within a time limit."""
 
@@ -57,6 +61,12 @@ class Smt:
         return self.variable(f"value {number}", sort)
 
     def function(self, name: str, args: list[Term], sort: str) -> Term:
+        try:
+            return self._function(name, args, sort)
+        except (TypeError, z3.Z3Exception) as problem:
+            raise Mismatch(str(problem)) from None
+
+    def _function(self, name: str, args: list[Term], sort: str) -> Term:
         """A function by name: those of sets and maps mean what they say, of others it is known that they are
         functions.
         """
@@ -90,6 +100,12 @@ class Smt:
 
     def apply(self, op: str, *args: Term) -> Term:
         """The operators of expressions, by their text; also `not`, `neg`, `ite` and `iff`."""
+        try:
+            return self._applied(op, args)
+        except (TypeError, z3.Z3Exception) as problem:
+            raise Mismatch(str(problem)) from None
+
+    def _applied(self, op: str, args: tuple[Term, ...]) -> Term:
         match op, args:
             case "and", _:
                 return z3.And(*args, self._context)

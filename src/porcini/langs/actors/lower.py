@@ -41,6 +41,7 @@ from porcini.ir.steps import (
 )
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.expressions import Scope, Typed
+from porcini.langs.actors.flow import check_returns, releasing, returning_last, returns
 from porcini.langs.actors.library import THEORY, observed, total
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
 from porcini.langs.actors.names import Arrow, World, world_of
@@ -58,51 +59,6 @@ def lower(program: ast.Program, file: str, source: str) -> StepGraph:
         lines = source.rstrip().splitlines()
         world.error("there is no main block", Place(len(lines), len(lines[-1]) + 1), "`{ ... }` at the end")
     return _Lowering(world).program(program.main)
-
-
-def releasing(world: World) -> frozenset[tuple[str, str]]:
-    """The methods that may let go of their object before they end."""
-    found: set[tuple[str, str]] = set()
-    calls: dict[tuple[str, str], set[str]] = {}
-    for class_ in world.classes.values():
-        for method in class_.methods:
-            here = calls[class_.name, method.name] = set()
-            for effect in _effects(method.body):
-                match effect:
-                    case ast.Call(receiver=ast.This(), method=name):
-                        here.add(name)
-                    case ast.New() | ast.Send():
-                        pass
-                    case _:
-                        found.add((class_.name, method.name))
-    while True:
-        more = {(c, m) for (c, m), callees in calls.items() if any((c, callee) in found for callee in callees)}
-        if more <= found:
-            return frozenset(found)
-        found |= more
-
-
-def _effects(node: ast.Statement) -> Iterator[ast.Statement | ast.Effect]:
-    """Everything in a statement that sends, makes, calls or waits."""
-    match node:
-        case ast.Declare(value=value) | ast.Assign(value=value) | ast.Return(value=value):
-            if isinstance(value, ast.Effect):
-                yield value
-        case ast.Do(effect=effect):
-            yield effect
-        case ast.Await() | ast.Suspend():
-            yield node
-        case ast.If(then=then, other=other):
-            yield from _effects(then)
-            yield from _effects(other)
-        case ast.While(body=body) | ast.Foreach(body=body):
-            yield from _effects(body)
-        case ast.Switch(arms=arms):
-            for _, arm in arms:
-                yield from _effects(arm)
-        case ast.Block(body=statements):
-            for statement in statements:
-                yield from _effects(statement)
 
 
 class _Lowering:
@@ -227,7 +183,7 @@ class _Body:
         for formal, type_ in formals:
             self.declare(formal.name, type_, formal.place)
         self.method.parameters = tuple(self.variables)
-        if self.result != UNIT and not _returns(body):
+        if self.result != UNIT and not returns(body):
             message = f"method `{self.method.name}` may end without a value of type {self.result}"
             self.world.error(message, self.method.place or body.place, "end it with `return`")
         self.method.entry = self.point("start", body.place, "its start")
@@ -538,8 +494,8 @@ class _Body:
         assert self.scope.class_ is not None
         class_ = self.world.classes[self.scope.class_]
         method = next(m for m in class_.methods if m.name == name)
-        body = _returning_last(method.body)
-        _check_returns(body, self.world)
+        body = returning_last(method.body)
+        check_returns(body, self.world)
         arrow = self.world.methods[f"class {class_.name}"][name]
         outer = self.scope.blocks, self.inlined, self.returns, self.result
         self.scope.blocks, self.inlined = [{}], (*self.inlined, name)
@@ -560,52 +516,3 @@ class _Body:
         code += self.block(body, own_scope=False)
         self.scope.blocks, self.inlined, self.returns, self.result = outer
         return tuple(code)
-
-
-def _returns(node: ast.Statement) -> bool:
-    """Does every way through a statement that ends end in `return`?"""
-    match node:
-        case ast.Return():
-            return True
-        case ast.Block(body=body):
-            return any(map(_returns, body))
-        case ast.If(then=then, other=other):
-            return _returns(then) and _returns(other)
-        case ast.Switch(arms=arms):
-            return bool(arms) and all(_returns(arm) for _, arm in arms)
-        case ast.While(test=ast.Construct(name="True")):
-            return True
-    return False
-
-
-def _returning_last(block: ast.Block) -> ast.Block:
-    """The same block with what follows an `if` that may return moved into its branches that do not."""
-    for k, node in enumerate(block.body):
-        if isinstance(node, ast.If) and (_returns(node.then) or _returns(node.other)):
-            rest = block.body[k + 1 :]
-            branches = [
-                _returning_last(branch if _returns(branch) else ast.Block(branch.place, branch.body + rest))
-                for branch in (node.then, node.other)
-            ]
-            return ast.Block(block.place, (*block.body[:k], ast.If(node.place, node.test, *branches)))
-    return block
-
-
-def _check_returns(node: ast.Statement, world: World, last: bool = True) -> None:
-    """In a body that is put in place of a call, `return` may only stand at the end."""
-    match node:
-        case ast.Return() if not last:
-            world.error(
-                "a method that may wait and is called synchronously can return only at its end", node.place
-            )
-        case ast.Block(body=body):
-            for k, statement in enumerate(body):
-                _check_returns(statement, world, last and k == len(body) - 1)
-        case ast.If(then=then, other=other):
-            _check_returns(then, world, last)
-            _check_returns(other, world, last)
-        case ast.While(body=body_) | ast.Foreach(body=body_):
-            _check_returns(body_, world, False)
-        case ast.Switch(arms=arms):
-            for _, arm in arms:
-                _check_returns(arm, world, last)
