@@ -7,6 +7,7 @@ import json
 import pytest
 
 from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401  (fixtures)
+from porcini.cli import main
 from porcini.engines.optimal import InternalError
 
 COUNTER = "x |-> 0, " + "; ".join(["True |> spawn(True |> x := x + 1)"] * 3)
@@ -73,3 +74,16 @@ def test_a_bug_of_ours_is_no_traceback(porcini, monkeypatch) -> None:  # noqa: F
     monkeypatch.setattr("porcini.engines.optimal.Optimal.next_move", lambda self, search, node: broken(self, node))
     status, out, err = porcini("explore", VINEYARD)
     assert (status, out, err) == (3, "", "porcini: internal error: Porcini bug: please report this\n")
+
+
+def test_a_deadlock_of_actors_names_the_cycle(tmp_path, capsys) -> None:
+    file = tmp_path / "ping.abs"
+    file.write_text("""interface A { Unit ask(A o); Unit answer(); }
+class P implements A { Unit ask(A o) { o.answer(); } Unit answer() { skip; } }
+{ A a = new P(); A b = new P(); a!ask(b); b!ask(a); }
+""")
+    assert main(["explore", str(file)]) == 1
+    printed = capsys.readouterr().out
+    assert "0.2 (P.ask) holds 0.0 and waits" in printed and "for the future of 0.2.0" in printed
+    assert "0.2.0 (P.answer) waits" in printed and "for 0.1 to be free, held by 0.3" in printed
+    assert "in a cycle: 0.2 -> 0.2.0 -> 0.3 -> 0.3.0 -> 0.2" in printed
