@@ -30,15 +30,21 @@ from porcini.formats.schedules import locate, parse_schedule
 from porcini.ir.frames import FrameRun
 from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
+from porcini.ir.packed.view import PackedView
 from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import StepGraph
-from porcini.langs import actors, gcl
+from porcini.langs import actors, gcl, promela
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
 
 T = TypeVar("T")
-Loader = Callable[[str, str], Graph | StepGraph]
-LANGUAGES: dict[str, Loader] = {"gcl": gcl.load, "abs": actors.load}
+Source = Graph | StepGraph | promela.Model
+Loader = Callable[[str, str, Mapping[str, str]], Source]
+LANGUAGES: dict[str, Loader] = {
+    "gcl": lambda source, file, _: gcl.load(source, file),
+    "abs": lambda source, file, _: actors.load(source, file),
+    "pml": promela.load,
+}
 """Languages by the ending of their files."""
 
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
@@ -60,11 +66,15 @@ class Model:
     file: str
     language: str
     source: str
-    graph: Graph | StepGraph
+    graph: Source
 
-    def system(self, inputs: Mapping[str, Value] | None = None) -> GraphSystem | StepSystem:
+    def system(self, inputs: Mapping[str, Value] | None = None) -> GraphSystem | StepSystem | PackedView:
         """The compiled program, with a value for each of its inputs."""
         given = dict(inputs or {})
+        if isinstance(self.graph, promela.Model):
+            if given:
+                raise InputError("Promela models have no inputs", file=self.file, hint="-D N=3 defines a macro")
+            return PackedView(self.graph.program)
         for name, value in given.items():
             type_ = self.graph.inputs.get(name)
             if type_ is None:
@@ -88,6 +98,8 @@ class Model:
 
     def takes(self, engine: str) -> bool:
         """Is an engine for programs of this kind?"""
+        if isinstance(self.graph, promela.Model):
+            return engine not in (*BY_FORMULAS, *BY_ACTORS)
         return engine not in (BY_FORMULAS if isinstance(self.graph, StepGraph) else BY_ACTORS)
 
     @property
@@ -95,11 +107,14 @@ class Model:
         """What can be observed: variables, or fields by name."""
         if isinstance(self.graph, StepGraph):
             return {v.name[1:] for class_ in self.graph.classes for v in class_.fields}
+        if isinstance(self.graph, promela.Model):
+            program = self.graph.program
+            return {v.name for v in program.globals} | {channel.name for channel in program.channels}
         return {variable.name for variable in self.graph.variables}
 
 
-def load(file: str | Path) -> Model:
-    """Read a program. What is wrong with it is an `InputError` that says where.
+def load(file: str | Path, *, defines: Mapping[str, str] | None = None) -> Model:
+    """Read a program. What is wrong with it is an `InputError` that says where; `defines` are macros of Promela.
 
     >>> load("examples/gcl/vineyard.gcl").language
     'gcl'
@@ -119,10 +134,12 @@ def load(file: str | Path) -> Model:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise InputError(f"is not UTF-8 text (byte {problem.start})", file=str(file)) from None
-    return loads(text, source_path.suffix.removeprefix("."), str(file))
+    return loads(text, source_path.suffix.removeprefix("."), str(file), defines=defines)
 
 
-def loads(source: str, language: str = "gcl", file: str = "<text>") -> Model:
+def loads(
+    source: str, language: str = "gcl", file: str = "<text>", *, defines: Mapping[str, str] | None = None
+) -> Model:
     """Read a program from a string.
 
     >>> explore(loads("x |-> 0, True |> spawn(True |> x := 1); True |> x := 2")).verdict
@@ -131,7 +148,9 @@ def loads(source: str, language: str = "gcl", file: str = "<text>") -> Model:
     if language not in LANGUAGES:
         known = ", ".join("." + ending for ending in LANGUAGES)
         raise InputError(f"unknown language `.{language}`", file=file, hint=f"known: {known}")
-    return Model(file, language, source, LANGUAGES[language](source, file))
+    if defines and language != "pml":
+        raise InputError("macros are defined for Promela only", file=file)
+    return Model(file, language, source, LANGUAGES[language](source, file, defines or {}))
 
 
 def run(
@@ -198,6 +217,8 @@ def explore(
     """
     model = _model(model)
     search = _named("engine", engine, ENGINES)
+    if independence == "semantic" and model.language == "pml":
+        raise InputError("Promela knows syntactic independence only", file=model.file)
     dependence = _named("independence", independence, INDEPENDENCES)()
     if independence == "semantic" and engine in _WITHOUT_SEMANTIC:
         raise InputError(f"engine `{engine}` knows syntactic independence only")
@@ -223,8 +244,15 @@ def explore(
         independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
         counterexample=shrunk(violation[1]) if violation else None,
-        notes=dependence.notes() + _advice(tally, engine, violation is not None),
+        notes=dependence.notes() + _noticed(system) + _advice(tally, engine, violation is not None),
     )
+
+
+def _noticed(system: GraphSystem | StepSystem | PackedView) -> tuple[str, ...]:
+    """What the program did that should be known."""
+    if not isinstance(system, PackedView):
+        return ()
+    return tuple(dict.fromkeys([*system.system.program.notes, *system.system.notes]))
 
 
 def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ from porcini import api
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.catalogue import ENGINES, Options
+from porcini.engines.ample import Ample
+from porcini.engines.catalogue import ENGINES, Options, Reducing
 from porcini.engines.graph import Order
 from porcini.engines.limits import Limits
 from porcini.engines.optimal import InternalError
@@ -107,9 +108,19 @@ def _show(report: Report, options: argparse.Namespace) -> None:
 # Commands
 
 
+def _model(options: argparse.Namespace) -> api.Model:
+    defines: dict[str, str] = {}
+    for item in options.define:
+        name, _, text = item.partition("=")
+        if not name.strip().isidentifier():
+            raise InputError(f"-D wants NAME or NAME=TEXT, not {item!r}")
+        defines[name.strip()] = text.strip() or "1"
+    return api.load(options.file, defines=defines)
+
+
 def _run(options: argparse.Namespace) -> Report:
     return api.run(
-        options.file,
+        _model(options),
         seed=options.seed,
         schedule=options.schedule,
         observe=options.observe,
@@ -119,7 +130,7 @@ def _run(options: argparse.Namespace) -> Report:
 
 
 def _replay(options: argparse.Namespace) -> Report:
-    return api.replay(options.file, options.schedule, observe=options.observe, inputs=_inputs(options.input))
+    return api.replay(_model(options), options.schedule, observe=options.observe, inputs=_inputs(options.input))
 
 
 def _explore(options: argparse.Namespace) -> Report:
@@ -127,7 +138,7 @@ def _explore(options: argparse.Namespace) -> Report:
         return _compare(options)
     with _Progress(options) as watch:
         return api.explore(
-            options.file,
+            _model(options),
             engine=options.engine,
             independence=options.independence,
             property=options.property,
@@ -149,19 +160,23 @@ def _explore(options: argparse.Namespace) -> Report:
 def _check(options: argparse.Namespace) -> Report:
     with _Progress(options) as watch:
         return api.check(
-            options.file,
+            _model(options),
             first=options.first,
             observe=options.observe,
             inputs=_inputs(options.input),
             limits=_limits(options),
-            options=Options(search=options.search, ample="none" if options.no_reduction else options.ample),
+            options=Options(
+                search=options.search,
+                reduction="none" if options.no_reduction else options.reduction,
+                ample=options.ample,
+            ),
             watch=watch,
         )
 
 
 def _compare(options: argparse.Namespace) -> Report:
     """Every engine on one program; the exit status is that of `optimal`."""
-    reports = api.compare(options.file, inputs=_inputs(options.input), limits=_limits(options))
+    reports = api.compare(_model(options), inputs=_inputs(options.input), limits=_limits(options))
     if options.json:
         table = [to_json(report, porcini.__version__) | {"seconds": report.seconds} for report in reports]
         print(json.dumps(table, ensure_ascii=False))
@@ -174,7 +189,7 @@ def _compare(options: argparse.Namespace) -> Report:
 def _permute(options: argparse.Namespace) -> Report:
     with _Progress(options) as watch:
         return api.permute(
-            options.file,
+            _model(options),
             seed=options.seed,
             schedule=options.schedule,
             seeds=options.seeds,
@@ -251,7 +266,13 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     check = _command(commands, "check", "every reachable state: can it deadlock, can it fail?", _check)
     check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
-    check.add_argument("--ample", choices=("closure", "single"), default="closure", help="how to reduce (P1)")
+    check.add_argument(
+        "--reduction",
+        choices=get_args(Reducing),
+        default="stubborn",
+        help="how to reduce (default: stubborn)",
+    )
+    check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")
     check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")
@@ -273,7 +294,8 @@ def _command(
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
     command.set_defaults(command=function, printed=False)
-    command.add_argument("file", metavar="FILE", help="a program: .gcl or .abs")
+    command.add_argument("file", metavar="FILE", help="a program: .gcl, .abs or .pml")
+    command.add_argument("-D", metavar="N=TEXT", action="append", default=[], dest="define", help="a macro (.pml)")
     command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
     command.add_argument("--json", action="store_true", help="print one JSON object")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import get_args
 
@@ -13,14 +14,15 @@ from actor_strategies import actor_programs
 from helpers import all_runs
 from porcini import Limits
 from porcini.core.footprints import EMPTY, Footprint
-from porcini.engines import graph
+from porcini.engines.ample import Ample, AmpleSets
 from porcini.engines.catalogue import Options
-from porcini.engines.graph import Ample, Order
+from porcini.engines.graph import Graph, Order
 from porcini.ir.lookahead import GraphLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
-WAYS = list(product(get_args(Order), get_args(Ample)))
+AMPLE = [Options(reduction="ample", ample=ample) for ample in get_args(Ample)]
+REDUCTIONS = [Options(reduction="none"), *AMPLE]
 
 
 def ends_agree(model: porcini.Model) -> None:
@@ -29,10 +31,10 @@ def ends_agree(model: porcini.Model) -> None:
         return
     wanted = {(final.kind, str(final.state)) for _, final, _ in runs}
     most = None
-    for search, ample in sorted(WAYS, key=lambda way: way[1] != "none"):
-        report = porcini.explore(model, engine="graph", options=Options(search=search, ample=ample))
-        assert {(o.kind, str(dict(o.state))) for o in report.outcomes} == wanted, (search, ample)
-        most = report.counts.states if ample == "none" else most
+    for options, search in product(REDUCTIONS, get_args(Order)):
+        report = porcini.explore(model, engine="graph", options=replace(options, search=search))
+        assert {(o.kind, str(dict(o.state))) for o in report.outcomes} == wanted, options
+        most = report.counts.states if options.reduction == "none" else most
         assert most is not None and report.counts.states <= most
         for outcome in report.outcomes[:3]:
             again = porcini.replay(model, porcini.show_schedule(outcome.schedule)).outcomes[0]
@@ -65,7 +67,7 @@ def independent(n: int) -> str:
 def test_independent_processes_cost_no_product() -> None:
     """n processes of two steps: 3^n states and more without reduction, a line with it."""
     model = porcini.loads(independent(6))
-    full = porcini.check(model, options=Options(ample="none")).counts.states
+    full = porcini.check(model, options=Options(reduction="none")).counts.states
     reduced = porcini.check(model).counts.states
     assert full > 3**6 and reduced < 60
 
@@ -81,18 +83,20 @@ True |> spawn(open |> y := x)
 def test_a_disabled_process_counts_too() -> None:
     """P1, erratum 1: q waits for a lock that r frees, and then reads what p writes."""
     for ample in ("single", "closure"):
-        report = porcini.explore(porcini.loads(P1_ERRATUM_1), engine="graph", options=Options(ample=ample))
+        report = porcini.explore(
+            porcini.loads(P1_ERRATUM_1), engine="graph", options=Options(reduction="ample", ample=ample)
+        )
         assert {outcome.state["y"] for outcome in report.outcomes} == {0, 1}
 
 
 def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
     """C'1 as printed in P1."""
-    real = graph.Graph._ample
+    real = AmpleSets._ample
 
     def as_printed(self, state, actions):
         return real(self, state, [action for action in actions if action.enabled])
 
-    monkeypatch.setattr(graph.Graph, "_ample", as_printed)
+    monkeypatch.setattr(AmpleSets, "_ample", as_printed)
     with pytest.raises(AssertionError):
         ends_agree(porcini.loads(P1_ERRATUM_1))
 
@@ -109,27 +113,24 @@ ENDLESS_NEIGHBOUR = "x |-> 0, y |-> 0, True |> spawn(True |>* x := 1 - x); True 
 @pytest.mark.parametrize("search", get_args(Order))
 def test_nobody_is_left_out_for_ever(search: str) -> None:
     """C3: a process that turns in a circle must not keep another from failing."""
-    for ample in get_args(Ample):
-        report = porcini.check(porcini.loads(ENDLESS_NEIGHBOUR), options=Options(search=search, ample=ample))
+    for options in REDUCTIONS:
+        report = porcini.check(porcini.loads(ENDLESS_NEIGHBOUR), options=replace(options, search=search))
         assert (report.verdict, report.property) == ("violated", "failure-free")
 
 
 def test_mutant_without_c3(monkeypatch) -> None:
     """In depth, a circle of the first process would be all there is."""
-    monkeypatch.setattr(graph.Graph, "_in_depth", _depth_first_without_c3)
-    report = porcini.check(porcini.loads(ENDLESS_NEIGHBOUR), options=Options(ample="single"))
-    assert report.verdict == "holds", "the mutant misses the failure: C3 is what finds it"
+    real = Graph.__init__
 
+    def careless(self, *args, **kwargs):
+        real(self, *args, **kwargs)
+        self.careful = False
 
-def _depth_first_without_c3(self, start) -> None:
-    stack = [start]
-    while stack:
-        state = stack.pop()
-        actions = self.system.actions(state)
-        for action in graph._enabled(actions, self._ample(state, actions)):
-            after, event = self.system.fire(state, action)
-            if self._enter(state, event, after):
-                stack.append(after)
+    monkeypatch.setattr(Graph, "__init__", careless)
+    for search in get_args(Order):
+        options = Options(search=search, reduction="ample", ample="single")
+        report = porcini.check(porcini.loads(ENDLESS_NEIGHBOUR), options=options)
+        assert report.verdict == "holds", "the mutant misses the failure: C3 is what finds it"
 
 
 def test_limits_and_footprints() -> None:

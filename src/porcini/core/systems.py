@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from porcini.core.errors import Place
-from porcini.core.events import Action, Event
+from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 
@@ -96,6 +96,22 @@ class Program(Protocol):
     def start(self) -> Run: ...
 
     # A program of which processes may have several choices says so by an attribute `chooses`.
+
+
+class StateGraph(Protocol[S]):
+    """A program as states and what comes after each, for searches that keep states instead of runs."""
+
+    failures: dict[FailureKind, tuple[S, S]]
+    """By kind, a step that was seen to fail: the state before it and the one after."""
+
+    def initial(self) -> S: ...
+
+    def successors(self, state: S) -> Sequence[S]: ...
+
+    def way(self, state: S, after: S) -> Sequence[Event]:
+        """The events that lead from a state to one of its successors."""
+
+    def final(self, state: S) -> Final: ...
 
 
 class Lookahead(Protocol[S_in]):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from porcini.core.execution import Dependence
 from porcini.core.systems import Program, TransitionSystem
+from porcini.engines.ample import Ample, AmpleSets, SystemGraph
 from porcini.engines.backtracking import Classic, Sleep, Source
 from porcini.engines.exhaustive import exhaustive
-from porcini.engines.graph import Ample, Graph, Order
+from porcini.engines.graph import Chooser, Graph, Order
 from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search
 from porcini.engines.seeding import fagiani
@@ -19,7 +20,11 @@ from porcini.engines.transdpor import ActorSelection, TaskSelection, transdpor
 from porcini.engines.walks import pct, random_walks
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.packed.graph import PackedGraph
+from porcini.ir.packed.view import PackedView
 from porcini.ir.step_system import StepSystem
+
+Reducing = Literal["stubborn", "ample", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,9 @@ class Options:
     actors: ActorSelection = "stable"
     tasks: TaskSelection = "independent"
     search: Order = "dfs"
+    reduction: Reducing = "stubborn"
     ample: Ample = "closure"
+    optimise: bool = True
 
 
 Engine = Callable[[Program, Tally, Options], None]
@@ -60,9 +67,20 @@ BY_FORMULAS, BY_ACTORS = ("fagiani",), ("transdpor",)
 
 
 def _by_states(program: Program, tally: Tally, options: Options) -> None:
-    lookahead: Any = GraphLookahead(program.graph) if isinstance(program, GraphSystem) else None
+    if isinstance(program, PackedView):
+        _by_packed_states(program, tally, options)
+        return
     assert isinstance(program, TransitionSystem), "all that are loaded from files are"
-    Graph(program, lookahead, tally, options.ample).explore(options.search)
+    graph = SystemGraph(program)
+    reduction: Chooser[Any] | None = None
+    if isinstance(program, GraphSystem) and options.reduction != "none":
+        lookahead: Any = GraphLookahead(program.graph)
+        reduction = AmpleSets(graph, lookahead, options.ample)
+    Graph(graph, reduction, tally).explore(options.search)
+
+
+def _by_packed_states(program: PackedView, tally: Tally, options: Options) -> None:
+    Graph(PackedGraph(program), None, tally).explore(options.search)
 
 
 def _by_actors(program: Program, tally: Tally, options: Options) -> None:

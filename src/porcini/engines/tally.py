@@ -84,8 +84,19 @@ class Tally:
         """Something was left out on purpose: the search goes on, but can prove nothing."""
         self.stopped, self.limit = "limit", limit
 
-    def complete(self, events: Sequence[Event], final: Final, name: Hashable) -> None:
-        """A run in which nothing can move any more. Engines that never repeat a class need not name it."""
+    def look(self) -> None:
+        """For searches that count for themselves: is there time left?"""
+        if self._full:
+            raise LimitHit(f"the limit of {self.limits.max_executions:,} executions")
+        self.clock.check()
+        if self.watch:
+            self.watch(self)
+
+    def complete(
+        self, events: Sequence[Event] | Callable[[], Sequence[Event]], final: Final, name: Hashable
+    ) -> None:
+        """A run in which nothing can move any more, or how to get it if it is wanted as an example. Engines that
+        never repeat a class need not name it."""
         self.counts.executions += 1
         if name is None:
             self.counts.classes += 1
@@ -96,7 +107,8 @@ class Tally:
         key = (final.kind, *state.items())
         seen = self._seen.get(key)
         if seen is None:
-            seen = self._seen[key] = _Seen(Final(final.kind, state, final.waiting), Trace(events))
+            trace = Trace(events() if callable(events) else events)
+            seen = self._seen[key] = _Seen(Final(final.kind, state, final.waiting), trace)
         seen.executions += 1
         if self.violated and seen.executions == 1 and self.violated(self.outcomes):
             raise FirstViolation

@@ -1,0 +1,1 @@
+"""Programs of bounded variables and channels, whose states are packed into one whole number each."""

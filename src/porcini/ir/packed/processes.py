@@ -1,0 +1,100 @@
+"""The processes of a state, each with its code: a crew.
+
+A process is compiled once for its slot, its template and the values of its constant parameters, and shared by all
+crews that it is in. Most programs have few crews; which one a state has is told by a few of its bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
+from porcini.ir.packed.layout import Channel, Layout
+from porcini.ir.packed.program import Edge, Point, Template, Var
+from porcini.ir.packed.touch import Resources, Touch, Toucher
+
+
+@dataclass(eq=False, slots=True)
+class PointCode:
+    """A point of one process, compiled."""
+
+    number: int
+    point: Point
+    edges: tuple[EdgeCode, ...]
+    touches: tuple[Touch, ...]
+    """Of each edge."""
+    touch: Touch
+    """Of all edges together."""
+
+
+class Process:
+    """One process, specialised for where it stands."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        number: int,
+        slot: int,
+        values: dict[Var, int],
+        around: Surroundings,
+        channels: dict[int, Channel],
+        resources: Resources,
+    ) -> None:
+        self.number, self.slot = number, slot
+        self.template: Template = layout.program.templates[number]
+        self.constants = Constants(slot, values)
+        self.base = layout.base(slot)
+        self.point_at = layout.point_at(slot)
+        self.point_mask = (1 << layout.point_bits[number]) - 1
+        self.frame_mask = layout.frame_mask(slot, number)
+        self.failed_assertion, self.failed_error = len(self.template.points), len(self.template.points) + 1
+        self.coder = Coder(layout, number, self.constants, around, channels)
+        self.toucher = Toucher(layout, number, self.constants, channels, resources, channels.get)
+        self._points: dict[int, PointCode] = {}
+
+    def point(self, number: int) -> PointCode:
+        """A point's code; that of a failed process has no edges."""
+        found = self._points.get(number)
+        if found is None:
+            found = self._points[number] = self._compiled(number)
+        return found
+
+    def _compiled(self, number: int) -> PointCode:
+        points = self.template.points
+        point = points[number] if number < len(points) else Point(points[-1].place)
+        touches = tuple(self._touch(point, edge) for edge in point.edges)
+        touch = Touch(bits=self.toucher.point)
+        for part in touches:
+            touch |= part
+        return PointCode(number, point, tuple(map(self.coder.edge, point.edges)), touches, touch)
+
+    def _touch(self, point: Point, edge: Edge) -> Touch:
+        """What an edge touches; `else` reads the guards of its family, and what they communicate on."""
+        touch = self.toucher.edge(edge)
+        if edge.otherwise:
+            for other in point.edges:
+                if other.family == edge.family and not other.otherwise:
+                    seen = self.toucher.edge(other)
+                    touch |= Touch(bits=seen.bits, reads=seen.reads, wide=seen.wide)
+                    if other.talk is not None:
+                        touch |= self.toucher.tested(other.talk.channel)
+        return touch
+
+    def here(self, s: int) -> int:
+        return s >> self.point_at & self.point_mask
+
+    def at(self, s: int) -> PointCode:
+        number = s >> self.point_at & self.point_mask
+        return self._points.get(number) or self.point(number)
+
+    def moved_to(self, s: int, point: int) -> int:
+        return s ^ ((s >> self.point_at ^ point) & self.point_mask) << self.point_at
+
+
+@dataclass(eq=False, slots=True)
+class Crew:
+    """All processes of a state, by their numbers."""
+
+    members: tuple[Process, ...]
+    notes: dict[str, object] = field(default_factory=dict)
+    """What others work out once per crew."""

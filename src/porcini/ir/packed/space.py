@@ -1,0 +1,261 @@
+"""The states of a packed program and what comes after each: by looking up, not by running.
+
+What a process does depends on a few bits of the state only: its point, what its edges read, and what they write.
+So its steps are worked out once for each value of those bits, and kept as differences: a successor is a sum.
+Processes whose bits take few values are looked up together, as one group; a state then costs a few masks and
+look-ups.
+
+Between states nobody holds the turn: an atomic sequence is one step, as in SPIN, whose states inside it are not
+counted either. With `inside` its states are states too, for formulas that look at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from porcini.core.errors import LimitHit
+from porcini.core.events import FailureKind
+from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT
+from porcini.ir.packed.processes import Crew, Process
+from porcini.ir.packed.program import MOST_PROCESSES, Receive, Start
+from porcini.ir.packed.system import PackedSystem, Step, rendezvous
+from porcini.ir.packed.touch import EVERYTHING
+
+_SAMPLE = 512
+"""States of a crew after which its processes are put into groups."""
+_MOST_VIEWS = 4_096
+"""About how many entries the table of a group may get."""
+_MOST_KEPT = 1 << 20
+LONGEST_ATOMIC = 1_000_000
+
+
+class Move(NamedTuple):
+    """A step of one process, with what an atomic sequence does after it: by how much it changes the state."""
+
+    code: EdgeCode
+    partner: Process | None
+    partner_code: EdgeCode | None
+    change: int
+
+
+class _Group:
+    """Processes that are looked up together."""
+
+    __slots__ = ("members", "points", "tables")
+
+    def __init__(self, members: Sequence[Process]) -> None:
+        self.members = tuple(members)
+        self.points = 0
+        for process in members:
+            self.points |= process.toucher.point
+        self.tables: dict[int, tuple[int, dict[int, tuple[int, ...]]]] = {}
+
+
+class _Seen:
+    """What is kept for one crew."""
+
+    __slots__ = ("groups", "masks", "moves", "states")
+
+    def __init__(self, crew: Crew) -> None:
+        self.groups = [_Group([process]) for process in crew.members]
+        self.masks: dict[tuple[int, int], int] = {}
+        self.moves: dict[tuple[int, int], dict[int, tuple[Move, ...]]] = {}
+        self.states = 0
+
+
+class Space:
+    """The graph of states: `initial`, `successors`, and for reductions `moves` of one process."""
+
+    def __init__(self, system: PackedSystem, *, inside: bool = False) -> None:
+        self.system = system
+        self.inside = inside and system.has_atomic
+        self.failures: dict[FailureKind, tuple[int, int]] = {}
+        """By kind, the first move that was seen to fail: the state before it and the one after."""
+        self._seen: dict[Crew, _Seen] = {}
+        # Where nobody starts processes, how many there are tells who they are: the youngest goes first.
+        self._by_population: list[Crew | None] | None = None if system.starts else [None] * (MOST_PROCESSES + 1)
+
+    def initial(self) -> int:
+        return self.system.initial()
+
+    def successors(self, s: int) -> list[int]:
+        """The states after a state, one for each move."""
+        crew = self.crew(s)
+        seen = self._seen.get(crew)
+        if seen is None:
+            seen = self._seen[crew] = _Seen(crew)
+        if self.inside and s & HOLDER:
+            return [s + move.change for move in self.moves(s, crew, crew.members[(s & HOLDER) - 1])]
+        after: list[int] = []
+        for group in seen.groups:
+            points = s & group.points
+            table = group.tables.get(points)
+            if table is None:
+                table = group.tables[points] = self._mask(crew, seen, group.members, s), {}
+            mask, known = table
+            view = s & mask
+            changes = known.get(view)
+            if changes is None:
+                changes = known[view] = tuple(
+                    move.change for process in group.members for move in self.moves(s, crew, process)
+                )
+            for change in changes:
+                after.append(s + change)
+        seen.states += 1
+        if seen.states == _SAMPLE:
+            self._regroup(seen)
+        if not after and self.system.uses_timeout:
+            return [s + move.change for process in crew.members for move in self.quiet_moves(s, crew, process)]
+        return after
+
+    def crew(self, s: int) -> Crew:
+        if self._by_population is None:
+            return self.system.crew(s)
+        population = (s & POPULATION) >> POPULATION_AT
+        crew = self._by_population[population]
+        if crew is None:
+            crew = self._by_population[population] = self.system.crew(s)
+        return crew
+
+    def moves(self, s: int, crew: Crew, process: Process) -> tuple[Move, ...]:
+        """What one process can do in a state, worked out once for what it looks at."""
+        seen = self._seen.get(crew)
+        if seen is None:
+            seen = self._seen[crew] = _Seen(crew)
+        key = process.slot, process.here(s)
+        mask = seen.masks.get(key)
+        if mask is None:
+            mask = seen.masks[key] = self._looked_at(crew, process, key[1])
+        known = seen.moves.setdefault(key, {})
+        view = s & mask
+        moves = known.get(view)
+        if moves is None:
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            found = self.system.steps_of(s, crew, process)
+            moves = known[view] = tuple(self._moves(s, found))
+        return moves
+
+    def quiet_moves(self, s: int, crew: Crew, process: Process) -> list[Move]:
+        """What a process can do once nothing can be done without `timeout`."""
+        return self._moves(s, self.system.steps_of(s, crew, process, quiet=True))
+
+    def _moves(self, s: int, steps: Iterable[Step]) -> list[Move]:
+        found: list[Move] = []
+        for step in steps:
+            if step.failure is not None:
+                self.failures.setdefault(step.failure[0], (s, step.after))
+            ends = [step.after] if self.inside or not step.after & HOLDER else self._ends(s, step.after)
+            found += [Move(step.code, step.partner, step.partner_code, after - s) for after in ends]
+        return found
+
+    def _ends(self, start: int, s: int) -> list[int]:
+        """The states in which the turn is given up, from one in which it is held, after `start`."""
+        seen, left, ends = {s}, [s], []
+        while left:
+            for step in self.system.steps(left.pop()):
+                after = step.after
+                if step.failure is not None:
+                    self.failures.setdefault(step.failure[0], (start, after))
+                if not after & HOLDER:
+                    ends.append(after)
+                elif after not in seen:
+                    seen.add(after)
+                    left.append(after)
+                    if len(seen) > LONGEST_ATOMIC:
+                        raise LimitHit(f"the limit of {LONGEST_ATOMIC:,} states inside one atomic sequence")
+        if not ends:
+            raise LimitHit("an atomic sequence that never ends")
+        return list(dict.fromkeys(ends))
+
+    def way(self, s: int, after: int) -> list[Step]:
+        """The steps from a state to one of its successors."""
+        for step in self.system.steps(s):
+            if step.after == after:
+                return [step]
+        paths = [(step.after, [step]) for step in self.system.steps(s) if step.after & HOLDER]
+        seen = {state for state, _ in paths}
+        while paths:
+            state, path = paths.pop()
+            for step in self.system.steps(state):
+                if step.after == after:
+                    return [*path, step]
+                if step.after & HOLDER and step.after not in seen:
+                    seen.add(step.after)
+                    paths.append((step.after, [*path, step]))
+        raise AssertionError("Porcini bug: no step leads from a state to its successor")
+
+    # What moves depend on
+
+    def _mask(self, crew: Crew, seen: _Seen, members: Sequence[Process], s: int) -> int:
+        mask = 0
+        for process in members:
+            key = process.slot, process.here(s)
+            if key not in seen.masks:
+                seen.masks[key] = self._looked_at(crew, process, key[1])
+            mask |= seen.masks[key]
+        return mask
+
+    def _looked_at(self, crew: Crew, process: Process, point: int) -> int:
+        """The bits on which the moves from a point depend, with all that follows while the turn is held."""
+        bits, left = 0, [(process, point)]
+        seen: set[tuple[Process, int]] = set(left)
+        starts = meets = False
+        while left:
+            mover, number = left.pop()
+            here = mover.point(number)
+            bits |= here.touch.bits
+            for code in here.edges:
+                followed = [(mover, code.edge.target)] if code.edge.holds or code.edge.glued else []
+                starts = starts or any(isinstance(op, Start) for op in code.edge.ops)
+                if rendezvous(code) and not isinstance(code.edge.talk, Receive):
+                    meets = True
+                    for other in crew.members:
+                        if other is not mover:
+                            bits |= other.toucher.point
+                            bits |= self._answers(other, code, followed)
+                for pair in followed:
+                    if pair not in seen:
+                        seen.add(pair)
+                        left.append(pair)
+        # A process that is started meanwhile may answer: nothing is known of it yet.
+        return EVERYTHING if starts and meets else bits
+
+    def _answers(self, other: Process, sent: EdgeCode, followed: list[tuple[Process, int]]) -> int:
+        """What the edges look at by which another process may receive in a rendezvous."""
+        bits = 0
+        for point in range(len(other.template.points)):
+            edges = other.template.points[point].edges
+            if not any(isinstance(edge.talk, Receive) for edge in edges):
+                continue
+            for code, touch in zip(other.point(point).edges, other.point(point).touches, strict=True):
+                if isinstance(code.edge.talk, Receive) and may_meet(sent, code):
+                    bits |= touch.bits
+                    if code.edge.holds:
+                        followed.append((other, code.edge.target))
+        return bits
+
+    def _regroup(self, seen: _Seen) -> None:
+        """Put together what takes few values. Groups of one are left if they take many."""
+        groups: list[_Group] = []
+        members: list[Process] = []
+        expected = 1
+        sizes = [(group, sum(len(known) for _, known in group.tables.values())) for group in seen.groups]
+        for group, size in sizes:
+            if members and expected * size > _MOST_VIEWS:
+                groups.append(_Group(members))
+                members, expected = [], 1
+            members += group.members
+            expected *= max(size, 1)
+        if members:
+            groups.append(_Group(members))
+        seen.groups = groups
+
+
+def may_meet(sent: EdgeCode, received: EdgeCode) -> bool:
+    """May these two be the halves of one rendezvous?"""
+    if not rendezvous(received):
+        return False
+    return sent.fixed is None or received.fixed is None or sent.fixed.id == received.fixed.id

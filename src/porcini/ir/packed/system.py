@@ -1,0 +1,371 @@
+"""Running packed programs.
+
+    crew        who is there in a state
+    steps       what each process can do, one edge at a time
+    fire        one of these steps, with the turn: a process inside `atomic` goes on alone until it is blocked
+
+A rendezvous is a step of the sender with a partner. What fails stops its process for good, and marks the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from porcini.core.errors import LimitHit
+from porcini.core.events import FailureKind
+from porcini.ir.packed.code import Coder, Constants, EdgeCode
+from porcini.ir.packed.layout import (
+    ASSERTION_FAILED,
+    ERROR_FAILED,
+    FAILED_AT,
+    HOLDER,
+    ONE_PROCESS,
+    POPULATION,
+    POPULATION_AT,
+    Channel,
+    CheckFailed,
+    Layout,
+    RunError,
+    matches,
+)
+from porcini.ir.packed.processes import Crew, PointCode, Process
+from porcini.ir.packed.program import MOST_PROCESSES, Program, Quiet, Receive, Send, Var, expressions, walk
+from porcini.ir.packed.touch import Resources
+
+LONGEST_D_STEP = 1_000_000
+
+
+class Step(NamedTuple):
+    """What one process can do, and the state after it; `partner` receives, if it is a rendezvous."""
+
+    process: Process
+    code: EdgeCode
+    after: int
+    partner: Process | None = None
+    partner_code: EdgeCode | None = None
+    failure: tuple[FailureKind, str] | None = None
+
+    @property
+    def holder(self) -> Process | None:
+        """Who goes on alone after this step."""
+        if self.failure is not None:
+            return None
+        if self.partner is not None and self.partner_code is not None:
+            return self.partner if self.partner_code.edge.holds else None
+        return self.process if self.code.edge.holds else None
+
+
+class PackedSystem:
+    """A program with its states; they are whole numbers."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.layout = Layout(program)
+        self.resources = Resources()
+        self.notes: dict[str, None] = {}
+        """What should be said of the runs seen so far: values that were wrapped around, say."""
+        edges = [edge for t in program.templates for point in t.points for edge in point.edges]
+        self.uses_timeout = any(isinstance(part, Quiet) for e in edges for x in expressions(e) for part in walk(x))
+        self.has_atomic = any(edge.holds for edge in edges)
+        self.starts = any(template.starts for template in program.templates)
+        self._crews: dict[int, tuple[int, dict[int, Crew]]] = {}
+        self._processes: dict[tuple[object, ...], Process] = {}
+        self._templates_mask = 0
+        for slot in range(MOST_PROCESSES):
+            self._templates_mask |= (1 << self.layout.template_bits) - 1 << self.layout.base(slot)
+        s = 0
+        for var in program.globals:
+            s = self._with_cells(s, var, self.layout.of_var[var])
+        for channel in self.layout.shared_channels:
+            channel.wrapped = self.wrapped
+        for number in program.initial:
+            s = self.start(s, number, ())
+        self._initial = s
+
+    def initial(self) -> int:
+        return self._initial
+
+    # What generated code asks for
+
+    def channel(self, s: int, number: int) -> Channel:
+        shared = self.layout.shared_channels
+        if 1 <= number <= len(shared):
+            return shared[number - 1]
+        each = self.layout.channels_each
+        if number > len(shared) and each:
+            slot, index = divmod(number - len(shared) - 1, each)
+            template = self.layout.template_of(s, slot)
+            if template >= 0 and index < len(self.program.templates[template].channels):
+                channel = self.layout.own_channel(slot, template, index)
+                channel.wrapped = self.wrapped
+                return channel
+        raise RunError(
+            "an uninitialised channel is used" if number == 0 else "the channel is gone with its process"
+        )
+
+    def start(self, s: int, template: int, args: tuple[int, ...]) -> int:
+        slot = (s & POPULATION) >> POPULATION_AT
+        if slot >= MOST_PROCESSES:
+            raise RunError(f"too many processes: the limit is {MOST_PROCESSES}, as in SPIN")
+        base = self.layout.base(slot)
+        kind = self.program.templates[template]
+        s += ONE_PROCESS + (template + 1 << base) + (kind.entry << base + self.layout.template_bits)
+        for var in kind.variables:
+            s = self._with_cells(s, var, base + self.layout.of_var[var])
+        for index, (var, cell) in enumerate(kind.channel_cells):
+            number = self.layout.own_id(slot, index)
+            if number > var.high:
+                raise RunError(f"too many channels: the limit is {var.high}")
+            s |= number << base + self.layout.of_var[var] + cell * var.bits
+        for var, value in zip(kind.parameters, args, strict=True):
+            if not var.low <= value <= var.high:
+                self.wrapped(f"`{var.name}`")
+            s |= (value & (1 << var.bits) - 1) << base + self.layout.of_var[var]
+        for var, expr in kind.setup:
+            at = base + self.layout.of_var[var]
+            coder = Coder(self.layout, template, Constants(slot, {}), self, {})
+            value = coder.function(expr)(s)
+            for cell in range(var.size):
+                if not var.low <= value <= var.high:
+                    self.wrapped(f"`{var.name}`")
+                s |= (value & (1 << var.bits) - 1) << at + cell * var.bits
+        return s
+
+    @staticmethod
+    def _with_cells(s: int, var: Var, at: int) -> int:
+        for value in var.initial:
+            s |= (value & (1 << var.bits) - 1) << at
+            at += var.bits
+        return s
+
+    def stands_at(self, s: int, template: int, pid: int, label: str) -> bool:
+        slot = self._found(s, template, pid)
+        points = self.program.templates[template].points
+        if slot is None:
+            return False
+        here = self.layout.point_of(s, slot, template)
+        return here < len(points) and label in points[here].labels
+
+    def peek(self, s: int, template: int, pid: int, var: Var, index: int) -> int:
+        slot = self._found(s, template, pid)
+        if slot is None:
+            return 0
+        if not 0 <= index < var.size:
+            raise RunError(f"array index {index} is out of range: the array has {var.size} cells")
+        return self.read(s, var, index, slot)
+
+    def read(self, s: int, var: Var, index: int = 0, slot: int | None = None) -> int:
+        at = self.layout.of_var[var] + index * var.bits + (0 if slot is None else self.layout.base(slot))
+        value = s >> at & (1 << var.bits) - 1
+        return value - (1 << var.bits) if var.signed and value >> (var.bits - 1) else value
+
+    def _found(self, s: int, template: int, pid: int) -> int | None:
+        """The slot of a process that an expression names; the first of its kind if it has no number."""
+        if pid >= 0:
+            return pid if self.layout.template_of(s, pid) == template else None
+        slots = range((s & POPULATION) >> POPULATION_AT)
+        return next((slot for slot in slots if self.layout.template_of(s, slot) == template), None)
+
+    def wrapped(self, what: str) -> None:
+        self.notes[f"a value did not fit {what} and was wrapped around"] = None
+
+    # Who is there
+
+    def crew(self, s: int) -> Crew:
+        kinds = s & self._templates_mask
+        found = self._crews.get(kinds)
+        if found is None:
+            found = self._crews[kinds] = self._constants_of(s), {}
+        mask, crews = found
+        key = s & mask
+        crew = crews.get(key)
+        if crew is None:
+            slots = range((s & POPULATION) >> POPULATION_AT)
+            crew = crews[key] = Crew(tuple(self._process(s, slot) for slot in slots))
+        return crew
+
+    def _constants_of(self, s: int) -> int:
+        """The bits of parameters that never change, of all processes of a state."""
+        mask = 0
+        for slot in range((s & POPULATION) >> POPULATION_AT):
+            kind = self.program.templates[self.layout.template_of(s, slot)]
+            for var in self._constant_vars(kind.variables):
+                mask |= (1 << var.bits) - 1 << self.layout.base(slot) + self.layout.of_var[var]
+        return mask
+
+    @staticmethod
+    def _constant_vars(variables: list[Var]) -> Iterator[Var]:
+        return (var for var in variables if var.constant and not var.array)
+
+    def _process(self, s: int, slot: int) -> Process:
+        number = self.layout.template_of(s, slot)
+        values = {
+            var: self.read(s, var, 0, slot)
+            for var in self._constant_vars(self.program.templates[number].variables)
+        }
+        channels = {channel.id: channel for channel in self.layout.shared_channels}
+        for var, value in values.items():
+            if var.kind == "chan" and value not in channels:
+                try:
+                    channels[value] = self.channel(s, value)
+                except RunError:
+                    continue
+        kinds = tuple(sorted((number, channel.at) for number, channel in channels.items()))
+        key = (slot, number, tuple(values.values()), kinds)
+        found = self._processes.get(key)
+        if found is None:
+            found = Process(self.layout, number, slot, values, self, channels, self.resources)
+            self._processes[key] = found
+        return found
+
+    # Steps
+
+    def steps(self, s: int, quiet: bool = False) -> list[Step]:
+        """All that can be done in a state, choice by choice; `quiet` once it is known that nothing can be done
+        without `timeout`."""
+        crew = self.crew(s)
+        holder = s & HOLDER
+        if holder:
+            found = self.steps_of(s, crew, crew.members[holder - 1])
+            assert found, "Porcini bug: a process holds the turn and cannot move"
+            return found
+        found = [step for process in crew.members for step in self.steps_of(s, crew, process, quiet)]
+        if not found and self.uses_timeout and not quiet:
+            return self.steps(s, quiet=True)
+        return found
+
+    def steps_of(self, s: int, crew: Crew, process: Process, quiet: bool = False) -> list[Step]:
+        """What one process can do; who receives a rendezvous does it by the sender's step."""
+        here = process.at(s)
+        found: list[Step] = []
+        able: set[int] = set()
+        waiting: list[EdgeCode] = []
+        for code in here.edges:
+            if code.edge.otherwise:
+                waiting.append(code)
+                continue
+            made = self._steps_by(s, crew, process, code, quiet)
+            if made:
+                able.add(code.edge.family)
+                found += made
+        for code in waiting:
+            if code.edge.family not in able:
+                found += self._steps_by(s, crew, process, code, quiet)
+        if waiting and found:
+            found.sort(key=lambda step: step.code.edge.choice)
+        return found
+
+    def _steps_by(self, s: int, crew: Crew, process: Process, code: EdgeCode, quiet: bool) -> list[Step]:
+        try:
+            if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
+                return self._meetings(s, crew, process, code)
+            if not code.ready(s, quiet):
+                return []
+            after = code.apply(s)
+        except (RunError, CheckFailed) as problem:
+            return [self._failed(s, process, code, problem)]
+        return [self._settled(crew, Step(process, code, after))]
+
+    def _partners(
+        self, s: int, crew: Crew, process: Process, code: EdgeCode
+    ) -> Iterator[tuple[Process, EdgeCode]]:
+        """Who could receive what a process wants to send by a rendezvous, and by which edge."""
+        if not isinstance(code.edge.talk, Send):
+            return
+        assert code.channel is not None and code.values is not None
+        channel, values = code.channel(s), code.values(s)
+        for other in crew.members:
+            if other is process:
+                continue
+            for answer in other.at(s).edges:
+                if isinstance(answer.edge.talk, Receive):
+                    assert answer.channel is not None and answer.wanted is not None
+                    if answer.channel(s).id == channel.id and matches(values, answer.wanted(s)):
+                        yield other, answer
+
+    def _meetings(self, s: int, crew: Crew, process: Process, code: EdgeCode) -> list[Step]:
+        """The rendezvous that a sender can have: one step for each process that could receive."""
+        found: list[Step] = []
+        for other, answer in self._partners(s, crew, process, code):
+            assert code.accept is not None and code.values is not None and answer.accept is not None
+            values = code.values(s)
+            try:
+                after = answer.accept(code.accept(s, values), values)
+            except (RunError, CheckFailed) as problem:
+                step = self._failed(s, other, answer, problem)
+                found.append(step._replace(process=process, code=code, partner=other, partner_code=answer))
+            else:
+                found.append(self._settled(crew, Step(process, code, after, other, answer)))
+        return found
+
+    def _failed(self, s: int, process: Process, code: EdgeCode, problem: Exception) -> Step:
+        is_error = isinstance(problem, RunError)
+        point = process.failed_error if is_error else process.failed_assertion
+        mark = ERROR_FAILED if is_error else ASSERTION_FAILED
+        after = process.moved_to(s, point) & ~HOLDER | mark << FAILED_AT
+        return Step(process, code, after, failure=("error", str(problem)) if is_error else ("assertion", ""))
+
+    def _settled(self, crew: Crew, step: Step) -> Step:
+        """A step with what follows from it at once: the rest of a `d_step`, and who has the turn."""
+        after = step.after & ~HOLDER
+        if step.code.edge.glued:
+            ended = self._glued(after, step)
+            if isinstance(ended, Step):
+                return ended
+            after, code = ended
+            step = step._replace(after=after)
+            if not code.edge.holds:
+                return step
+            holder: Process | None = step.process
+        else:
+            holder = step.holder
+            step = step._replace(after=after)
+        if holder is None:
+            return step
+        later = self.crew(after) if self.starts else crew
+        if not self._can_move(after, later, holder):
+            return step
+        return step._replace(after=after | holder.slot + 1)
+
+    def _can_move(self, s: int, crew: Crew, process: Process) -> bool:
+        for code in process.at(s).edges:
+            if code.edge.otherwise:
+                return True
+            try:
+                if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
+                    if any(True for _ in self._partners(s, crew, process, code)):
+                        return True
+                elif code.ready(s, False):
+                    return True
+            except RunError:
+                return True
+        return False
+
+    def _glued(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
+        """The end of a `d_step`: the first edge that is ready, again and again."""
+        process = step.process
+        for _ in range(LONGEST_D_STEP):
+            code: EdgeCode | None = None
+            try:
+                code = self._first_ready(s, process.at(s))
+                if code is None:
+                    raise RunError("blocked inside d_step")
+                s = code.apply(s)
+            except (RunError, CheckFailed) as problem:
+                failed = self._failed(s, process, code or step.code, problem)
+                return failed._replace(code=step.code)
+            if not code.edge.glued:
+                return s, code
+        raise LimitHit(f"the limit of {LONGEST_D_STEP:,} statements in one d_step")
+
+    @staticmethod
+    def _first_ready(s: int, here: PointCode) -> EdgeCode | None:
+        ready = (code for code in here.edges if not code.edge.otherwise and code.ready(s, False))
+        otherwise = (code for code in here.edges if code.edge.otherwise)
+        return next(ready, None) or next(otherwise, None)
+
+
+def rendezvous(code: EdgeCode) -> bool:
+    """May an edge be one half of a rendezvous?"""
+    return isinstance(code.edge.talk, Send | Receive) and (code.fixed is None or code.fixed.capacity == 0)

@@ -1,0 +1,228 @@
+"""What the edges of a process touch, known before they are taken.
+
+Two views of the same thing. `bits`: the part of the state on which an edge's readiness and effect depend, so that
+equal bits mean equal steps. And resources, one bit each, for asking whether two edges depend on each other:
+
+    reads, writes   two edges accord if neither writes what the other reads or writes: where both can be taken,
+                    they can be taken in either order, and lead to the same state
+    effects, wide   the same for what is not known exactly: some channel, some process
+    wakes           for each guard: the resources by whose writing it may become true
+
+A channel is two resources, its two ends: sending and receiving accord wherever both are possible, since then the
+channel is neither empty nor full. What a test reads of a channel is both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from porcini.ir.packed.code import Constants
+from porcini.ir.packed.layout import POPULATION, Channel, Layout
+from porcini.ir.packed.program import (
+    Ask,
+    At,
+    Die,
+    Edge,
+    Expr,
+    Load,
+    Peek,
+    Poll,
+    Population,
+    Quiet,
+    Receive,
+    Send,
+    Start,
+    Var,
+    assigned,
+    expressions,
+    walk,
+)
+
+EVERYTHING = -1
+"""As bits: the whole state."""
+
+SOME_CHANNEL, UNKNOWN_CHANNEL, SOME_POINT, SOME_VARIABLE, POPULATION_OF_ALL, TIME = (1 << n for n in range(6))
+_FIRST_FREE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    bits: int = 0
+    reads: int = 0
+    writes: int = 0
+    effects: int = 0
+    wide: int = 0
+
+    def __or__(self, other: Touch) -> Touch:
+        return Touch(
+            self.bits | other.bits,
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.effects | other.effects,
+            self.wide | other.wide,
+        )
+
+    def accords(self, other: Touch) -> bool:
+        return not (
+            self.writes & (other.reads | other.writes)
+            or other.writes & self.reads
+            or self.effects & other.wide
+            or other.effects & self.wide
+        )
+
+    def may_wake(self, wakes: int) -> bool:
+        return bool((self.writes | self.effects) & wakes)
+
+
+NOTHING = Touch()
+
+
+class Resources:
+    """Numbers for resources, given out when first asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, int] = {}
+
+    def __call__(self, *key: object) -> int:
+        return 1 << self._known.setdefault(key, _FIRST_FREE + len(self._known))
+
+    def cells(self, var: Var, slot: int, index: int | None) -> int:
+        """One cell of a variable, or all of them."""
+        if index is not None:
+            return self(var, slot, index)
+        mask = 0
+        for cell in range(var.size):
+            mask |= self(var, slot, cell)
+        return mask
+
+    def names(self, mask: int) -> list[object]:
+        return [key for key, number in self._known.items() if mask >> number & 1]
+
+
+class Toucher:
+    """Works out what the edges of one process touch."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        template: int,
+        constants: Constants,
+        channels: dict[int, Channel],
+        resources: Resources,
+        channel_of: Callable[[int], Channel | None],
+    ) -> None:
+        self.layout, self.template, self.constants = layout, template, constants
+        self.channels, self.resources, self.channel_of = channels, resources, channel_of
+        self.slot = -1 if constants.slot is None else constants.slot
+        self.point = 0
+        if self.slot >= 0:
+            self.point = (1 << layout.template_bits + layout.point_bits[template]) - 1 << layout.base(self.slot)
+
+    def edge(self, edge: Edge) -> Touch:
+        """All that an edge touches when it is taken, or tried."""
+        own = self.resources("point", self.slot)
+        touch = Touch(bits=self.point, reads=own, writes=own, effects=SOME_POINT)
+        for expr in expressions(edge):
+            touch |= self.expr(expr)
+        for var, index in assigned(edge):
+            touch |= self._cell(var, index, written=True)
+        if edge.talk is not None:
+            touch |= self._talk(edge.talk)
+        for op in edge.ops:
+            if isinstance(op, Start | Die):
+                touch |= Touch(
+                    bits=POPULATION, reads=POPULATION_OF_ALL, writes=POPULATION_OF_ALL, effects=SOME_VARIABLE
+                )
+            if isinstance(op, Die):
+                touch |= Touch(bits=self.layout.frame_mask(self.slot, self.template))
+        return touch
+
+    def expr(self, expr: Expr) -> Touch:
+        touch = NOTHING
+        for part in walk(expr):
+            match part:
+                case Load(var=var, index=index) if self.constants.of(part) is None:
+                    touch |= self._cell(var, index, written=False)
+                case Ask(channel=channel) | Poll(channel=channel):
+                    touch |= self.tested(channel)
+                case Population():
+                    touch |= Touch(bits=POPULATION, reads=POPULATION_OF_ALL)
+                case Quiet():
+                    touch |= Touch(reads=TIME)
+                case At(pid=pid):
+                    touch |= self._remote(pid, None)
+                case Peek(pid=pid, var=var):
+                    touch |= self._remote(pid, var)
+        return touch
+
+    def waking(self, expr: Expr) -> int:
+        """The resources by whose writing a guard may become true."""
+        touch = self.expr(expr)
+        return touch.reads | touch.wide
+
+    def waking_talk(self, talk: Send | Receive) -> int:
+        """The same for a communication over a buffered channel."""
+        wakes = 0
+        parts = talk.pattern if isinstance(talk, Receive) else ()
+        for part in (talk.channel, *parts):
+            if part is not None:
+                wakes |= self.waking(part)
+        known = self._known(talk.channel)
+        if known is None:
+            return wakes | SOME_CHANNEL
+        tail, head = self.resources("tail", known.id), self.resources("head", known.id)
+        if isinstance(talk, Send):
+            return wakes | head | UNKNOWN_CHANNEL
+        return wakes | tail | head | UNKNOWN_CHANNEL
+
+    def _known(self, channel: Expr) -> Channel | None:
+        number = self.constants.of(channel)
+        if number is None:
+            return None
+        return self.channels.get(number) or self.channel_of(number)
+
+    def _cell(self, var: Var, index: Expr | None, written: bool) -> Touch:
+        known = 0 if index is None else self.constants.of(index)
+        if known is not None and not 0 <= known < var.size:
+            return NOTHING  # an error, whatever is there
+        first = self.layout.of_var[var] + (self.layout.base(self.slot) if var.local else 0)
+        if known is None:
+            bits = (1 << var.bits * var.size) - 1 << first
+        else:
+            bits = (1 << var.bits) - 1 << first + known * var.bits
+        if var.local and not var.remote:
+            return Touch(bits=bits)  # nobody else can see it
+        cells = self.resources.cells(var, self.slot if var.local else -1, known)
+        if written:
+            return Touch(bits=bits, writes=cells, effects=SOME_VARIABLE if var.local else 0)
+        return Touch(bits=bits, reads=cells)
+
+    def tested(self, channel: Expr) -> Touch:
+        known = self._known(channel)
+        if known is None:
+            return Touch(bits=EVERYTHING, wide=SOME_CHANNEL)
+        ends = self.resources("tail", known.id) | self.resources("head", known.id)
+        return Touch(bits=known.mask, reads=ends, wide=UNKNOWN_CHANNEL)
+
+    def _talk(self, talk: Send | Receive) -> Touch:
+        known = self._known(talk.channel)
+        if known is None:
+            return Touch(bits=EVERYTHING, effects=SOME_CHANNEL | UNKNOWN_CHANNEL, wide=SOME_CHANNEL)
+        tail, head = self.resources("tail", known.id), self.resources("head", known.id)
+        ends = tail if isinstance(talk, Send) else head
+        if isinstance(talk, Send) and talk.ordered:
+            ends |= head  # it may become the first
+        return Touch(bits=known.mask, reads=ends, writes=ends, effects=SOME_CHANNEL, wide=UNKNOWN_CHANNEL)
+
+    def _remote(self, pid: Expr, var: Var | None) -> Touch:
+        slot = self.constants.of(pid)
+        if slot is None or slot < 0:
+            return Touch(bits=EVERYTHING, reads=POPULATION_OF_ALL, wide=SOME_POINT | SOME_VARIABLE)
+        base = self.layout.base(slot)
+        widest = max(self.layout.point_bits)
+        bits = (1 << self.layout.template_bits + widest) - 1 << base
+        if var is None:
+            return Touch(bits=bits, reads=self.resources("point", slot) | POPULATION_OF_ALL)
+        bits |= (1 << var.bits * var.size) - 1 << base + self.layout.of_var[var]
+        return Touch(bits=bits, reads=self.resources.cells(var, slot, None) | POPULATION_OF_ALL)

@@ -1,0 +1,276 @@
+"""A packed program in the words that all engines know: actions, events, footprints, outcomes.
+
+Processes are named by their numbers (`_pid`), since who is started in which order is an order that matters. Each
+choice of a process is an action. A rendezvous is the sender's action, one for each receiver that could answer; its
+choice is the sender's plus a multiple of how many choices there are at that point: 1 + the receiver's number (plus
+256 for each edge of the receiver that comes before the one that answers).
+
+While someone holds the turn nobody else can move, so what takes or keeps the turn writes it, and all others read
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from porcini.core.errors import Place
+from porcini.core.events import Action, Event, Failure
+from porcini.core.footprints import OPAQUE, Footprint, Location
+from porcini.core.pids import Pid
+from porcini.core.systems import Final, Kind, Observed, SystemRun, Waiting
+from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.layout import (
+    ASSERTION_FAILED,
+    ERROR_FAILED,
+    FAILED,
+    FAILED_AT,
+    HOLDER,
+    POPULATION,
+    POPULATION_AT,
+)
+from porcini.ir.packed.processes import Crew, PointCode, Process
+from porcini.ir.packed.program import Ask, Check, Load, Poll, Program, Quiet, Receive, Send, Var, expressions, walk
+from porcini.ir.packed.system import PackedSystem, Step, rendezvous
+from porcini.ir.packed.touch import (
+    POPULATION_OF_ALL,
+    SOME_CHANNEL,
+    SOME_POINT,
+    SOME_VARIABLE,
+    TIME,
+    UNKNOWN_CHANNEL,
+    Touch,
+)
+
+_TURN = Location("the turn")
+_NAMES = {POPULATION_OF_ALL: Location("_nr_pr")}
+_PER_ANSWER = 256
+
+
+@dataclass(frozen=True, slots=True)
+class StepLabel:
+    """A step's text and where it is; equal labels are the same edge of the same kind of process."""
+
+    text: str
+    place: Place
+    template: int
+    choice: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedAction(Action):
+    """An action with the step that it is; None if it is blocked."""
+
+    step: Step | None = field(kw_only=True, default=None)
+
+
+class PackedView:
+    """A `TransitionSystem`, and a `Program` whose runs can be forked."""
+
+    chooses = True
+
+    def __init__(self, program: Program) -> None:
+        self.system = PackedSystem(program)
+        self._labels: dict[tuple[int, int, int], StepLabel] = {}
+        self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
+
+    def initial(self) -> int:
+        return self.system.initial()
+
+    def start(self) -> SystemRun:
+        return SystemRun(self, self.initial())  # type: ignore[arg-type]
+
+    def actions(self, state: int) -> list[Action]:
+        crew = self.system.crew(state)
+        by_edge: dict[tuple[int, EdgeCode], list[Step]] = {}
+        for step in self.system.steps(state):
+            by_edge.setdefault((step.process.slot, step.code), []).append(step)
+        found: list[Action] = []
+        for process in crew.members:
+            here = process.at(state)
+            for number, code in enumerate(here.edges):
+                steps = by_edge.get((process.slot, code), [])
+                for step in steps:
+                    found.append(self._action(crew, step, here, number, state))
+                if not steps:
+                    found.append(self._blocked(crew, process, here, number))
+        return found
+
+    def fire(self, state: int, action: Action) -> tuple[int, Event]:
+        assert isinstance(action, PackedAction) and action.step is not None, (
+            "Porcini bug: fired what is not enabled"
+        )
+        return action.step.after, self.event(state, action.step)
+
+    def event(self, state: int, step: Step) -> Event:
+        """A step of a state as an event."""
+        crew = self.system.crew(state)
+        here = step.process.at(state)
+        number = here.edges.index(step.code)
+        action = self._action(crew, step, here, number, state)
+        failure = None
+        if step.failure is not None:
+            kind, message = step.failure
+            culprit = step.partner_code if step.partner_code and step.failure else step.code
+            place = (culprit or step.code).edge.place
+            if kind == "assertion":
+                check = next(op for op in step.code.edge.ops if isinstance(op, Check))
+                message, place = f"assertion `{check.text}` failed", check.place
+            failure = Failure(kind, message, place)
+        population = (step.after & POPULATION) >> POPULATION_AT
+        spawned = tuple(Pid((slot,)) for slot in range(len(crew.members), population))
+        return Event(action.pid, action.choice, action.label, action.footprint, spawned, failure, action.decides)
+
+    def _action(self, crew: Crew, step: Step, here: PointCode, number: int, state: int) -> PackedAction:
+        process, code = step.process, step.code
+        foot, decides = self._footprint(crew, process, here, number)
+        choice = code.edge.choice
+        text = code.edge.text
+        if step.partner is not None and step.partner_code is not None:
+            there = step.partner.at(state)
+            answer = there.edges.index(step.partner_code)
+            choice += len(here.edges) * (1 + step.partner.slot + _PER_ANSWER * answer)
+            other, _ = self._footprint(crew, step.partner, there, answer)
+            foot |= other
+            text = f"{text} -> {step.partner.slot}: {step.partner_code.edge.text}"
+        if self.system.has_atomic:
+            takes = bool((state | step.after) & HOLDER)
+            turn = frozenset({_TURN})
+            foot |= Footprint(turn, turn if takes else frozenset())
+        label = StepLabel(text, code.edge.place, process.number, choice)
+        label = self._labels.setdefault((process.number, here.number, choice), label)
+        return PackedAction(Pid((process.slot,)), choice, label, foot, True, decides, step=step)
+
+    def _blocked(self, crew: Crew, process: Process, here: PointCode, number: int) -> PackedAction:
+        edge = here.edges[number].edge
+        foot, decides = self._footprint(crew, process, here, number)
+        label = StepLabel(edge.text, edge.place, process.number, edge.choice)
+        label = self._labels.setdefault((process.number, here.number, edge.choice), label)
+        return PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, decides)
+
+    # Footprints
+
+    def _footprint(
+        self, crew: Crew, process: Process, here: PointCode, number: int
+    ) -> tuple[Footprint, frozenset[Location]]:
+        """What an edge touches, and what settles which edges of its point can be taken."""
+        key = process, here.number
+        if key not in self._footprints:
+            self._footprints[key] = self._footprints_of(crew, process, here)
+        feet, decides = self._footprints[key]
+        return feet[number], decides
+
+    def _footprints_of(
+        self, crew: Crew, process: Process, here: PointCode
+    ) -> tuple[tuple[Footprint, ...], frozenset[Location]]:
+        feet = [self._foot(process, code, touch) for code, touch in zip(here.edges, here.touches, strict=True)]
+        everything = frozenset({_TURN}) if self.system.has_atomic else frozenset()
+        decides = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
+        if any(rendezvous(code) for code in here.edges):
+            decides |= {self._point(slot) for slot in range(256)}
+            feet = [foot | Footprint(decides) if rendezvous(code) else foot
+                    for foot, code in zip(feet, here.edges, strict=True)]  # fmt: skip
+        # By taking one of its choices a process gives up the others: a step reads what decides all of them.
+        return tuple(foot | Footprint(decides, frozenset()) for foot in feet), decides
+
+    @staticmethod
+    def _point(slot: int) -> Location:
+        return Location(f"point of {slot}")
+
+    def _foot(self, process: Process, code: EdgeCode, touch: Touch) -> Footprint:
+        opaque = touch.wide & (SOME_CHANNEL | SOME_POINT | SOME_VARIABLE) or touch.effects & UNKNOWN_CHANNEL
+        timed = any(isinstance(part, Quiet) for expr in expressions(code.edge) for part in walk(expr))
+        if opaque or timed or (touch.reads | touch.writes) & TIME:
+            return OPAQUE
+        reads, writes = set(self._locations(touch.reads)), set(self._locations(touch.writes))
+        if code.fixed is not None:
+            writes.add(Location(code.fixed.name))
+        return Footprint(frozenset(reads | writes), frozenset(writes))
+
+    def _locations(self, mask: int) -> Iterator[Location]:
+        if mask & POPULATION_OF_ALL:
+            yield _NAMES[POPULATION_OF_ALL]
+        for key in self.system.resources.names(mask):
+            match key:
+                case ("point", int() as slot):
+                    yield self._point(slot)
+                case ("tail" | "head", int() as number):
+                    shared = self.system.layout.shared_channels
+                    yield Location(shared[number - 1].name if number <= len(shared) else f"channel {number}")
+                case (Var() as var, int() as slot, int() as cell):
+                    name = f"{var.name}[{cell}]" if var.array else var.name
+                    yield Location(name if slot < 0 else f"{slot}.{name}")
+
+    # Looking at states
+
+    def observe(self, state: int) -> dict[str, Observed]:
+        """The shared variables by name, and what is in the shared channels."""
+        system = self.system
+        found: dict[str, Observed] = {}
+        for var in system.program.globals:
+            if var.kind == "chan":
+                continue
+            cells = tuple(self._shown(var, system.read(state, var, cell)) for cell in range(var.size))
+            found[var.name] = cells if var.array else cells[0]
+        for channel in system.layout.shared_channels:
+            if channel.capacity:
+                found[channel.name] = tuple(
+                    message[0] if len(message) == 1 else message for message in channel.messages(state)
+                )
+        return dict(sorted(found.items()))
+
+    def _shown(self, var: Var, value: int) -> Observed:
+        if var.kind == "bool":
+            return bool(value)
+        names = self.system.program.mtypes
+        if var.kind == "mtype" and 1 <= value <= len(names):
+            return names[len(names) - value]
+        return value
+
+    def final(self, state: int) -> Final:
+        failed = (state & FAILED) >> FAILED_AT
+        waiting = tuple(self._waiting(state))
+        kind: Kind = "terminated"
+        if failed & ERROR_FAILED:
+            kind = "error"
+        elif failed & ASSERTION_FAILED:
+            kind = "assertion"
+        elif waiting:
+            kind = "deadlock"
+        return Final(kind, self.observe(state), waiting)
+
+    def _waiting(self, state: int) -> Iterator[Waiting]:
+        """Processes that stand where they may not end: neither at their last brace nor at an `end` label."""
+        for process in self.system.crew(state).members:
+            here = process.at(state)
+            if here.number == process.template.end or not here.edges:
+                continue
+            if any(label.startswith("end") for label in here.point.labels):
+                continue
+            guard = " or ".join(code.edge.text for code in here.edges)
+            values = dict(self._seen(state, process, here))
+            name = process.template.name
+            yield Waiting(Pid((process.slot,)), guard, values, here.point.place, name=name)
+
+    def _seen(self, state: int, process: Process, here: PointCode) -> Iterator[tuple[str, Observed]]:
+        """The variables that its guards look at."""
+        for code in here.edges:
+            exprs = [*code.edge.guards]
+            if isinstance(code.edge.talk, Send | Receive):
+                exprs.append(code.edge.talk.channel)
+            for part in (part for expr in exprs for part in walk(expr)):
+                match part:
+                    case Load(var=var, index=None) if var.kind != "chan" and not var.array:
+                        slot = process.slot if var.local else None
+                        yield var.name, self._shown(var, self.system.read(state, var, 0, slot))
+                    case Load(var=var, index=index) if var.kind != "chan" and index is not None:
+                        cell = process.coder.function(index)(state)
+                        slot = process.slot if var.local else None
+                        if 0 <= cell < var.size:
+                            value = self.system.read(state, var, cell, slot)
+                            yield f"{var.name}[{cell}]", self._shown(var, value)
+                    case Ask() | Poll():
+                        continue

@@ -1,0 +1,397 @@
+"""Statements to points and edges, step for step as SPIN has them.
+
+A body is a chain of nodes, one for each statement, each of which knows what comes after it. A node gets a point
+when a process can stand before it. `goto` and `break` after a statement take no step: that statement leads to
+their target; as the first statement of an option they are a step. The options of an `if` or `do` are edges of
+one point, and so are those of an `if` that comes first in an option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from porcini.core.errors import Place
+from porcini.ir.packed.program import (
+    Apply,
+    Check,
+    Const,
+    Die,
+    Edge,
+    Expr,
+    Load,
+    Op,
+    Point,
+    Population,
+    Quiet,
+    Receive,
+    Say,
+    Self,
+    Send,
+    Start,
+    Store,
+    Template,
+    walk,
+)
+from porcini.langs.promela import syntax as ast
+from porcini.langs.promela.expressions import Expressions, World, conjuncts
+from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
+from porcini.langs.promela.text import show, show_statement
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The `atomic` and the `d_step` that a statement is in, by number, and where `break` leads."""
+
+    atomic: int | None = None
+    d_step: int | None = None
+    loop: Node | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A statement in its place; without one, the end of the body."""
+
+    statement: ast.Statement | None
+    scope: Scope
+    context: Context
+    next: Node | None = None
+    point: int | None = None
+    options: list[Node] = field(default_factory=list)
+    inner: Node | None = None
+    """The statement that a label is on."""
+
+
+class Flow:
+    """Lowers the body of one process."""
+
+    def __init__(
+        self,
+        world: World,
+        template: Template,
+        declared: dict[int, Symbol],
+        parameters: dict[str, list[ast.Variable]],
+        never: bool = False,
+    ) -> None:
+        self.world, self.template, self.declared, self.parameters = world, template, declared, parameters
+        self.never = never
+        self.labels: dict[str, Node] = {}
+        self._numbers = count(1)
+        self._following: set[int] = set()
+        self._begun = False
+
+    def lower(self, body: ast.Block, end: Place, scope: Scope) -> None:
+        last = Node(None, scope, Context())
+        first = self._chain(body.statements, scope, Context(), last)
+        self.template.end = last.point = self._new_point(end)
+        if not self.never:
+            youngest = Apply("==", (Population(), Apply("+", (Self(), Const(1)))))
+            self._edge(last.point, Edge((youngest,), (Die(),), last.point, end, "-end-", 0))
+        self.template.entry = self._point(first)
+        for name, node in self.labels.items():  # also those that nobody goes to
+            self.template.labels[name.partition("#")[0]] = self._point(node)  # `#` is from inlines
+
+    # Chains
+
+    def _chain(self, statements: Sequence[ast.Statement], outer: Scope, context: Context, after: Node) -> Node:
+        scope = Scope(outer)
+        nodes: list[Node] = []
+        for statement in statements:
+            nodes += self._nodes(statement, scope, context)
+        for node, following in zip(nodes, [*nodes[1:], after], strict=True):
+            tail = node
+            while tail.next is not None:
+                tail = tail.next
+            tail.next = following
+            if node.inner is not None:
+                node.inner.next = following
+        for node in nodes:
+            self._fill(node)
+        return nodes[0] if nodes else after
+
+    def _nodes(self, statement: ast.Statement, scope: Scope, context: Context) -> list[Node]:
+        """The nodes of a statement; those of a block are the ones of its statements."""
+        match statement:
+            case ast.Declare(variables=variables):
+                return self._declared(variables, scope, context)
+            case ast.Exclusive():
+                return []
+            case ast.Block(statements=statements, kind=kind):
+                inside = context
+                if kind == "atomic" and context.atomic is None:
+                    inside = replace(context, atomic=next(self._numbers))
+                elif kind == "d_step" and context.d_step is None:
+                    inside = replace(context, d_step=next(self._numbers))
+                block = Scope(scope)
+                return [node for part in statements for node in self._nodes(part, block, inside)]
+            case ast.For():
+                return self._nodes(self._for(statement, scope), scope, context)
+            case ast.Select():
+                return self._nodes(self._select(statement, scope), scope, context)
+            case ast.Labelled(label=label, body=body, place=place):
+                if label in self.labels:
+                    raise problem(f"label {label} is there twice", place)
+                nodes = self._nodes(body, scope, context)
+                if not nodes:
+                    nodes = self._nodes(ast.Condition(place, ast.Number(place, 1)), scope, context)
+                node = Node(statement, scope, nodes[0].context, inner=nodes[0])
+                self.labels[label] = node
+                if not isinstance(statement.body, ast.Declare):
+                    self._begun = True
+                return [node, *nodes[1:]]
+            case _:
+                self._begun = True
+                return [Node(statement, scope, context)]
+
+    def _declared(self, variables: Sequence[ast.Variable], scope: Scope, context: Context) -> list[Node]:
+        """Declarations after a statement are steps that assign; SPIN has them so."""
+        nodes: list[Node] = []
+        for variable in variables:
+            scope.names[variable.name] = self.declared[id(variable)]
+            if not self._begun or self.never:
+                continue
+            if isinstance(variable.initial, ast.ChannelInit):
+                raise problem("a channel must be declared before the first statement", variable.place)
+            symbol = self.declared[id(variable)]
+            if not isinstance(symbol, Scalar) or symbol.var.array or symbol.var.kind == "chan":
+                continue
+            value = variable.initial or ast.Number(variable.place, 0)
+            target = ast.Ref(variable.place, variable.name)
+            nodes.append(Node(ast.Assign(variable.place, target, value), scope, context))
+        return nodes
+
+    def _fill(self, node: Node) -> None:
+        """Chains for the options of a choice, now that it is known what comes after it."""
+        statement = node.statement
+        if node.inner is not None:
+            node.inner.next = node.next
+            self._fill(node.inner)
+        if isinstance(statement, ast.Choose):
+            assert node.next is not None
+            context = replace(node.context, loop=node.next) if statement.loops else node.context
+            after = node if statement.loops else node.next
+            for option in statement.options:
+                node.options.append(self._chain(option.statements, node.scope, context, after))
+
+    def _for(self, loop: ast.For, scope: Scope) -> ast.Statement:
+        """As SPIN has it: `i = low; do :: i <= high -> body; i++ :: else -> break od`."""
+        at = loop.place
+        if loop.array is not None:
+            symbol = Expressions(self.world, scope).declared(loop.array)
+            if symbol is None or not symbol.sizes:
+                raise problem(f"`{loop.array.name}` is not an array", loop.array.place)
+            low: ast.Expr = ast.Number(at, 0)
+            high: ast.Expr = ast.Number(at, symbol.sizes[-1] - 1)
+        else:
+            assert loop.low is not None and loop.high is not None
+            low, high = loop.low, loop.high
+        one = ast.Number(at, 1)
+        test = ast.Condition(at, ast.Binary(at, "<=", loop.variable, high))
+        onward = ast.Assign(at, loop.variable, ast.Binary(at, "+", loop.variable, one))
+        again = ast.Block(at, (test, *loop.body.statements, onward))
+        stop = ast.Block(at, (ast.Else(at), ast.Break(at)))
+        return ast.Block(at, (ast.Assign(at, loop.variable, low), ast.Choose(at, (again, stop), True)))
+
+    def _select(self, select: ast.Select, scope: Scope) -> ast.Statement:
+        """One step, to each value in turn, if the bounds are constants; else a loop that counts up."""
+        at, variable = select.place, select.variable
+        lower = Expressions(self.world, scope)
+        low, high = lower(select.low), lower(select.high)
+        if isinstance(low, Const) and isinstance(high, Const):
+            if low.value > high.value:
+                raise problem("`select` from an empty range", at)
+            options = tuple(
+                ast.Block(at, (ast.Assign(at, variable, ast.Number(at, value)),))
+                for value in range(low.value, high.value + 1)
+            )
+            return ast.Choose(at, options, False)
+        one = ast.Number(at, 1)
+        test = ast.Condition(at, ast.Binary(at, "<", variable, select.high))
+        onward = ast.Assign(at, variable, ast.Binary(at, "+", variable, one))
+        choose = ast.Choose(at, (ast.Block(at, (test, onward)), ast.Block(at, (ast.Break(at),))), True)
+        return ast.Block(at, (ast.Assign(at, variable, select.low), choose))
+
+    # Points
+
+    def _point(self, node: Node) -> int:
+        """Where a process stands that is about to do this."""
+        if node.point is not None:
+            return node.point
+        landing = self._landing(node)
+        if landing is not node:
+            node.point = self._point(landing)
+            return node.point
+        assert node.statement is not None
+        node.point = self._new_point(node.statement.place)
+        inner = node
+        while inner.inner is not None:
+            assert isinstance(inner.statement, ast.Labelled)
+            self.template.points[node.point].labels.add(inner.statement.label.partition("#")[0])
+            inner = inner.inner
+            inner.point = node.point
+        self._emit(inner, node.point, None)
+        return node.point
+
+    def _landing(self, node: Node) -> Node:
+        """The node that is really next: `goto` and `break` are followed."""
+        seen: set[int] = set()
+        while True:
+            inner = node
+            while inner.inner is not None:
+                inner = inner.inner
+            if id(inner) in seen:
+                return node  # `L: goto L`
+            seen.add(id(inner))
+            match inner.statement:
+                case ast.Goto():
+                    node = self._target(inner)
+                case ast.Break(place=place):
+                    if inner.context.loop is None:
+                        raise problem("`break` outside a loop", place)
+                    node = inner.context.loop
+                case _:
+                    return node
+
+    def _target(self, node: Node) -> Node:
+        assert isinstance(node.statement, ast.Goto)
+        label = node.statement.label
+        if label not in self.labels:
+            raise problem(f"label `{label}` is not defined", node.statement.place)
+        return self.labels[label]
+
+    def _new_point(self, place: Place) -> int:
+        self.template.points.append(Point(place))
+        return len(self.template.points) - 1
+
+    # Edges
+
+    def _emit(self, node: Node, source: int, family: int | None) -> None:
+        """Edges from a point for what a node does."""
+        statement = node.statement
+        if node.inner is not None:  # a label on the first statement of an option: it can be gone to as well
+            self._point(node)
+            self._emit(node.inner, source, family)
+            return
+        match statement:
+            case None:
+                raise AssertionError("Porcini bug: a step after the end")
+            case ast.Choose(loops=loops, place=place):
+                if loops:
+                    self._point(node)
+                nested = family is not None
+                number = family if family is not None else next(self._numbers)
+                for option in node.options:
+                    if nested and isinstance(option.statement, ast.Else):
+                        raise problem(
+                            "`else` in an `if` that comes first in an option is outside the subset", place
+                        )
+                    self._emit(option, source, number)
+            case ast.Goto() | ast.Break():
+                target = self._landing(node)
+                self._add(node, source, family, (), (), target=target)
+            case ast.Else():
+                self._add(node, source, family, (), (), otherwise=True)
+            case _:
+                guards, ops, talk = self._effect(node)
+                self._add(node, source, family, guards, ops, talk=talk)
+
+    def _add(
+        self,
+        node: Node,
+        source: int,
+        family: int | None,
+        guards: tuple[Expr, ...],
+        ops: tuple[Op, ...],
+        *,
+        talk: Send | Receive | None = None,
+        otherwise: bool = False,
+        target: Node | None = None,
+    ) -> None:
+        assert node.statement is not None
+        if target is None:
+            assert node.next is not None
+            target = self._landing(node.next)
+        context, after = node.context, target.context
+        edge = Edge(
+            guards,
+            ops,
+            -1,
+            node.statement.place,
+            show_statement(node.statement),
+            len(self.template.points[source].edges),
+            talk,
+            otherwise,
+            family or 0,
+            holds=context.atomic is not None and context.atomic == after.atomic,
+            glued=context.d_step is not None and context.d_step == after.d_step,
+        )
+        self._edge(source, edge)
+        edge.target = self._point(target)
+
+    def _edge(self, source: int, edge: Edge) -> None:
+        self.template.points[source].edges.append(edge)
+
+    def _effect(self, node: Node) -> tuple[tuple[Expr, ...], tuple[Op, ...], Send | Receive | None]:
+        lower = Expressions(self.world, node.scope, not self.never)
+        statement = node.statement
+        match statement:
+            case ast.Condition(test=ast.Run() as run):
+                return (), (self._start(run, lower, None),), None
+            case ast.Condition(test=test):
+                return conjuncts(lower(test)), (), None
+            case ast.Assert(test=test, place=place):
+                return (), (Check(self._timeless(lower, test), place, show(test)),), None
+            case ast.Print(text=text, args=args):
+                return (), (Say(text, tuple(self._timeless(lower, arg) for arg in args)),), None
+            case _ if self.never:
+                assert statement is not None
+                raise problem("a never claim may only test", statement.place)
+            case ast.Assign(target=ast.Ref(name="_"), value=value):
+                self._timeless(lower, value)
+                return (), (), None
+            case ast.Assign(target=target, value=ast.Run() as run):
+                return (), (self._start(run, lower, self._assignable(lower, target)),), None
+            case ast.Assign(target=target, value=value):
+                load = self._assignable(lower, target)
+                return (), (Store(load.var, load.index, self._timeless(lower, value)),), None
+            case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
+                self._fits(lower, channel, len(args), place)
+                values = tuple(self._timeless(lower, arg) for arg in args)
+                return (), (), Send(lower.channel(channel), values, ordered)
+            case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
+                self._fits(lower, channel, len(args), place)
+                parts = [lower.pattern(arg) for arg in args]
+                wanted, into = tuple(part for part, _ in parts), tuple(load for _, load in parts)
+                return (), (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
+        raise AssertionError(f"Porcini bug: no edge for {statement}")
+
+    def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
+        found = lower(expr)
+        if any(isinstance(part, Quiet) for part in walk(found)):
+            raise problem("`timeout` can only be waited for", expr.place)
+        return found
+
+    def _assignable(self, lower: Expressions, ref: ast.Ref) -> Load:
+        if ref.name in ("_pid", "_nr_pr") or (
+            ref.name in self.world.mtypes and lower.scope.find(ref.name) is None
+        ):
+            raise problem(f"`{ref.name}` cannot be assigned to", ref.place)
+        return lower.load(ref)
+
+    def _fits(self, lower: Expressions, ref: ast.Ref, given: int, place: Place) -> None:
+        """A message has as many parts as the channel was declared with, where that is known."""
+        declared = lower.declared(ref)
+        if declared is not None and declared.channel is not None and given != len(declared.channel.fields):
+            wanted = len(declared.channel.fields)
+            raise problem(f"channel `{ref.name}` takes messages of {wanted} values, not {given}", place)
+
+    def _start(self, run: ast.Run, lower: Expressions, into: Load | None) -> Start:
+        if run.proctype not in self.world.templates:
+            raise problem(f"no proctype `{run.proctype}`", run.place)
+        wanted = self.parameters[run.proctype]
+        if len(wanted) != len(run.args):
+            raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(run.args)}", run.place)
+        template = self.world.templates[run.proctype]
+        self.template.starts.add(template)
+        return Start(template, tuple(self._timeless(lower, arg) for arg in run.args), into)

@@ -1,0 +1,303 @@
+"""From words to what the grammar reads: inlines expanded, formulas taken out, separators made regular."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lark import Token
+
+from porcini.core.errors import InputError
+from porcini.langs.promela.preprocess import DEEPEST_INLINE, Preprocessor, arguments
+from porcini.langs.promela.syntax import Ltl
+from porcini.langs.promela.words import Word, bad, wrong
+
+# Labels
+
+_BEFORE_STATEMENT = frozenset({";", "->", "::", "{", "}", "fi", "od", "else"})
+
+_ENDS_OPERAND = frozenset({")", "]", "++", "--"})
+_BEFORE_NAME = frozenset({"unsigned", "goto"})
+
+
+def labels(stream: Sequence[Word]) -> set[int]:
+    """Where a label is defined: a name at the start of a statement, before a colon."""
+    found: set[int] = set()
+    depth = 0
+    for i, word in enumerate(stream):
+        depth += (word.text in ("(", "[")) - (word.text in (")", "]"))
+        if depth or word.kind != "NAME" or word.text in KEYWORDS:
+            continue
+        before = stream[i - 1]
+        starts = i == 0 or before.text in _BEFORE_STATEMENT or i - 2 in found
+        if word.fresh and before.text not in _BEFORE_NAME:
+            starts = starts or before.kind != "OP" or before.text in _ENDS_OPERAND
+        if starts and i + 1 < len(stream) and stream[i + 1].text == ":":
+            found.add(i)
+    return found
+
+
+# Inlines and formulas
+
+
+@dataclass(slots=True)
+class _Inline:
+    parameters: tuple[str, ...]
+    body: list[Word]
+    labels: frozenset[str]
+
+
+class Inlines:
+    """Expands inlines at their calls, where SPIN does, and collects the formulas of `ltl` blocks."""
+
+    def __init__(self, preprocessor: Preprocessor) -> None:
+        self.preprocessor = preprocessor
+        self.known: dict[str, _Inline] = {}
+        self.formulas: list[Ltl] = []
+        self.expansions = 0
+        self.unnamed = 0
+
+    def top(self, stream: list[Word]) -> list[Word]:
+        """The words of a whole program."""
+        todo, depth = deque(stream), 0
+        out: list[Word] = []
+        while todo:
+            word = todo.popleft()
+            depth += (word.text == "{") - (word.text == "}")
+            if depth == 0 and word.text == "inline" and word.kind == "NAME":
+                self._define(word, todo)
+            elif depth == 0 and word.text == "ltl" and word.kind == "NAME":
+                self._formula(word, todo)
+            elif self._is_call(word, todo, out):
+                out += self._call(word, arguments(word, todo), ())
+            else:
+                out.append(word)
+        return out
+
+    def _define(self, word: Word, todo: deque[Word]) -> None:
+        if len(todo) < 2 or todo[0].kind != "NAME" or todo[1].text != "(":
+            raise wrong(word, "an inline is written `inline name(parameters) { statements }`")
+        name = todo.popleft()
+        given = arguments(name, todo)
+        parameters = () if given == [[]] else tuple(part[0].text if len(part) == 1 else "" for part in given)
+        if not all(p.isidentifier() for p in parameters) or len(set(parameters)) < len(parameters):
+            raise wrong(name, f"the parameters of `{name.text}` are not different names between commas")
+        if name.text in self.known:
+            raise wrong(name, f"a second inline `{name.text}`")
+        body = _braced(name, todo)
+        own = {body[i].text for i in labels(body)} - set(parameters)
+        self.known[name.text] = _Inline(parameters, body, frozenset(own))
+
+    def _formula(self, word: Word, todo: deque[Word]) -> None:
+        if todo and todo[0].kind == "NAME":
+            name = todo.popleft().text
+        else:
+            name = f"ltl_{self.unnamed}"
+            self.unnamed += 1
+        body = _braced(word, todo)
+        if not body:
+            raise wrong(word, "`ltl` without a formula")
+        if any(formula.name == name for formula in self.formulas):
+            raise wrong(word, f"a second formula `{name}`")
+        for part in body:
+            if part.kind == "BAD":
+                raise bad(part)
+        self.formulas.append(Ltl(body[0].place, name, " ".join(part.text for part in body)))
+
+    def _is_call(self, word: Word, todo: deque[Word], before: list[Word]) -> bool:
+        if word.kind != "NAME" or word.text not in self.known or not todo or todo[0].text != "(":
+            return False
+        if before and before[-1].text == "=":
+            raise wrong(word, "an inline that returns a value is outside the subset of Promela that Porcini runs")
+        return True
+
+    def _call(self, word: Word, given: list[list[Word]], outer: tuple[str, ...]) -> list[Word]:
+        """The body in braces. Its own labels get new names, or a second call would define them again."""
+        inline = self.known[word.text]
+        if word.text in outer:
+            raise wrong(word, f"inline `{word.text}` calls itself")
+        if len(outer) >= DEEPEST_INLINE:
+            raise wrong(word, f"inlines nested more than {DEEPEST_INLINE} deep")
+        if given == [[]]:
+            given = []
+        if len(given) != len(inline.parameters):
+            takes = len(inline.parameters)
+            raise wrong(word, f"wrong number of parameters for inline `{word.text}`: {takes}, not {len(given)}")
+        bound = dict(zip(inline.parameters, given, strict=True))
+        todo: deque[Word] = deque()
+        for part in inline.body:
+            value = bound.get(part.text, (part,)) if part.kind == "NAME" else (part,)
+            todo.extend(each._replace(fresh=part.fresh and each is value[0]) for each in value)
+            self.preprocessor.charge(1, word)
+        self.preprocessor.charge(len(todo), word)
+        self.expansions += 1
+        number, out = self.expansions, [word._replace(kind="OP", text="{")]
+        while todo:
+            part = todo.popleft()
+            if self._is_call(part, todo, out):
+                out += self._call(part, arguments(part, todo), (*outer, word.text))
+            else:
+                out.append(part)
+        out.append(word._replace(kind="OP", text="}"))
+        defined = labels(out) if inline.labels else ()
+        for i, part in enumerate(out):
+            if part.text in inline.labels and (i in defined or out[i - 1].text == "goto"):
+                out[i] = part._replace(text=f"{part.text}#{number}")
+        return out
+
+
+def _braced(word: Word, todo: deque[Word]) -> list[Word]:
+    """Take `{ ... }` off the front: the words between."""
+    if not todo or todo[0].text != "{":
+        raise wrong(todo[0] if todo else word, f"`{word.text}` needs `{{` after it")
+    todo.popleft()
+    depth = 1
+    body: list[Word] = []
+    while todo:
+        part = todo.popleft()
+        depth += (part.text == "{") - (part.text == "}")
+        if depth == 0:
+            return body
+        body.append(part)
+    raise wrong(word, f"the braces of `{word.text}` are not closed")
+
+
+# Tokens
+
+_PLAIN_KEYWORDS = """
+    active assert atomic break chan d_step do else eval fi for goto if in init inline ltl mtype never od of printf
+    printm proctype run select timeout typedef unsigned xr xs
+"""
+KEYWORDS = {
+    **{word: word.upper() for word in _PLAIN_KEYWORDS.split()},
+    **dict.fromkeys(("bit", "bool", "byte", "short", "int", "pid"), "TYPE"),
+    **dict.fromkeys(("len", "empty", "full", "nempty", "nfull"), "ASK"),
+    **dict.fromkeys(("hidden", "local", "show"), "SEEN"),
+    **dict.fromkeys(("true", "false", "skip"), "CONST"),
+    "D_proctype": "PROCTYPE",
+}
+_OUTSIDE_WORDS = """
+    c_code c_expr c_decl c_state c_track unless trace notrace provided priority enabled pc_value get_priority
+    set_priority STDIN np_ _last _priority return
+"""
+_OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
+_OPERATORS = {
+    ";": "SEP", "->": "ARROW", "::": "OPTION", ":": "COLON", ",": "COMMA", ".": "DOT", "..": "UPTO", "@": "AT",
+    "(": "OPEN", ")": "CLOSE", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE", "=": "ASSIGN",
+    "++": "STEP", "--": "STEP", "!": "BANG", "!!": "SORTED", "?": "ASKS", "??": "ANYWHERE",
+    "||": "OR", "&&": "AND", "|": "BAR", "^": "HAT", "&": "ET", "==": "EQUAL", "!=": "EQUAL",
+    "<": "LESS", ">": "MORE", "<=": "ORDER", ">=": "ORDER", "<<": "SHIFT", ">>": "SHIFT",
+    "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "TIMES", "%": "TIMES", "~": "TILDE",
+}  # fmt: skip
+_ENDS = frozenset({"SEP", "RBRACE", "FI", "OD", "OPTION"})
+"""Before these no separator is wanted."""
+_FINISHED = {"NAME", "NUMBER", "CHAR", "CONST", "CLOSE", "RSQB", "RBRACE", "STEP", "FI", "OD", "BREAK", "TIMEOUT"}
+"""After these a statement can be complete, and then the end of the line ends it."""
+_BEGINS = {"NAME", "NUMBER", "CHAR", "CONST", "OPEN", "LBRACE", "BANG", "MINUS", "TILDE"} | (
+    set(KEYWORDS.values()) - {"FI", "OD", "OF", "IN"}
+)
+"""SPIN refuses a line that begins with another operator; here it goes on with the statement."""
+
+
+def outside(word: Word) -> InputError:
+    return wrong(word, f"`{word.text}` is outside the subset of Promela that Porcini runs")
+
+
+def _kind(word: Word) -> str:
+    if word.kind == "BAD":
+        raise bad(word)
+    if word.kind == "REAL":
+        raise wrong(word, "numbers with a decimal point are outside the subset of Promela that Porcini runs")
+    if word.kind == "NAME":
+        if word.text in _OUTSIDE:
+            raise outside(word)
+        return KEYWORDS.get(word.text, "NAME")
+    return _OPERATORS.get(word.text, "OTHER") if word.kind == "OP" else word.kind
+
+
+def tokens(stream: Sequence[Word], proctypes: Collection[str] | None, alone: bool = False) -> Iterator[Token]:
+    """What the grammar reads; `start_pos` is the index of the word.
+
+    Separators are made regular here, as SPIN does: one where it is left out after a block, an `else` or a line,
+    none twice, none before the end of a sequence. `proctypes` tells `p:x` from the end of `(a -> p : x)`; when
+    it is None, whatever could be `p:x` is. An expression that stands `alone` has no statements.
+    """
+
+    def token(kind: str, at: int, text: str | None = None) -> Token:
+        word = stream[at]
+        return Token(kind, word.text if text is None else text, at, word.place.line, word.place.column)
+
+    defined = set() if alone else labels(stream)
+    closing = _closing(stream)
+    types = {word.text for before, word in pairwise(stream) if before.text == "typedef"}
+    braces: list[bool] = []  # open ones: do they hold statements?
+    arrows = [0]  # for each open parenthesis: conditionals that still wait for their colon
+    separator: Token | None = None
+    last, header = "", 0
+    for i, word in enumerate(stream):
+        if i - 1 in defined:  # the colon of a label
+            continue
+        kind = _kind(word)
+        if kind == "IN" and header != len(arrows):
+            kind = "NAME"  # a channel is often called so; SPIN has no quarrel with it
+        if kind == "ARROW" and len(arrows) == 1 and not alone:
+            kind = "SEP"
+        if kind == "SEP" and last == "SEP":
+            continue
+        if kind == "SEP" and len(arrows) == 1:
+            separator = separator or token("SEP", i, ";")
+            continue
+        if separator is not None:
+            if kind not in _ENDS:
+                yield separator
+                last = "SEP"
+            separator = None
+        elif kind not in _ENDS and (
+            last in ("BLOCK", "ELSE")
+            or (word.fresh and last in _FINISHED and kind in _BEGINS and any(braces) and len(arrows) == 1)
+        ):
+            yield token("SEP", i, ";")
+        last = kind
+        if kind in ("OPEN", "LSQB"):
+            arrows.append(0)
+            if i > 0 and stream[i - 1].text == "for":
+                header = len(arrows)
+        elif kind in ("CLOSE", "RSQB") and len(arrows) > 1:
+            if len(arrows) == header:  # the body of a `for` may begin on the next line
+                last, header = "", 0
+            arrows.pop()
+        elif kind in ("ARROW", "COLON"):
+            arrows[-1] += 1 if kind == "ARROW" else -1
+        elif kind == "LBRACE":
+            braces.append(i > 0 and stream[i - 1].text != "of")
+        elif kind == "RBRACE" and braces:
+            statements = braces.pop()
+            last = "BLOCK" if statements and braces else "RBRACE"
+        elif kind == "NAME" and i in defined:
+            kind = last = "LABEL"
+        elif kind == "NAME":
+            end = closing.get(i + 1, i) + 1
+            after = stream[end].text if end < len(stream) else ""
+            remote = arrows[-1] <= 0 if proctypes is None else word.text in proctypes
+            if word.text in types:
+                last = "TYPE"
+            if after == "@" or (after == ":" and remote):
+                kind = "PNAME"
+                arrows[-1] += after == ":"  # its own colon belongs to no conditional
+        yield token(kind, i)
+    if separator is not None:
+        yield separator
+
+
+def _closing(stream: Sequence[Word]) -> dict[int, int]:
+    """The closing bracket for each `[`."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for i, word in enumerate(stream):
+        if word.text == "[" and word.kind == "OP":
+            opened.append(i)
+        elif word.text == "]" and word.kind == "OP" and opened:
+            found[opened.pop()] = i
+    return found

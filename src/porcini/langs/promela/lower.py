@@ -1,0 +1,252 @@
+"""Promela to packed programs: names, templates, what is constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from porcini.core.errors import InputError, Place
+from porcini.ir.packed.program import ChannelType, Expr, Program, Template, Var, assigned
+from porcini.langs.promela import syntax as ast
+from porcini.langs.promela.expressions import Expressions, World, constant
+from porcini.langs.promela.flow import Flow
+from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem
+from porcini.langs.promela.parser import parse, parse_expression
+
+MOST_ACTIVE = 255
+
+
+class Model:
+    """A Promela model that was read: its program, its formulas and claims, and how to read more expressions."""
+
+    def __init__(
+        self,
+        source: str,
+        file: str = "<text>",
+        include: Callable[[str], str] | None = None,
+        defines: Mapping[str, str] | None = None,
+    ) -> None:
+        self.source, self.file = source, file
+        self.syntax = parse(source, file, include, defines)
+        try:
+            self._lower()
+        except InputError as error:
+            if error.file is None:
+                error.file, error.source = file, source
+            raise
+
+    def _lower(self) -> None:
+        tree = self.syntax
+        self.world = World(
+            {name: len(tree.mtypes) - number for number, name in enumerate(tree.mtypes)},
+            {proctype.name: number for number, proctype in enumerate(tree.proctypes)},
+        )
+        self.types = Types(tree, lambda expr: self._constant(expr, self.scope))
+        self.scope = Scope()
+        self.program = Program([], [], [], [], tree.mtypes)
+        self._declared: dict[int, Symbol] = {}
+        self._unique(tree)
+        for variable in tree.variables:
+            self._global(variable)
+        for proctype in tree.proctypes:
+            self._prepare(proctype)
+        parameters = {proctype.name: list(proctype.parameters) for proctype in tree.proctypes}
+        for proctype, template in zip(tree.proctypes, self.program.templates, strict=True):
+            scope = Scope(self.scope)
+            for parameter in proctype.parameters:
+                scope.names[parameter.name] = self._declared[id(parameter)]
+            Flow(self.world, template, self._declared, parameters).lower(proctype.body, proctype.end, scope)
+        for never in tree.nevers:
+            self._never(never, parameters)
+        self._activate(tree)
+        self._mark_constants()
+        self._check_labels()
+
+    def _unique(self, tree: ast.Program) -> None:
+        seen: dict[str, Place] = {}
+        for proctype in tree.proctypes:
+            if proctype.name in seen:
+                raise problem(f"proctype {proctype.name} is declared twice", proctype.place)
+            seen[proctype.name] = proctype.place
+        if not tree.proctypes:
+            raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
+
+    def _constant(self, expr: ast.Expr, scope: Scope) -> int:
+        return constant(Expressions(self.world, scope, process=False)(expr), expr.place)
+
+    # Variables
+
+    def _global(self, variable: ast.Variable) -> None:
+        if variable.name in self.scope.names:
+            raise problem(f"variable {variable.name} is declared twice", variable.place)
+        symbol, made = self.types.declare(variable, local=False)
+        if isinstance(symbol, Scalar):
+            if symbol.channel is not None:
+                first = len(self.program.channels) + 1
+                self.program.channels += list(_named(symbol.channel, symbol.var))
+                symbol.var.initial = tuple(range(first, first + symbol.var.size))
+            elif variable.initial is not None:
+                assert not isinstance(variable.initial, ast.ChannelInit)
+                value = self._constant(variable.initial, self.scope)
+                symbol.var.initial = (self._fitting(symbol.var, value),) * symbol.var.size
+        self._fields(symbol, self.program.channels)
+        self.scope.names[variable.name] = symbol
+        self.program.globals += made
+
+    def _fields(self, symbol: Symbol, channels: list[ChannelType]) -> None:
+        """Fields of a typedef have the initial values that are declared there."""
+        if isinstance(symbol, Scalar):
+            return
+        fields = {part.name: part for part in self.types.typedefs[symbol.type].fields}
+        for name, member in symbol.members.items():
+            initial = fields[name].initial
+            if isinstance(member, Scalar):
+                if member.channel is not None:
+                    first = len(channels) + 1
+                    channels += list(_named(member.channel, member.var))
+                    member.var.initial = tuple(range(first, first + member.var.size))
+                elif initial is not None and not isinstance(initial, ast.ChannelInit):
+                    value = self._fitting(member.var, self._constant(initial, self.scope))
+                    member.var.initial = (value,) * member.var.size
+            else:
+                self._fields(member, channels)
+
+    def _fitting(self, var: Var, value: int) -> int:
+        if not var.low <= value <= var.high:
+            self.program.notes.append(f"a value did not fit `{var.name}` and was wrapped around")
+        value &= (1 << var.bits) - 1
+        return value - (1 << var.bits) if var.signed and value >> (var.bits - 1) else value
+
+    def _prepare(self, proctype: ast.Proctype) -> None:
+        """The variables of a process, before its body is looked at: others may refer to them."""
+        template = Template(proctype.name, proctype.place)
+        everything = Scope(self.scope)
+        for parameter in proctype.parameters:
+            if parameter.name in everything.names:
+                raise problem(f"parameter {parameter.name} is there twice", parameter.place)
+            symbol, made = self.types.declare(parameter, local=True)
+            if not isinstance(symbol, Scalar) or symbol.var.array:
+                raise problem(f"parameter `{parameter.name}` is neither a number nor a channel", parameter.place)
+            template.parameters += made
+            symbol.var.set_up = True
+            everything.names[parameter.name] = self._declared[id(parameter)] = symbol
+        template.variables += template.parameters
+        head = True
+        for statement, scope_names in _declarations(proctype.body):
+            if statement is None:
+                head = False
+                continue
+            for variable in statement.variables:
+                if variable.name in scope_names:
+                    raise problem(f"variable {variable.name} is declared twice", variable.place)
+                scope_names.add(variable.name)
+                symbol, made = self.types.declare(variable, local=True)
+                template.variables += made
+                self._declared[id(variable)] = symbol
+                everything.names.setdefault(variable.name, symbol)
+                if head:
+                    self._initialise(template, variable, symbol, everything)
+        self.program.templates.append(template)
+        self.world.locals.append(everything)
+
+    def _initialise(self, template: Template, variable: ast.Variable, symbol: Symbol, scope: Scope) -> None:
+        """A declaration before the first statement: its value is there when the process starts."""
+        if not isinstance(symbol, Scalar):
+            channels: list[ChannelType] = []
+            self._fields(symbol, channels)
+            if channels:
+                raise problem("a channel in a typedef can only be shared by all processes", variable.place)
+            return
+        if symbol.channel is not None:
+            for cell, type_ in enumerate(_named(symbol.channel, symbol.var)):
+                template.channels.append(type_)
+                template.channel_cells.append((symbol.var, cell))
+                symbol.var.set_up = True
+        elif variable.initial is not None:
+            assert not isinstance(variable.initial, ast.ChannelInit)
+            if isinstance(variable.initial, ast.Run):
+                raise problem("a variable cannot be initialised by `run`", variable.place)
+            value: Expr = Expressions(self.world, scope)(variable.initial)
+            try:
+                known = constant(value, variable.place)
+            except InputError:
+                symbol.var.set_up = True
+                template.setup.append((symbol.var, value))
+            else:
+                symbol.var.initial = (self._fitting(symbol.var, known),) * symbol.var.size
+
+    # The whole
+
+    def _never(self, never: ast.Never, parameters: dict[str, list[ast.Variable]]) -> None:
+        raise problem("`never` claims are not supported yet; use an `ltl` formula", never.place)
+
+    def _activate(self, tree: ast.Program) -> None:
+        for number, proctype in enumerate(tree.proctypes):
+            if proctype.active is None:
+                continue
+            count = self._constant(proctype.active, self.scope)
+            if count and proctype.parameters:
+                self.program.notes.append(f"parameters of active proctype {proctype.name} are 0")
+            self.program.initial += [number] * count
+            if len(self.program.initial) > MOST_ACTIVE:
+                raise problem(f"more than {MOST_ACTIVE} processes", proctype.place)
+        if not self.program.initial:
+            raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
+
+    def _mark_constants(self) -> None:
+        for template in self.program.templates:
+            for point in template.points:
+                for edge in point.edges:
+                    for var, _ in assigned(edge):
+                        var.constant = False
+
+    def _check_labels(self) -> None:
+        for template, label, place in self.world.labels_wanted:
+            known = self.program.templates[template].labels
+            if label not in known:
+                name = self.program.templates[template].name
+                hint = f"known: {', '.join(known)}" if known else None
+                raise problem(f"proctype {name} has no label `{label}`", place, hint)
+
+    def proposition(self, text: str, place: Place) -> Expr:
+        """An expression over the state as a whole, for formulas."""
+        wanted = len(self.world.labels_wanted)
+        expr = Expressions(self.world, self.scope, process=False)(parse_expression(text, place, self.world.mtypes))
+        self.world.labels_wanted = self.world.labels_wanted[wanted:]
+        self._check_labels()
+        return expr
+
+
+def _named(type_: ChannelType, var: Var) -> Iterator[ChannelType]:
+    """One channel for each cell of an array of them."""
+    for cell in range(var.size):
+        name = f"{type_.name}[{cell}]" if var.array else type_.name
+        yield ChannelType(name, type_.capacity, type_.fields)
+
+
+def _declarations(body: ast.Block) -> Iterator[tuple[ast.Declare | None, set[str]]]:
+    """All declarations of a body in order, with the names of their block; None once a statement came."""
+    names: set[str] = set()
+    for statement in body.statements:
+        yield from _within(statement, names)
+
+
+def _within(statement: ast.Statement, names: set[str]) -> Iterator[tuple[ast.Declare | None, set[str]]]:
+    match statement:
+        case ast.Declare():
+            yield statement, names
+        case ast.Block():
+            yield from _declarations(statement)
+        case ast.Labelled(body=body):
+            yield None, names
+            yield from _within(body, names)
+        case ast.Choose(options=options):
+            yield None, names
+            for option in options:
+                yield from _declarations(option)
+        case ast.For(body=body):
+            yield None, names
+            yield from _declarations(body)
+        case ast.Exclusive():
+            return
+        case _:
+            yield None, names

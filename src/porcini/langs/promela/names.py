@@ -1,0 +1,144 @@
+"""What names stand for: variables, records, constants; and how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from porcini.core.errors import InputError, Place
+from porcini.ir.packed.program import ChannelType, Var
+from porcini.langs.promela import syntax as ast
+
+TYPES: dict[str, tuple[int, bool, str]] = {
+    "bit": (1, False, "int"),
+    "bool": (1, False, "bool"),
+    "byte": (8, False, "int"),
+    "pid": (8, False, "int"),
+    "short": (16, True, "int"),
+    "int": (32, True, "int"),
+    "mtype": (8, False, "mtype"),
+    "chan": (8, False, "chan"),
+}
+"""Bits, signed, and what it is for printing."""
+
+LARGEST_ARRAY = 65_536
+LARGEST_CHANNEL = 255
+
+
+def problem(message: str, place: Place, hint: str | None = None) -> InputError:
+    return InputError(message, place=place, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A variable; `sizes` are those of all arrays that it is in, outermost first."""
+
+    var: Var
+    sizes: tuple[int, ...]
+    channel: ChannelType | None = None
+    """What it names at first, if it is a channel's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A variable of a typedef; `array` if it is an array of them."""
+
+    type: str
+    array: bool
+    members: Mapping[str, Symbol]
+
+
+Symbol = Scalar | Record
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of a block, and of what is around it."""
+
+    outer: Scope | None = None
+    names: dict[str, Symbol] = field(default_factory=dict)
+
+    def find(self, name: str) -> Symbol | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.outer
+        return None
+
+    def known(self) -> set[str]:
+        return set(self.names) | (self.outer.known() if self.outer else set())
+
+
+class Types:
+    """The typedefs of a program, and how variables are made of types."""
+
+    def __init__(self, program: ast.Program, constant: Callable[[ast.Expr], int]) -> None:
+        self.constant = constant
+        self.typedefs = {typedef.name: typedef for typedef in program.typedefs}
+
+    def declare(self, declared: ast.Variable, *, local: bool) -> tuple[Symbol, list[Var]]:
+        """A symbol for a declaration, and the variables that it is made of."""
+        made: list[Var] = []
+        return self._symbol(declared, declared.name, (), local, made), made
+
+    def _symbol(
+        self, declared: ast.Variable, name: str, around: tuple[int, ...], local: bool, made: list[Var]
+    ) -> Symbol:
+        own: tuple[int, ...] = ()
+        if declared.size is not None:
+            size = self.constant(declared.size)
+            if not 0 < size <= LARGEST_ARRAY:
+                raise problem(f"array `{declared.name}` of {size} cells", declared.place)
+            own = (size,)
+        if declared.type in self.typedefs:
+            if declared.initial is not None:
+                raise problem(f"`{declared.name}` is a {declared.type}: it cannot be initialised", declared.place)
+            fields = self.typedefs[declared.type].fields
+            members = {
+                part.name: self._symbol(part, f"{name}.{part.name}", around + own, local, made) for part in fields
+            }
+            return Record(declared.type, bool(own), members)
+        bits, signed, kind = self.simple(declared.type, declared.width, declared.place)
+        sizes = around + own
+        count = prod(sizes)
+        if count > LARGEST_ARRAY:
+            raise problem(f"`{name}` has {count} cells in all; the limit is {LARGEST_ARRAY}", declared.place)
+        var = Var(name, bits, signed, count, bool(sizes), local, kind, (0,) * count)
+        made.append(var)
+        channel = None
+        if isinstance(declared.initial, ast.ChannelInit):
+            channel = self.channel(declared.initial, name)
+        return Scalar(var, sizes, channel)
+
+    def simple(self, name: str, width: int | None, place: Place) -> tuple[int, bool, str]:
+        if name == "unsigned":
+            if width is None or not 1 <= width <= 32:
+                raise problem("`unsigned` wants a width of 1 to 32 bits, as in `unsigned x : 5`", place)
+            return width, False, "int"
+        if name not in TYPES:
+            raise problem(f"unknown type `{name}`", place)
+        return TYPES[name]
+
+    def channel(self, declared: ast.ChannelInit, name: str) -> ChannelType:
+        if not 0 <= declared.capacity <= LARGEST_CHANNEL:
+            raise problem(
+                f"a channel for {declared.capacity} messages; the limit is {LARGEST_CHANNEL}", declared.place
+            )
+        for type_ in declared.types:
+            if type_ in self.typedefs:
+                raise problem(
+                    f"a typedef in a channel (`{type_}`) is outside the subset of Promela that Porcini runs",
+                    declared.place,
+                )
+        fields = tuple(self.simple(type_, None, declared.place) for type_ in declared.types)
+        return ChannelType(name, declared.capacity, fields)
+
+
+def scalars(symbol: Symbol) -> Iterator[Scalar]:
+    if isinstance(symbol, Scalar):
+        yield symbol
+    else:
+        for member in symbol.members.values():
+            yield from scalars(member)

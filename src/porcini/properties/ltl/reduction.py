@@ -1,0 +1,179 @@
+"""Makes a Büchi automaton smaller: a graph whose edges have guards and marks, as bit masks, from state 0.
+
+States without an accepting run go; marks go where they do not count, or say nothing; edges go that another one of
+the same state covers; bisimilar states become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+Edge = tuple[int, int, int, int]
+"""Atoms that must hold, atoms that must not, the number of the target, marks."""
+
+Graph = list[list[Edge]]
+
+
+def reduced(graph: Graph, acceptance: int) -> tuple[Graph, int]:
+    """An equivalent graph, and how many acceptance conditions it has left."""
+    every = (1 << acceptance) - 1
+    smaller = True
+    while smaller:
+        before = _size(graph)
+        graph = _bisimilar_as_one(_tidied(_living(graph, every)))
+        smaller = _size(graph) < before
+    graph, needed = _needed_marks(graph, every)
+    return _bisimilar_as_one(_tidied(graph)), needed
+
+
+def _size(graph: Graph) -> int:
+    return sum(1 + len(edges) for edges in graph)
+
+
+def bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def components(successors: Sequence[Sequence[int]]) -> list[int]:
+    """For each node, the number of its strongly connected component (Tarjan); successors have lower numbers."""
+    unseen, component = -1, [-1] * len(successors)
+    low, seen_at, count, found = [0] * len(successors), [unseen] * len(successors), 0, 0
+    path: list[int] = []
+    for root in range(len(successors)):
+        if seen_at[root] != unseen:
+            continue
+        calls = [(root, iter(successors[root]))]
+        seen_at[root] = low[root] = count
+        count += 1
+        path.append(root)
+        while calls:
+            node, rest = calls[-1]
+            for other in rest:
+                if seen_at[other] == unseen:
+                    seen_at[other] = low[other] = count
+                    count += 1
+                    path.append(other)
+                    calls.append((other, iter(successors[other])))
+                    break
+                if component[other] == unseen:
+                    low[node] = min(low[node], seen_at[other])
+            else:
+                calls.pop()
+                if calls:
+                    low[calls[-1][0]] = min(low[calls[-1][0]], low[node])
+                if low[node] == seen_at[node]:
+                    while component[node] == unseen:
+                        component[path.pop()] = found
+                    found += 1
+    return component
+
+
+def _living(graph: Graph, every: int) -> Graph:
+    """Only states from which there is an accepting run, and the initial one; marks only where they count, which is
+    within components that have all of them.
+    """
+    component = components([[target for _, _, target, _ in edges] for edges in graph])
+    marked = [-1] * (max(component) + 1)  # -1: no edge within
+    for state, edges in enumerate(graph):
+        for _, _, target, marks in edges:
+            if component[target] == component[state]:
+                marked[component[state]] = max(marked[component[state]], 0) | marks
+    accepting = [marks == every for marks in marked]
+    living = list(accepting)
+    for state in sorted(range(len(graph)), key=lambda s: component[s]):  # successors first
+        if any(living[component[target]] for _, _, target, _ in graph[state]):
+            living[component[state]] = True
+
+    def kept_marks(state: int, target: int, marks: int) -> int:
+        return marks if component[state] == component[target] and accepting[component[state]] else 0
+
+    return _reachable(
+        [
+            [
+                (must, must_not, target, kept_marks(state, target, marks))
+                for must, must_not, target, marks in edges
+                if living[component[target]]
+            ]
+            for state, edges in enumerate(graph)
+        ]
+    )
+
+
+def _reachable(graph: Graph, initial: int = 0) -> Graph:
+    """States numbered in the order in which they are met from the initial one; the others are left out."""
+    order = [initial]
+    number = {initial: 0}
+    for state in order:
+        for _, _, target, _ in graph[state]:
+            if target not in number:
+                number[target] = len(order)
+                order.append(target)
+    return [[(a, b, number[target], marks) for a, b, target, marks in graph[state]] for state in order]
+
+
+def _tidied(graph: Graph) -> Graph:
+    """Of two edges to one target, one goes if the other has a weaker guard and its marks; guards that differ in
+    the sign of one atom become one without it.
+    """
+
+    def tidied(edges: list[Edge]) -> list[Edge]:
+        kept = set(edges)
+        while True:
+            joined = set()
+            for must, must_not, target, marks in kept:
+                for bit in bits(must):
+                    one = 1 << bit
+                    if (must & ~one, must_not | one, target, marks) in kept:
+                        joined.add((must & ~one, must_not, target, marks))
+            if joined <= kept:
+                break
+            kept |= joined
+        result: list[Edge] = []
+        weakest_first = sorted(kept, key=lambda e: (e[0].bit_count() + e[1].bit_count(), -e[3].bit_count(), e))
+        for a, b, target, marks in weakest_first:
+            if not any(t == target and not (w & ~a or x & ~b or marks & ~m) for w, x, t, m in result):
+                result.append((a, b, target, marks))
+        return result
+
+    return [tidied(edges) for edges in graph]
+
+
+def _bisimilar_as_one(graph: Graph) -> Graph:
+    """Refine one block of all states until the states of a block have the same edges to the same blocks."""
+    block = [0] * len(graph)
+    blocks = 1
+    while True:
+        numbers: dict[tuple[int, frozenset[Edge]], int] = {}
+        looks = [frozenset((a, b, block[t], m) for a, b, t, m in edges) for edges in graph]
+        block = [numbers.setdefault(look, len(numbers)) for look in zip(block, looks, strict=True)]
+        if len(numbers) == blocks:
+            break
+        blocks = len(numbers)
+    chosen: Graph = [[] for _ in range(blocks)]
+    for state in reversed(range(len(graph))):  # the first of each block stays
+        chosen[block[state]] = list(dict.fromkeys((a, b, block[t], m) for a, b, t, m in graph[state]))
+    return _reachable(chosen, block[0])
+
+
+def _needed_marks(graph: Graph, every: int) -> tuple[Graph, int]:
+    """Leave out a mark that stands wherever another one stands, or on all edges of all cycles; count the rest."""
+    component = components([[target for _, _, target, _ in edges] for edges in graph])
+    inner = {
+        (state, edge)
+        for state, edges in enumerate(graph)
+        for edge in edges
+        if component[state] == component[edge[2]]
+    }
+    where = {bit: {(state, edge) for state, edge in inner if edge[3] >> bit & 1} for bit in bits(every)}
+    for bit, marked in list(where.items()):
+        if marked == inner or any(other <= marked for b, other in where.items() if b != bit):
+            del where[bit]
+    number = {bit: k for k, bit in enumerate(where)}
+
+    def renamed(marks: int) -> int:
+        return sum(1 << number[bit] for bit in bits(marks) if bit in number)
+
+    return [[(a, b, t, renamed(m)) for a, b, t, m in edges] for edges in graph], len(number)
