@@ -12,16 +12,18 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
+from porcini.checking import Named, check_formula, formulas_of, given_formula
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
-from porcini.core.reports import Counterexample, Outcome, PropertyName, Report, TraceEntry
+from porcini.core.reports import Counterexample, Counts, Outcome, PropertyName, Report, TraceEntry, Trail
 from porcini.core.systems import Value
+from porcini.core.traces import Trace
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, COMPLETE, ENGINES, Options
 from porcini.engines.fagiani import Seeds
 from porcini.engines.limits import Limits
 from porcini.engines.permuting import Permuting
-from porcini.engines.replaying import Recorded, run_freely
+from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.semantic import SemanticDependence
 from porcini.engines.tally import Tally, Watcher
@@ -179,10 +181,12 @@ def replay(
     model: Model | str | Path,
     schedule: Schedule | str,
     *,
+    loop: Schedule | str | None = None,
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
 ) -> Report:
-    """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step.
+    """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
+    `loop`, the run need not end, but the loop must lead back to where it begins.
 
     >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
     4
@@ -190,9 +194,26 @@ def replay(
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(Limits(), _observed(model, observe))
+    if loop is not None:
+        with _located(schedule):
+            stem = replayed(system, _moves(schedule))
+        with _located(loop):
+            recorded = follow_loop(stem, _moves(loop))
+        trace = Trace([*follow(system.start(), _moves(schedule)), *recorded])
+        return _endless(model, tally, trace, len(recorded))
     with _located(schedule):
         trace, after = follow_schedule(system, _moves(schedule))
     return _single(model, "replay", tally, Recorded(trace, after))
+
+
+def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
+    """A run that was followed once round its loop."""
+    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+    tally.seconds = tally.clock.seconds
+    note = f"the last {length} steps lead back to where they began, and can be done for ever"
+    report = _report(model, "replay", tally, engine="random", property="endless", notes=(note,))
+    trail = Trail(Trace(trace[: len(trace) - length]), Trace(trace[-length:]), ())
+    return replace(report, trail=trail, verdict="violated")  # it does not terminate
 
 
 def explore(
@@ -265,6 +286,7 @@ def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
 def check(
     model: Model | str | Path,
     *,
+    ltl: str | None = None,
     first: bool = False,
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
@@ -272,11 +294,19 @@ def check(
     options: Options | None = None,
     watch: Watcher | None = None,
 ) -> Report:
-    """Every reachable state, on a graph reduced by ample sets: can it deadlock, can it fail?
+    """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
+    instead of all that, one formula.
 
     >>> check("examples/gcl/vineyard.gcl").verdict
     'holds'
+    >>> check("examples/gcl/vineyard.gcl", ltl="<> flag").verdict
+    'holds'
     """
+    model = _model(model)
+    options = options or Options()
+    if ltl is not None:
+        named = _problems_in(model, lambda: given_formula(ltl, model.graph))
+        return _check_formula(model, named, inputs, limits, options, watch)
     found = explore(
         model,
         engine="graph",
@@ -288,7 +318,62 @@ def check(
         options=options,
         watch=watch,
     )
-    return replace(found, command="check")
+    found = replace(found, command="check")
+    if isinstance(model.graph, promela.Model):
+        for named in formulas_of(model.graph):
+            if found.verdict == "violated" or found.interrupted:
+                break
+            found = _both(found, _check_formula(model, named, inputs, limits, options, watch))
+    return found
+
+
+def _both(one: Report, two: Report) -> Report:
+    """The reports of two questions as one: the worse verdict, all that was counted."""
+    worse = two if _WORSE.index(two.verdict) >= _WORSE.index(one.verdict) else one
+    counts = Counts(
+        one.counts.executions,
+        states=one.counts.states + two.counts.states,
+        events=one.counts.events + two.counts.events,
+    )
+    return replace(
+        worse,
+        property=two.property if two.verdict == "violated" else f"{one.property}, {two.property}",
+        counts=counts,
+        outcomes=one.outcomes,
+        notes=tuple(dict.fromkeys(one.notes + two.notes)),
+        seconds=one.seconds + two.seconds,
+    )
+
+
+_WORSE = ("holds", "unknown", "violated")
+
+
+def _check_formula(
+    model: Model,
+    named: Named,
+    inputs: Mapping[str, Value] | None,
+    limits: Limits | None,
+    options: Options,
+    watch: Watcher | None,
+) -> Report:
+    system = model.system(inputs)
+    tally = Tally(limits or Limits(), None, watch=watch)
+    trail, notes = _problems_in(model, lambda: check_formula(model.graph, system, named, tally, options))
+    if trail is not None:
+        tally.stopped = "first-violation"
+    report = _report(model, "check", tally, engine="graph", property=named.name, notes=notes + _noticed(system))
+    return replace(report, trail=trail, verdict=verdict(trail is not None, tally.stopped == "exhausted"))
+
+
+def _problems_in(model: Model, work: Callable[[], T]) -> T:
+    """Errors in a formula say in which file it is."""
+    try:
+        return work()
+    except InputError as problem:
+        if problem.file is None:
+            problem.file = model.file
+            problem.source = problem.source or model.source
+        raise
 
 
 def permute(

@@ -130,7 +130,13 @@ def _run(options: argparse.Namespace) -> Report:
 
 
 def _replay(options: argparse.Namespace) -> Report:
-    return api.replay(_model(options), options.schedule, observe=options.observe, inputs=_inputs(options.input))
+    return api.replay(
+        _model(options),
+        options.schedule,
+        loop=options.loop,
+        observe=options.observe,
+        inputs=_inputs(options.input),
+    )
 
 
 def _explore(options: argparse.Namespace) -> Report:
@@ -169,7 +175,9 @@ def _check(options: argparse.Namespace) -> Report:
                 search=options.search,
                 reduction="none" if options.no_reduction else options.reduction,
                 ample=options.ample,
+                fair=options.fairness == "weak",
             ),
+            ltl=options.ltl,
             watch=watch,
         )
 
@@ -265,6 +273,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     check = _command(commands, "check", "every reachable state: can it deadlock, can it fail?", _check)
+    check.add_argument("--ltl", metavar="PHI", help="check this formula instead, or the `ltl` block of this name")
+    check.add_argument("--fairness", choices=("none", "weak"), default="none", help="who can always move, does")
     check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
     check.add_argument(
         "--reduction",
@@ -280,6 +290,7 @@ def _parser() -> argparse.ArgumentParser:
     _recording(permute, "begin the recorded run with this schedule")
     permute.add_argument("--seeds", action="store_true", help="also list prefixes that lead to other classes")
     replay = _command(commands, "replay", "run one complete schedule again", _replay)
+    replay.add_argument("--loop", metavar="S", help="what is done for ever after it, of a formula's trail")
     replay.add_argument("schedule", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
     for command in (run, explore, check, permute):
         _bounded(command)

@@ -64,6 +64,16 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Trail:
+    """A run for ever: a stem, then a loop again and again. `notes` says after each step which propositions
+    changed; the first is about the state before all steps."""
+
+    stem: Trace
+    loop: Trace
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The answer of one command; `holds` only when everything was seen."""
 
@@ -81,6 +91,8 @@ class Report:
     traces: tuple[TraceEntry, ...] | None = None
     seeds: tuple[Schedule, ...] | None = None
     limit: str | None = None
+    trail: Trail | None = None
+    """For a formula that does not hold: a run on which it does not."""
     selection: str | None = None
     """How `transdpor` selected actors and tasks."""
     notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ P1's conditions, with its errata corrected:
 - C'1: the actions of the chosen processes, enabled or not, are independent of all that every *other* process may
   still do, enabled or not, with what it may spawn (erratum 1). All choices of a process belong together (erratum
   2), and every process of a set is taken, not one of them (erratum 3).
-- C2 (visibility) matters to formulas only; C3 is the search's.
+- C2: with a formula, nothing of the set that is enabled writes what the formula looks at. C3 is the search's.
 
 `single` tries one process at a time; `closure` adds to a process those whose future depends on it, until none is
 left.
@@ -18,9 +18,10 @@ from collections.abc import Hashable, Sequence
 from typing import Literal
 
 from porcini.core.events import Action, Event, FailureKind
-from porcini.core.footprints import EMPTY, Footprint
+from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Lookahead, TransitionSystem
+from porcini.engines.graph import Choice
 
 Ample = Literal["closure", "single"]
 State = Hashable
@@ -32,6 +33,7 @@ class SystemGraph:
     def __init__(self, system: TransitionSystem[State]) -> None:
         self.system = system
         self.failures: dict[FailureKind, tuple[State, State]] = {}
+        self._numbers: dict[Pid, int] = {}
 
     def initial(self) -> State:
         return self.system.initial()
@@ -57,6 +59,15 @@ class SystemGraph:
                     return [event]
         raise AssertionError("Porcini bug: no step leads from a state to its successor")
 
+    def moves_by(self, state: State) -> list[tuple[int, State]]:
+        """The successors of a state, each with a number for the process that moves."""
+        found = []
+        for action in self.system.actions(state):
+            if action.enabled:
+                number = self._numbers.setdefault(action.pid, len(self._numbers))
+                found.append((number, self.system.fire(state, action)[0]))
+        return found
+
     def final(self, state: State) -> Final:
         return self.system.final(state)
 
@@ -64,17 +75,30 @@ class SystemGraph:
 class AmpleSets:
     """Ample sets from footprints and a lookahead (`engines.graph.Chooser`)."""
 
-    def __init__(self, graph: SystemGraph, lookahead: Lookahead[State], heuristic: Ample) -> None:
+    def __init__(
+        self,
+        graph: SystemGraph,
+        lookahead: Lookahead[State],
+        heuristic: Ample,
+        visible: frozenset[Location] = NOWHERE,
+    ) -> None:
         self.graph = graph
+        self.visible = visible
         self.lookahead = lookahead
         self.heuristic = heuristic
 
-    def chosen(self, state: State) -> list[State] | None:
+    def chosen(self, state: State) -> Choice[State] | None:
         actions = self.graph.system.actions(state)
         ample = self._ample(state, actions)
-        if ample is None:
+        if ample is None or (self.visible and any(self._seen(a) for a in actions if a.pid in ample)):
             return None
-        return self.graph.after(state, [action for action in actions if action.pid in ample])
+        after = self.graph.after(state, [action for action in actions if action.pid in ample])
+        able = frozenset(action.pid for action in actions if action.enabled)
+        return Choice(after, able & ample, able)
+
+    def _seen(self, action: Action) -> bool:
+        """C2: may what an action does be seen by the formula?"""
+        return action.enabled and (action.footprint.opaque or not self.visible.isdisjoint(action.footprint.writes))
 
     def _ample(self, state: State, actions: Sequence[Action]) -> set[Pid] | None:
         """Processes whose actions are enough here; None for all of them."""

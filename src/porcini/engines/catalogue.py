@@ -15,6 +15,7 @@ from porcini.engines.graph import Chooser, Graph, Order
 from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search
 from porcini.engines.seeding import fagiani
+from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.tally import Tally
 from porcini.engines.transdpor import ActorSelection, TaskSelection, transdpor
 from porcini.engines.walks import pct, random_walks
@@ -41,6 +42,8 @@ class Options:
     reduction: Reducing = "stubborn"
     ample: Ample = "closure"
     optimise: bool = True
+    fair: bool = False
+    """Weak fairness: who can always move does move."""
 
 
 Engine = Callable[[Program, Tally, Options], None]
@@ -80,7 +83,13 @@ def _by_states(program: Program, tally: Tally, options: Options) -> None:
 
 
 def _by_packed_states(program: PackedView, tally: Tally, options: Options) -> None:
-    Graph(PackedGraph(program), None, tally).explore(options.search)
+    graph = PackedGraph(program)
+    reduction: Chooser[int] | None = None
+    if options.reduction == "stubborn":
+        reduction = StubbornSets(graph)
+    elif options.reduction == "ample":
+        reduction = PackedAmple(graph, options.ample)
+    Graph(graph, reduction, tally, careful=program.system.may_fail).explore(options.search)
 
 
 def _by_actors(program: Program, tally: Tally, options: Options) -> None:

@@ -4,15 +4,17 @@
     reduction   which of the successors of a state are enough (`engines.ample`, `engines.stubborn`)
 
 A reduction alone keeps the states in which nothing can move. If something else is looked for (a failed assertion),
-what is left out must not be left out for ever: where all successors that were chosen are on the way here (in
-depth) or were seen before (in breadth), all are taken. This is C3 of P1, in the form that is enough for
-reachability.
+nothing may be left out for ever. In depth: a strongly connected component that is not left must have taken a step
+of each process that could move, else all is taken at its root (Valmari: Stop It, and Be Stubborn!, 2017). In
+breadth: where all that was chosen has been seen before, all is taken. These are C3 of P1, in forms that are enough
+for reachability.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -27,10 +29,37 @@ S = TypeVar("S", bound=Hashable)
 _BETWEEN_LOOKS = 1024
 
 
-class Chooser(Protocol[S]):
-    """A reduction: successors that are enough in a state, or None if all of them are needed."""
+Hashables = frozenset[Hashable]
+NOBODY: Hashables = frozenset()
+_DONE = 1 << 62
 
-    def chosen(self, state: S) -> Sequence[S] | None: ...
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[S]):
+    """Successors of a state that are enough, by which processes, and who else could move."""
+
+    after: Sequence[S]
+    movers: Hashables
+    able: Hashables
+
+
+class Chooser(Protocol[S]):
+    """A reduction."""
+
+    def chosen(self, state: S) -> Choice[S] | None:
+        """What is enough in a state; None if all of it is needed."""
+
+
+@dataclass(slots=True)
+class _Frame(Generic[S]):
+    """A state on the way: what is left to visit from it, and of its component the lowest seen, and who moved."""
+
+    state: S
+    low: int
+    left: list[S]
+    movers: Hashables
+    able: Hashables
+    leaves: bool = False
 
 
 class Graph(Generic[S]):
@@ -57,8 +86,10 @@ class Graph(Generic[S]):
                 self._in_breadth(start)
             elif self.reduction is None:
                 self._all(start)
+            elif not self.careful:
+                self._chosen_only(start)
             else:
-                self._in_depth(start)
+                self._by_components(start)
         finally:
             self._count()
         self._note_failures()
@@ -81,46 +112,88 @@ class Graph(Generic[S]):
         found, queue = self.found, deque([start])
         while queue:
             state = queue.popleft()
-            after = self._chosen(state)
-            if after is None or (self.careful and all(new in found for new in after)):
-                after = self.graph.successors(state)
-            if not after:
-                self._ended(state)
+            after = self._after(state)
+            if self.careful and self.reduction and all(new in found for new in after):
+                after = self._all_after(state)
             for new in after:
                 if new not in found:
                     found[new] = state
                     queue.append(new)
-            self._tick(len(after))
 
-    def _in_depth(self, start: S) -> None:
-        found, careful = self.found, self.careful
-        on_the_way: set[S] = {start}
-        stack: list[tuple[S, list[S]]] = [(start, list(self._from(start, on_the_way)))]
+    def _chosen_only(self, start: S) -> None:
+        """Depth first, where it does not matter what is left out for ever."""
+        found, stack = self.found, [start]
         while stack:
-            state, left = stack[-1]
-            if not left:
-                stack.pop()
-                on_the_way.discard(state)
-                continue
-            new = left.pop()
-            if new in found:
-                continue
-            found[new] = state
-            if careful:
-                on_the_way.add(new)
-            stack.append((new, list(self._from(new, on_the_way))))
+            state = stack.pop()
+            after = self._after(state)
+            for new in after:
+                if new not in found:
+                    found[new] = state
+                    stack.append(new)
 
-    def _from(self, state: S, on_the_way: set[S]) -> Sequence[S]:
-        after = self._chosen(state)
-        if after is None or (self.careful and all(new in on_the_way for new in after)):
-            after = self.graph.successors(state)
+    def _by_components(self, start: S) -> None:
+        """Depth first with Tarjan's algorithm: a component that is not left must have taken all that it can."""
+        found = self.found
+        order: dict[S, int] = {}
+        component: list[tuple[S, Hashables]] = []
+        frames: list[_Frame[S]] = []
+
+        def enter(state: S) -> None:
+            choice = self.reduction.chosen(state) if self.reduction else None
+            if choice is None:
+                frame = _Frame(state, len(order), list(self._all_after(state)), NOBODY, NOBODY)
+            else:
+                frame = _Frame(state, len(order), list(choice.after), choice.movers, choice.able)
+                self._tick(len(choice.after))
+            order[state] = len(order)
+            frames.append(frame)
+            component.append((state, frame.movers))
+
+        enter(start)
+        while frames:
+            frame = frames[-1]
+            if frame.left:
+                new = frame.left.pop()
+                if new not in found:
+                    found[new] = frame.state
+                    enter(new)
+                elif order[new] == _DONE:
+                    frame.leaves = True
+                else:
+                    frame.low = min(frame.low, order[new])
+                continue
+            first = order[frame.state]
+            if frame.low == first:
+                size = next(n for n in range(len(component) - 1, -1, -1) if component[n][0] == frame.state)
+                if not frame.leaves:
+                    taken = frozenset(mover for _, movers in component[size:] for mover in movers)
+                    if not frame.able <= taken:  # some were left out, all the way round
+                        frame.left = list(self._all_after(frame.state))
+                        frame.able = NOBODY
+                        continue
+                for state, _ in component[size:]:
+                    order[state] = _DONE
+                del component[size:]
+                frame.leaves = True  # as seen from the one before it
+            frames.pop()
+            if frames:
+                outer = frames[-1]
+                outer.leaves = outer.leaves or frame.leaves
+                outer.low = min(outer.low, frame.low) if order[frame.state] != _DONE else outer.low
+
+    def _after(self, state: S) -> Sequence[S]:
+        choice = self.reduction.chosen(state) if self.reduction else None
+        if choice is None:
+            return self._all_after(state)
+        self._tick(len(choice.after))
+        return choice.after
+
+    def _all_after(self, state: S) -> Sequence[S]:
+        after = self.graph.successors(state)
         if not after:
             self._ended(state)
         self._tick(len(after))
         return after
-
-    def _chosen(self, state: S) -> Sequence[S] | None:
-        return self.reduction.chosen(state) if self.reduction else None
 
     # What is noticed
 

@@ -44,6 +44,15 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     return trace, run
 
 
+def follow_loop(run: Run, loop: Schedule) -> list[Event]:
+    """Follow a schedule that must lead back to the state in which it begins."""
+    before = getattr(run, "state", None)
+    events = follow(run, loop)
+    if not loop or before is None or getattr(run, "state", None) != before:
+        raise ScheduleError("the loop does not lead back to where it begins")
+    return events
+
+
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """A run as far as it went. `limit` names what stopped it, if anything did."""

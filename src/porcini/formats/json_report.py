@@ -43,6 +43,11 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
             "schedules": [show_schedule(schedule) for schedule in report.counterexample.schedules],
             "differs": list(report.counterexample.differs),
         }
+    if report.trail is not None:
+        found["trail"] = {
+            "stem": show_schedule(report.trail.stem.schedule),
+            "loop": show_schedule(report.trail.loop.schedule),
+        }
     if report.selection:
         found["selection"] = report.selection
     if report.limit:

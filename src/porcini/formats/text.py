@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from shlex import quote
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from porcini.core.events import Event
 from porcini.core.pids import Pid
-from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
+from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
 from porcini.core.systems import Observed, Waiting
 from porcini.core.traces import Trace, common_prefix
 from porcini.formats.schedules import show_schedule
@@ -26,6 +27,9 @@ _MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
 _LONGEST_VALUE = 60
+
+
+T = TypeVar("T")
 
 
 def make_console() -> Console:
@@ -47,6 +51,8 @@ def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -
         console.print()
         _print_table(_outcomes(report) if report.traces is None else _traces(report.traces), console)
         _print_details(report, console)
+    if report.trail is not None:
+        _print_trail(report, report.trail, console, options)
     if report.seeds is not None:
         _print_seeds(report, console, options)
     if report.counterexample:
@@ -86,7 +92,8 @@ def _verdict(report: Report) -> str:
     ways = _count(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
     if report.engine == "graph":
-        seen = f"{ways} in {_count(report.counts.states, 'state')}"
+        states = _count(report.counts.states, "state")
+        seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
     elif report.command == "explore":
         seen += f" ({_count(report.counts.classes, 'class')})"
     if report.stopped == "limit":
@@ -95,6 +102,12 @@ def _verdict(report: Report) -> str:
         return f"Unknown: {seen}."
     if report.verdict == "holds" and report.command == "permute":
         return f"All permutations of this run end alike: {seen}."
+    if report.property.startswith("ltl "):
+        name = report.property.removeprefix("ltl ")
+        return f"The formula {'holds' if report.verdict == 'holds' else 'does not hold'}: {name}; {seen}."
+    if report.verdict == "holds" and ", ltl " in report.property:
+        safe, _, formulas = report.property.partition(", ltl ")
+        return f"{_HOLDS[safe]}, and its formulas hold ({formulas.replace(', ltl ', ', ')}): {seen}."
     if report.verdict == "holds":
         return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
     kinds = {outcome.kind for outcome in report.outcomes}
@@ -117,6 +130,10 @@ _VIOLATED = {
 
 def _verdict_of_run(report: Report) -> str:
     steps = _count(report.counts.events, "step")
+    if report.trail is not None:
+        return (
+            f"Endless: the last {_count(len(report.trail.loop), 'step')} of {steps} lead back to where they begin."
+        )
     if not report.outcomes:
         return f"Unknown: stopped after {steps} by {report.limit}."
     outcome = report.outcomes[0]
@@ -275,6 +292,9 @@ def _until_failure(trace: Trace) -> Sequence[Event]:
 
 
 def _print_run(report: Report, console: Console) -> None:
+    if report.trail is not None:
+        console.print()
+        _print_table(_steps_of(report.trail), console)
     for outcome in report.outcomes:
         steps = _until_failure(outcome.trace)
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
@@ -294,12 +314,8 @@ def _row(number: int, event: Event) -> tuple[Text, Text, Text]:
 
 
 def _shortened(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
-    """All steps with their numbers, or for a long run its two ends with the number left out between."""
-    rows: list[tuple[int, Event | None]] = list(enumerate(steps, 1))
-    if len(rows) <= _MOST_STEPS:
-        return rows
-    half = _MOST_STEPS // 2
-    return [*rows[:half], (len(rows) - 2 * half, None), *rows[-half:]]
+    """All steps with their numbers, or for a long run its two ends."""
+    return _ends_of(list(enumerate(steps, 1)))
 
 
 def _print_counterexample(example: Counterexample, console: Console) -> None:
@@ -344,6 +360,42 @@ def _ending(outcome: Outcome, differs: Sequence[str]) -> Text:
         names = {name.partition("[")[0] for name in differs}
         state = {name: value for name, value in state.items() if name in names}
     return Text(kind + show_state(state), style="bold")
+
+
+def _print_trail(report: Report, trail: Trail, console: Console, options: str) -> None:
+    """A run on which a formula does not hold: its steps, with the propositions that change."""
+    console.print()
+    console.print(Text(f"A run on which it does not hold; {trail.notes[0]}:", style="bold"))
+    console.print()
+    _print_table(_steps_of(trail), console)
+    console.print()
+    again = f' --loop "{show_schedule(trail.loop.schedule)}"' if trail.loop else ""
+    line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(trail.stem.schedule)}"{again}'
+    console.print(Text(line, style="cyan"))
+
+
+def _steps_of(trail: Trail) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    notes = trail.notes[1:] or ("",) * (len(trail.stem) + len(trail.loop))
+    stem = [(event, note) for event, note in zip(trail.stem, notes, strict=False)]
+    loop = [(event, note) for event, note in zip(trail.loop, notes[len(stem) :], strict=False)]
+    for title, part, first in (("", stem, 1), ("then for ever:", loop, 1 + len(stem))):
+        if title:
+            table.add_row("", "", Text(title if part else "then nothing more: it has ended", style="bold"), "")
+        for number, step in _ends_of([(first + i, pair) for i, pair in enumerate(part)]):
+            if step is None:
+                table.add_row("", "...", f"{number:,} more steps", "")
+            else:
+                table.add_row(*_row(number, step[0]), Text(step[1], style="yellow"))
+    return table
+
+
+def _ends_of(rows: Sequence[tuple[int, T]]) -> list[tuple[int, T | None]]:
+    """All rows, or of many the two ends with the number left out between."""
+    if len(rows) <= _MOST_STEPS:
+        return list(rows)
+    half = _MOST_STEPS // 2
+    return [*rows[:half], (len(rows) - 2 * half, None), *rows[-half:]]
 
 
 def _print_one(outcome: Outcome, console: Console) -> None:

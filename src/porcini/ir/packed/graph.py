@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from porcini.core.events import Event
 from porcini.core.systems import Final
+from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.space import Space
 from porcini.ir.packed.view import PackedView
 
@@ -26,6 +27,18 @@ class PackedGraph:
             events.append(self.view.event(state, step))
             state = step.after
         return events
+
+    def moves_by(self, state: int) -> list[tuple[int, int]]:
+        """The successors of a state, each with the process that moves; both do, in a rendezvous."""
+        space = self.space
+        crew = space.crew(state)
+        holder = state & HOLDER
+        movers = crew.members if not holder else (crew.members[holder - 1],)
+        found = [(process.slot, state + m.change) for process in movers for m in space.moves(state, crew, process)]
+        if not found and space.system.uses_timeout:
+            for process in movers:
+                found += [(process.slot, state + m.change) for m in space.quiet_moves(state, crew, process)]
+        return found
 
     def final(self, state: int) -> Final:
         return self.view.final(state)

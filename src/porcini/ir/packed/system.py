@@ -30,7 +30,23 @@ from porcini.ir.packed.layout import (
     matches,
 )
 from porcini.ir.packed.processes import Crew, PointCode, Process
-from porcini.ir.packed.program import MOST_PROCESSES, Program, Quiet, Receive, Send, Var, expressions, walk
+from porcini.ir.packed.program import (
+    MOST_PROCESSES,
+    Apply,
+    Check,
+    Const,
+    Edge,
+    Load,
+    Program,
+    Quiet,
+    Receive,
+    Send,
+    Start,
+    Var,
+    assigned,
+    expressions,
+    walk,
+)
 from porcini.ir.packed.touch import Resources
 
 LONGEST_D_STEP = 1_000_000
@@ -67,6 +83,7 @@ class PackedSystem:
         """What should be said of the runs seen so far: values that were wrapped around, say."""
         edges = [edge for t in program.templates for point in t.points for edge in point.edges]
         self.uses_timeout = any(isinstance(part, Quiet) for e in edges for x in expressions(e) for part in walk(x))
+        self.may_fail = any(map(_may_fail, edges))
         self.has_atomic = any(edge.holds for edge in edges)
         self.starts = any(template.starts for template in program.templates)
         self._crews: dict[int, tuple[int, dict[int, Crew]]] = {}
@@ -364,6 +381,23 @@ class PackedSystem:
         ready = (code for code in here.edges if not code.edge.otherwise and code.ready(s, False))
         otherwise = (code for code in here.edges if code.edge.otherwise)
         return next(ready, None) or next(otherwise, None)
+
+
+def _may_fail(edge: Edge) -> bool:
+    """May an edge stop its process? By an assertion, an index, a division, a channel, one process too many."""
+    if any(isinstance(op, Check | Start) for op in edge.ops) or edge.glued:
+        return True
+    exprs = list(expressions(edge))
+    exprs += [index for _, index in assigned(edge) if index is not None]
+    if any(isinstance(part, Apply) and part.op in _RISKY for expr in exprs for part in walk(expr)):
+        return True
+    cells = [(part.var, part.index) for expr in exprs for part in walk(expr) if isinstance(part, Load)]
+    if any(index is not None and not isinstance(index, Const) for _, index in [*cells, *assigned(edge)]):
+        return True
+    return edge.talk is not None and not (isinstance(edge.talk.channel, Load) and edge.talk.channel.var.constant)
+
+
+_RISKY = ("/", "%", "<<", ">>", "check")
 
 
 def rendezvous(code: EdgeCode) -> bool:

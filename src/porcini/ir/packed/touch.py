@@ -182,6 +182,13 @@ class Toucher:
             return None
         return self.channels.get(number) or self.channel_of(number)
 
+    def cells(self, var: Var, index: Expr | None) -> int:
+        """The resources of a variable, or of the cell that is meant."""
+        known = 0 if index is None else self.constants.of(index)
+        if known is not None and not 0 <= known < var.size:
+            return 0
+        return self.resources.cells(var, self.slot if var.local else -1, known)
+
     def _cell(self, var: Var, index: Expr | None, written: bool) -> Touch:
         known = 0 if index is None else self.constants.of(index)
         if known is not None and not 0 <= known < var.size:
@@ -191,11 +198,9 @@ class Toucher:
             bits = (1 << var.bits * var.size) - 1 << first
         else:
             bits = (1 << var.bits) - 1 << first + known * var.bits
-        if var.local and not var.remote:
-            return Touch(bits=bits)  # nobody else can see it
         cells = self.resources.cells(var, self.slot if var.local else -1, known)
         if written:
-            return Touch(bits=bits, writes=cells, effects=SOME_VARIABLE if var.local else 0)
+            return Touch(bits=bits, writes=cells, effects=SOME_VARIABLE if var.remote else 0)
         return Touch(bits=bits, reads=cells)
 
     def tested(self, channel: Expr) -> Touch:

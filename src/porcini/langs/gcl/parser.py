@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
@@ -171,7 +171,9 @@ class _Builder(Transformer[Token, ast.Program]):
 @cache
 def _parser() -> Lark:
     grammar = resources.files(__package__).joinpath("gcl.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", start="program", propagate_positions=True, transformer=_Builder())
+    return Lark(
+        grammar, parser="lalr", start=["program", "expr"], propagate_positions=True, transformer=_Builder()
+    )
 
 
 def parse(source: str, file: str) -> ast.Program:
@@ -179,7 +181,7 @@ def parse(source: str, file: str) -> ast.Program:
     if not source.strip():
         raise InputError("the file is empty", file=file, hint="a program is its bindings, then a statement")
     try:
-        tree = _parser().parse(source)
+        tree = _parser().parse(source, start="program")
         assert isinstance(tree, ast.Program)
         return tree
     except UnexpectedInput as problem:
@@ -189,6 +191,19 @@ def parse(source: str, file: str) -> ast.Program:
         if isinstance(cause, InputError | _TooDeep):
             raise InputError(str(cause.args[0]), file=file, place=cause.place, source=source) from None
         raise
+
+
+def parse_expression(text: str, place: Place) -> ast.Expression:
+    """Parse an expression alone, such as an atom of a formula; `place` is where it begins."""
+    try:
+        tree: Any = _parser().parse(text, start="expr")
+    except UnexpectedInput as problem:
+        found = _syntax_error(problem, text, "")
+        raise InputError(found.message, place=place, hint=found.hint) from None
+    except (InputError, _TooDeep, VisitError) as problem:
+        cause = problem.orig_exc if isinstance(problem, VisitError) else problem
+        raise InputError(str(cause.args[0]), place=place) from None
+    return cast(ast.Expression, tree)
 
 
 # What a person would call the tokens that the parser knows by number.

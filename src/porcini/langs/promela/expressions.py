@@ -35,6 +35,8 @@ class World:
     templates: dict[str, int]
     locals: list[Scope] = field(default_factory=list)
     """For each template, all names of its body."""
+    alone: dict[int, int] = field(default_factory=dict)
+    """The numbers of processes that are the only ones of their templates, now and for ever."""
     labels_wanted: list[tuple[int, str, Place]] = field(default_factory=list)
 
 
@@ -66,7 +68,7 @@ class Expressions:
             case ast.AtLabel(proctype=proctype, index=index, label=label, place=place):
                 template = self._template(proctype, place)
                 self.world.labels_wanted.append((template, label, place))
-                return At(template, self._pid(index), label)
+                return At(template, self._pid(template, index), label)
             case ast.Remote(proctype=proctype, index=index, variable=variable, place=place):
                 return self._remote(proctype, index, variable, place)
             case ast.Timeout():
@@ -171,8 +173,8 @@ class Expressions:
             raise problem(f"no proctype `{name}`", place, f"known: {', '.join(self.world.templates)}")
         return self.world.templates[name]
 
-    def _pid(self, index: ast.Expr | None) -> Expr:
-        return Const(-1) if index is None else self(index)
+    def _pid(self, template: int, index: ast.Expr | None) -> Expr:
+        return Const(self.world.alone.get(template, -1)) if index is None else self(index)
 
     def _remote(self, proctype: str, index: ast.Expr | None, variable: ast.Ref, place: Place) -> Expr:
         template = self._template(proctype, place)
@@ -181,7 +183,7 @@ class Expressions:
             raise problem(f"proctype {proctype} has no variable `{variable.name}`", place)
         scalar, at = self._cell(symbol, variable, self)
         scalar.var.remote = True
-        return Peek(template, self._pid(index), scalar.var, at)
+        return Peek(template, self._pid(template, index), scalar.var, at)
 
 
 def constant(expr: Expr, place: Place) -> int:

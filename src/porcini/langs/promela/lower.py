@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.packed.program import ChannelType, Expr, Program, Template, Var, assigned
+from porcini.ir.packed.program import ChannelType, Expr, Program, Quiet, Template, Var, assigned, walk
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World, constant
 from porcini.langs.promela.flow import Flow
 from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem
 from porcini.langs.promela.parser import parse, parse_expression
+from porcini.langs.promela.text import show
 
 MOST_ACTIVE = 255
 
@@ -58,6 +59,9 @@ class Model:
         for never in tree.nevers:
             self._never(never, parameters)
         self._activate(tree)
+        started = {number for template in self.program.templates for number in template.starts}
+        initial = self.program.initial
+        self.world.alone = {n: initial.index(n) for n in initial if initial.count(n) == 1 and n not in started}
         self._mark_constants()
         self._check_labels()
 
@@ -209,11 +213,17 @@ class Model:
 
     def proposition(self, text: str, place: Place) -> Expr:
         """An expression over the state as a whole, for formulas."""
-        wanted = len(self.world.labels_wanted)
-        expr = Expressions(self.world, self.scope, process=False)(parse_expression(text, place, self.world.mtypes))
-        self.world.labels_wanted = self.world.labels_wanted[wanted:]
+        self.world.labels_wanted.clear()
+        tree = parse_expression(text, place, self.world.mtypes, self.world.templates)
+        expr = Expressions(self.world, self.scope, process=False)(tree)
+        if any(isinstance(part, Quiet) for part in walk(expr)):
+            raise problem("`timeout` is no proposition: it is not about a state", place)
         self._check_labels()
         return expr
+
+    def shown(self, text: str) -> str:
+        """A proposition as a person would write it."""
+        return show(parse_expression(text, Place(1, 1), (), self.world.templates))
 
 
 def _named(type_: ChannelType, var: Var) -> Iterator[ChannelType]:

@@ -1,0 +1,170 @@
+"""Formulas and claims against models: what `api.check` is made of.
+
+formulas     from the command line, or the `ltl` blocks of a model
+Question     a model with the propositions of one formula: its states, its reduction, its letters
+trail        a lasso of states as two traces, with the propositions that change on the way
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from porcini.core.errors import InputError, Place
+from porcini.core.events import Event
+from porcini.core.footprints import Location
+from porcini.core.reports import Trail
+from porcini.core.traces import Trace
+from porcini.engines.ample import AmpleSets, SystemGraph
+from porcini.engines.catalogue import Options
+from porcini.engines.graph import Chooser
+from porcini.engines.product import Lasso, Product
+from porcini.engines.stubborn import PackedAmple, StubbornSets
+from porcini.engines.tally import Tally
+from porcini.ir import footprint
+from porcini.ir.expr import evaluate, free
+from porcini.ir.interpreter import GraphSystem
+from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.packed.graph import PackedGraph
+from porcini.ir.packed.propositions import Propositions
+from porcini.ir.packed.view import PackedView
+from porcini.langs import gcl, promela
+from porcini.properties.ltl import formula as ltl
+from porcini.properties.ltl.automaton import translate
+from porcini.properties.ltl.claim import FormulaClaim
+from porcini.properties.ltl.parser import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A formula with its name; `where` is what its atoms' places are relative to."""
+
+    name: str
+    formula: ltl.Formula
+
+
+def formulas_of(model: promela.Model) -> list[Named]:
+    """The `ltl` blocks of a model."""
+    return [
+        Named(
+            f"ltl {block.name}",
+            parse(block.formula, file=model.file, start=block.place, source=model.source, spin=True),
+        )
+        for block in model.syntax.formulas
+    ]
+
+
+def given_formula(text: str, source: object) -> Named:
+    """A formula from the command line: a text, or the name of one of the model's blocks."""
+    if isinstance(source, promela.Model):
+        for block in source.syntax.formulas:
+            if block.name == text.strip():
+                return next(named for named in formulas_of(source) if named.name == f"ltl {block.name}")
+    return Named(f"ltl {text}", parse(text, file="--ltl", source=text))
+
+
+@dataclass(slots=True)
+class Question:
+    """One formula asked of one model."""
+
+    graph: Any
+    letter: Callable[[Any], int]
+    reduction: Chooser[Any] | None
+    shown: list[str]
+    """The propositions as a person would write them."""
+    notes: tuple[str, ...] = ()
+
+
+def asked(source: object, system: object, named: Named, atoms: Sequence[ltl.Atom], options: Options) -> Question:
+    """The states of a model as a formula sees them."""
+    reduced = options.reduction != "none"
+    notes: tuple[str, ...] = ()
+    if reduced and ltl.has_next(named.formula):
+        reduced, notes = False, ("X counts steps: no reduction",)
+    if reduced and options.fair:
+        reduced, notes = False, (*notes, "fairness is about who could move: no reduction")
+    if isinstance(source, promela.Model) and isinstance(system, PackedView):
+        exprs = [source.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
+        propositions = Propositions(system.system, exprs)
+        graph = PackedGraph(system, inside=True)
+        chooser: Chooser[int] | None = None
+        if reduced and options.reduction == "stubborn":
+            chooser = StubbornSets(graph, propositions.visible)
+        elif reduced:
+            chooser = PackedAmple(graph, options.ample, propositions.visible)
+        shown = [source.shown(atom.text) for atom in atoms]
+        return Question(graph, propositions.letter, chooser, shown, notes)
+    if isinstance(system, GraphSystem):
+        return _asked_of_graph(system, atoms, options, reduced, notes)
+    raise InputError("formulas are for .gcl and .pml models")
+
+
+def _asked_of_graph(
+    system: GraphSystem, atoms: Sequence[ltl.Atom], options: Options, reduced: bool, notes: tuple[str, ...]
+) -> Question:
+    exprs = [gcl.proposition(system.graph, atom.text, atom.place or Place(1, 1)) for atom in atoms]
+
+    def letter(state: Any) -> int:
+        store = system.observe(state)
+        return sum(1 << number for number, expr in enumerate(exprs) if evaluate(expr, store))
+
+    seen: set[Location] = set()
+    for expr in exprs:
+        for variable in free(expr):
+            seen.update(footprint.locations(variable))
+    graph = SystemGraph(system)  # type: ignore[arg-type]
+    lookahead: Any = GraphLookahead(system.graph)
+    chooser = AmpleSets(graph, lookahead, options.ample, frozenset(seen)) if reduced else None
+    return Question(graph, letter, chooser, [atom.text for atom in atoms], notes)
+
+
+def check_formula(
+    source: object, system: object, named: Named, tally: Tally, options: Options
+) -> tuple[Trail | None, tuple[str, ...]]:
+    """A run on which a formula does not hold, if there is one; and what should be said with it."""
+    negated = ltl.nnf(named.formula, negated=True)
+    atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
+    question = asked(source, system, named, atoms, options)
+    texts = [atom.text for atom in atoms]
+    claim = FormulaClaim(translate(negated), texts, question.letter)
+    product = Product(question.graph, claim, tally, question.reduction, question.graph if options.fair else None)
+    found: list[Lasso[Any] | None] = []
+    tally.explore(lambda _: found.append(product.search()))
+    lasso = found[0] if found else None
+    if lasso is None:
+        return None, question.notes
+    return trail_of(question, lasso), question.notes
+
+
+def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
+    """A lasso as events; a run that has ended goes on without any."""
+    atoms = question.shown
+    first = question.letter(lasso.stem[0])
+    notes = [_holding(first, atoms)]
+    traces: list[Trace] = []
+    letter = first
+    for states in (lasso.stem, (lasso.stem[-1], *lasso.loop)):
+        events: list[Event] = []
+        for before, after in pairwise(states):
+            if before == after:
+                continue
+            steps = list(question.graph.way(before, after))
+            events += steps
+            notes += [""] * (len(steps) - 1) + [_changes(letter, question.letter(after), atoms)]
+            letter = question.letter(after)
+        traces.append(Trace(events))
+    return Trail(traces[0], traces[1], tuple(notes))
+
+
+def _holding(letter: int, atoms: Sequence[str]) -> str:
+    holding = [atom for number, atom in enumerate(atoms) if letter >> number & 1]
+    return f"at first: {', '.join(holding)}" if holding else "at first none of its propositions holds"
+
+
+def _changes(before: int, after: int, atoms: Sequence[str]) -> str:
+    changed = before ^ after
+    return ", ".join(
+        atom if after >> number & 1 else f"!({atom})" for number, atom in enumerate(atoms) if changed >> number & 1
+    )

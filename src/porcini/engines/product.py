@@ -1,0 +1,240 @@
+"""A run that a claim describes: the product of a graph of states with an automaton, searched on the way.
+
+    Claim       what is looked for: the automaton of a formula's negation, or a never claim
+    Product     depth first over pairs of a state and a state of the claim; a strongly connected component that has
+                all marks holds a run (Couvreur: On-the-fly verification of linear temporal logic, FM 1999)
+    lasso       a stem and a loop of such a component, for people
+
+The claim reads the state before each step. A run that ends repeats its last state for ever. Weak fairness is one
+mark more for each process: on steps by which it moves, and in states in which it cannot.
+
+With a reduction (`visible` steps are not left out, C2 of P1) nothing may be left out on any cycle: where one of
+the chosen successors is on the way here, all are taken (C3). The formula must not know how many steps a thing
+takes: no X.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from porcini.core.errors import LimitHit
+from porcini.core.systems import StateGraph
+from porcini.engines.graph import Chooser
+from porcini.engines.tally import Tally
+
+S = TypeVar("S", bound=Hashable)
+S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
+Node = tuple[S, int]
+
+_BETWEEN_LOOKS = 1024
+_DONE = -1
+
+
+class Claim(Protocol[S_in]):
+    """An automaton over states: runs that take each of `acceptance` marks for ever are what is looked for."""
+
+    initial: int
+    acceptance: int
+
+    def moves(self, here: int, state: S_in) -> Sequence[tuple[int, int]]:
+        """Where the claim can go when it reads a state, with the marks that it gets, as bits."""
+
+
+class Movers(Protocol[S]):
+    """Who leads where: needed for fairness."""
+
+    def moves_by(self, state: S) -> Sequence[tuple[int, S]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso(Generic[S]):
+    """States: those of the stem, the first of the loop included, and those after it up to the same state again."""
+
+    stem: tuple[S, ...]
+    loop: tuple[S, ...]
+
+
+class Product(Generic[S]):
+    """A search for a run that a claim describes."""
+
+    def __init__(
+        self,
+        graph: StateGraph[S],
+        claim: Claim[S],
+        tally: Tally,
+        reduction: Chooser[S] | None = None,
+        fair: Movers[S] | None = None,
+    ) -> None:
+        self.graph, self.claim, self.tally, self.reduction, self.fair = graph, claim, tally, reduction, fair
+        self.order: dict[Node[S], int] = {}
+        self.transitions = 0
+        self._claims = (1 << claim.acceptance) - 1
+        self._everyone = 0
+        """The marks of all processes that were seen to be able to move."""
+
+    def search(self) -> Lasso[S] | None:
+        component = self._component()
+        self._count()
+        return None if component is None else self._lasso(set(component))
+
+    def _component(self) -> Sequence[Node[S]] | None:
+        """The states of a component that has all marks."""
+        order = self.order
+        live: list[Node[S]] = []
+        on_the_way: set[Node[S]] = set()
+        frames: list[tuple[Node[S], Iterator[tuple[Node[S], int]]]] = []
+        roots: list[int] = []
+        inside: list[int] = []  # for each root: the marks within its component
+        between: list[int] = []  # and those by which it was entered
+
+        def enter(node: Node[S], marks: int) -> None:
+            order[node] = len(order)
+            roots.append(order[node])
+            inside.append(0)
+            between.append(marks)
+            live.append(node)
+            on_the_way.add(node)
+            frames.append((node, iter(self._after(node, on_the_way))))
+            if len(order) % _BETWEEN_LOOKS == 0 or len(order) > self.tally.limits.states:
+                self._count()
+                self.tally.look()
+                if len(order) > self.tally.limits.states:
+                    raise LimitHit(f"the limit of {self.tally.limits.states:,} states")
+
+        enter((self.graph.initial(), self.claim.initial), 0)
+        while frames:
+            node, left = frames[-1]
+            step = next(left, None)
+            if step is None:
+                frames.pop()
+                on_the_way.discard(node)
+                if roots[-1] == order[node]:
+                    roots.pop()
+                    inside.pop()
+                    between.pop()
+                    while True:
+                        gone = live.pop()
+                        order[gone] = _DONE
+                        if gone == node:
+                            break
+                continue
+            new, marks = step
+            at = order.get(new)
+            if at is None:
+                enter(new, marks)
+            elif at != _DONE:
+                while roots[-1] > at:
+                    marks |= inside.pop() | between.pop()
+                    roots.pop()
+                inside[-1] |= marks
+                if self._complete(inside[-1]):
+                    root = roots[-1]
+                    return live[next(n for n, node in enumerate(live) if order[node] == root) :]
+        return None
+
+    def _complete(self, marks: int) -> bool:
+        wanted = self._claims
+        if self.fair is not None:
+            wanted |= self._everyone << self.claim.acceptance
+        return not wanted & ~marks
+
+    # Steps of the product
+
+    def _after(self, node: Node[S], on_the_way: set[Node[S]]) -> list[tuple[Node[S], int]]:
+        state, here = node
+        moves = self.claim.moves(here, state)
+        if not moves:
+            return []
+        choice = self.reduction.chosen(state) if self.reduction and self.fair is None else None
+        if choice is not None:
+            chosen = [((after, there), marks) for after in choice.after for there, marks in moves]
+            if not any(new in on_the_way for new, _ in chosen):
+                self.transitions += len(chosen)
+                return chosen
+        found = list(self._all_after(state, moves))
+        self.transitions += len(found)
+        return found
+
+    def _all_after(self, state: S, moves: Sequence[tuple[int, int]]) -> Iterable[tuple[Node[S], int]]:
+        if self.fair is None:
+            for after in self.graph.successors(state) or (state,):
+                for there, marks in moves:
+                    yield (after, there), marks
+            return
+        steps = self.fair.moves_by(state)
+        able = 0
+        for process, _ in steps:
+            able |= 1 << process
+        self._everyone |= able
+        if not steps:
+            for there, marks in moves:
+                yield (state, there), marks | -1 << self.claim.acceptance
+        for process, after in steps:
+            fairly = ~(able & ~(1 << process)) << self.claim.acceptance
+            for there, marks in moves:
+                yield (after, there), marks | fairly
+
+    def _count(self) -> None:
+        self.tally.counts.states, self.tally.counts.events = len(self.order), self.transitions
+
+    # A lasso
+
+    def _steps(self, node: Node[S]) -> list[tuple[Node[S], int]]:
+        return list(self._all_after(node[0], self.claim.moves(node[1], node[0])))
+
+    def _lasso(self, component: set[Node[S]]) -> Lasso[S]:
+        """The shortest way to the component among what was visited, and a loop in it that has all marks."""
+        start = (self.graph.initial(), self.claim.initial)
+        stem = self._path(start, lambda node, _: node in component, self.order)
+        first = stem[-1][0] if stem else start
+        here, missing = first, self._wanted()
+        loop: list[Node[S]] = []
+        while missing or not loop:
+            wanted = missing
+            part = self._path(here, lambda _, marks, w=wanted: bool(marks & w) or not w, component, step=True)  # type: ignore[misc]
+            for node, marks in part:
+                loop.append(node)
+                missing &= ~marks
+            here = loop[-1]
+        if here != first:
+            loop += [node for node, _ in self._path(here, lambda node, _: node == first, component, step=True)]
+        states = [start[0], *(node[0] for node, _ in stem)]
+        return Lasso(tuple(states), tuple(node[0] for node in loop))
+
+    def _wanted(self) -> int:
+        return self._claims | (self._everyone << self.claim.acceptance if self.fair is not None else 0)
+
+    def _path(
+        self,
+        start: Node[S],
+        wanted: Callable[[Node[S], int], bool],
+        within: set[Node[S]] | dict[Node[S], int],
+        *,
+        step: bool = False,
+    ) -> list[tuple[Node[S], int]]:
+        """The shortest way to a node, or by an edge, that is wanted; with at least one `step`."""
+        if not step and wanted(start, 0):
+            return []
+        before: dict[Node[S], tuple[Node[S], int]] = {}
+        queue = deque([start])
+        seen = {start}
+        while queue:
+            node = queue.popleft()
+            for new, marks in self._steps(node):
+                if new not in within:
+                    continue
+                if wanted(new, marks):
+                    path = [(new, marks)]
+                    while node != start:
+                        previous, used = before[node]
+                        path.append((node, used))
+                        node = previous
+                    return path[::-1]
+                if new not in seen:
+                    seen.add(new)
+                    before[new] = node, marks
+                    queue.append(new)
+        raise AssertionError("Porcini bug: a component that is not connected")

@@ -1,0 +1,47 @@
+"""Propositions over states: which of them hold, and what they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porcini.ir.packed.code import Coder, Constants
+from porcini.ir.packed.layout import RunError
+from porcini.ir.packed.program import Expr
+from porcini.ir.packed.system import PackedSystem
+from porcini.ir.packed.touch import NOTHING, Toucher
+
+
+class Propositions:
+    """Evaluated once for each value of the bits that they look at."""
+
+    def __init__(self, system: PackedSystem, exprs: Sequence[Expr]) -> None:
+        self.system = system
+        constants = Constants(None, {})
+        channels = {channel.id: channel for channel in system.layout.shared_channels}
+        coder = Coder(system.layout, 0, constants, system, channels)
+        toucher = Toucher(system.layout, 0, constants, channels, system.resources, channels.get)
+        self._functions = [coder.function(expr) for expr in exprs]
+        touch = NOTHING
+        for expr in exprs:
+            touch |= toucher.expr(expr)
+        self._mask = touch.bits
+        self.visible = touch.reads | touch.wide
+        """The resources by whose writing a proposition may change."""
+        self._known: dict[int, int] = {}
+
+    def letter(self, s: int) -> int:
+        """The propositions that hold in a state, as bits."""
+        view = s & self._mask
+        found = self._known.get(view)
+        if found is None:
+            found = 0
+            for number, function in enumerate(self._functions):
+                try:
+                    if function(s):
+                        found |= 1 << number
+                except RunError as problem:
+                    self.system.notes[f"a proposition could not be evaluated, and counts as false: {problem}"] = (
+                        None
+                    )
+            self._known[view] = found
+        return found

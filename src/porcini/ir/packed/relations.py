@@ -1,0 +1,466 @@
+"""The transitions of a crew, and what they have to do with each other.
+
+A transition is an edge of a process, or the two edges of a rendezvous, with all that follows while the turn is
+held. It can be taken when each of its processes stands at the right point and all of its guards are true. Of
+processes that may still be started there is one transition for each template: anything that they might do.
+
+    conflicts   transitions that do not accord with one, and may be possible at the same time
+    enablers    for a guard that is false: without one of these, it stays false (a necessary enabling set)
+
+Sets of transitions are whole numbers, a bit for each. All of this is worked out when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+from porcini.ir.packed.code import Constants, EdgeCode
+from porcini.ir.packed.layout import Channel, RunError, matches
+from porcini.ir.packed.processes import Crew, Process
+from porcini.ir.packed.program import (
+    Apply,
+    Const,
+    Expr,
+    Load,
+    Quiet,
+    Receive,
+    Send,
+    Start,
+    Store,
+    Template,
+    Var,
+    assigned,
+    walk,
+)
+from porcini.ir.packed.space import Move, may_meet
+from porcini.ir.packed.system import PackedSystem, rendezvous
+from porcini.ir.packed.touch import NOTHING, Touch, Toucher
+
+ANYTHING = -1
+"""As resources: whatever is written may matter."""
+
+
+@dataclass(eq=False, slots=True)
+class Guard:
+    """A condition of a transition; `holds` may be None: it is false whenever the transition cannot be taken."""
+
+    wakes: int
+    holds: Callable[[int], bool] | None
+    cell: int = 0
+    """The one resource that it looks at, if there is only one, and it can be told by its value alone."""
+    test: Callable[[int], bool] | None = None
+    enablers: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Transition:
+    """`stands` are its processes with the points at which they must stand."""
+
+    number: int
+    stands: tuple[tuple[Process, int], ...]
+    codes: tuple[EdgeCode, ...]
+    touch: Touch
+    guards: tuple[Guard, ...]
+    ends: tuple[int, ...] = ()
+    """For each of its processes, the points at which it may stand afterwards, as a set."""
+    stores: dict[int, set[int] | None] = field(default_factory=dict)
+    """By resource: the values that may be stored there; None if they are not known."""
+    starts: frozenset[int] = frozenset()
+    template: int | None = None
+    """For what a process may do that is not there yet."""
+    conflicts: int | None = field(default=None)
+
+
+class _Run:
+    """An edge with what may follow it: what it touches, where it may end, what it may store and start."""
+
+    def __init__(self, touch: Touch) -> None:
+        self.touch = touch
+        self.ends: dict[Process, int] = {}
+        self.stores: dict[int, set[int] | None] = {}
+        self.starts: set[int] = set()
+
+    def take(self, process: Process, code: EdgeCode) -> None:
+        self.ends[process] = self.ends.get(process, 0) | 1 << code.edge.target
+        self.starts |= {op.template for op in code.edge.ops if isinstance(op, Start)}
+        known: dict[tuple[Var, Expr | None], int] = {}
+        for op in code.edge.ops:
+            if isinstance(op, Store):
+                value = process.constants.of(op.value)
+                if value is not None and op.var.low <= value <= op.var.high:
+                    self._store(process, op.var, op.index, value)
+                    known[op.var, op.index] = value
+        for var, index in assigned(code.edge):
+            if (var, index) not in known or len([v for v, _ in assigned(code.edge) if v is var]) > 1:
+                self._store(process, var, index, None)
+
+    def _store(self, process: Process, var: Var, index: Expr | None, value: int | None) -> None:
+        for cell in bits(process.toucher.cells(var, index)):
+            values = self.stores.setdefault(1 << cell, set())
+            if value is None or values is None:
+                self.stores[1 << cell] = None
+            else:
+                values.add(value)
+
+    def joined(self, other: _Run) -> _Run:
+        both = _Run(self.touch | other.touch)
+        both.starts = self.starts | other.starts
+        for run in (self, other):
+            for process, ends in run.ends.items():
+                both.ends[process] = both.ends.get(process, 0) | ends
+            for cell, values in run.stores.items():
+                if values is None or both.stores.get(cell, set()) is None:
+                    both.stores[cell] = None
+                else:
+                    both.stores[cell] = (both.stores.get(cell) or set()) | values
+        return both
+
+
+class Relations:
+    """All transitions of one crew."""
+
+    def __init__(self, system: PackedSystem, crew: Crew, visible: int = 0) -> None:
+        self.system, self.crew = system, crew
+        self.all: list[Transition] = []
+        self.at: dict[tuple[int, int], int] = {}
+        """By slot and point: the transitions of a process that stands there."""
+        self._by_edges: dict[tuple[EdgeCode, EdgeCode | None], int] = {}
+        for process in crew.members:
+            for point in range(len(process.template.points)):
+                self._of_point(process, point)
+        self.later = len(self.all)
+        """From here on they are of processes that are not there yet."""
+        self._of_later()
+        self._reach = [_reachable(template) for template in system.program.templates]
+        self._leading: dict[tuple[int, int, int], int] = {}
+        self._futures: dict[tuple[int, int], int] = {}
+        self.visible = 0
+        for transition in self.all:
+            if visible and transition.touch.may_wake(visible):
+                self.visible |= 1 << transition.number
+
+    # Making them
+
+    def _of_point(self, process: Process, point: int) -> None:
+        if not self._can_stand(process, point):
+            return
+        here = process.point(point)
+        for number, code in enumerate(here.edges):
+            if rendezvous(code):
+                if isinstance(code.edge.talk, Send):
+                    self._meetings(process, point, number)
+                if code.fixed is not None:
+                    continue
+            run = self._followed(here.touches[number], process, code)
+            self._add(((process, point),), (code,), run, self._guards(process, code, point), None)
+
+    def _can_stand(self, process: Process, point: int) -> bool:
+        """Inside an atomic sequence a process stands only where it may be blocked."""
+        template = process.template
+        into = [edge for spot in template.points for edge in spot.edges if edge.target == point]
+        if point == template.entry or not into or not all(edge.holds or edge.glued for edge in into):
+            return True
+        if all(edge.glued for edge in into):
+            return False
+        edges = template.points[point].edges
+        return not any(edge.otherwise or (edge.talk is None and not edge.guards) for edge in edges)
+
+    def _meetings(self, process: Process, point: int, number: int) -> None:
+        code = process.point(point).edges[number]
+        run = self._followed(process.point(point).touches[number], process, code)
+        for other in self.crew.members:
+            if other is process:
+                continue
+            for there in range(len(other.template.points)):
+                for answer, touched in zip(other.point(there).edges, other.point(there).touches, strict=True):
+                    if isinstance(answer.edge.talk, Receive) and may_meet(code, answer):
+                        both = run.joined(self._followed(touched, other, answer))
+                        guards = self._guards_of_meeting(process, code, other, answer)
+                        self._add(((process, point), (other, there)), (code, answer), both, guards, answer)
+
+    def _add(
+        self,
+        stands: tuple[tuple[Process, int], ...],
+        codes: tuple[EdgeCode, ...],
+        run: _Run,
+        guards: tuple[Guard, ...],
+        answer: EdgeCode | None,
+    ) -> None:
+        ends = tuple(run.ends.get(mover, 0) for mover, _ in stands)
+        made = Transition(len(self.all), stands, codes, run.touch, guards, ends, run.stores, frozenset(run.starts))
+        self.all.append(made)
+        self._by_edges[codes[0], answer] = made.number
+        for mover, point in stands:
+            self.at[mover.slot, point] = self.at.get((mover.slot, point), 0) | 1 << made.number
+
+    def _followed(self, touch: Touch, process: Process, code: EdgeCode) -> _Run:
+        """What an edge does, with all that may come after it while the turn is held."""
+        run = _Run(touch)
+        seen: set[tuple[Process, int]] = set()
+        left: list[tuple[Process, int]] = []
+
+        def take(mover: Process, taken: EdgeCode) -> None:
+            run.take(mover, taken)
+            if taken.edge.holds or taken.edge.glued:
+                pair = mover, taken.edge.target
+                if pair not in seen:
+                    seen.add(pair)
+                    left.append(pair)
+
+        take(process, code)
+        while left:
+            mover, point = left.pop()
+            here = mover.point(point)
+            run.touch |= here.touch
+            for edge in here.edges:
+                take(mover, edge)
+                if rendezvous(edge) and isinstance(edge.edge.talk, Send):
+                    for other in self.crew.members:
+                        for there in range(len(other.template.points) if other is not mover else 0):
+                            spot = other.point(there)
+                            for answer, touched in zip(spot.edges, spot.touches, strict=True):
+                                if isinstance(answer.edge.talk, Receive) and may_meet(edge, answer):
+                                    run.touch |= touched
+                                    take(other, answer)
+        return run
+
+    def _guards(self, process: Process, code: EdgeCode, point: int) -> tuple[Guard, ...]:
+        toucher, found = process.toucher, []
+        for expr in code.edge.guards:
+            if any(isinstance(part, Quiet) for part in walk(expr)):
+                found.append(Guard(ANYTHING, None))
+            else:
+                found.append(
+                    Guard(toucher.waking(expr), _tester(process.coder.function(expr)), *_by_value(process, expr))
+                )
+        if code.edge.talk is not None:
+            found.append(Guard(toucher.waking_talk(code.edge.talk), _tester(lambda s: code.ready(s, False))))
+        if code.edge.otherwise:
+            here = process.point(point)
+            wakes = 0
+            for other in here.edges:
+                if other.edge.family == code.edge.family and not other.edge.otherwise:
+                    for expr in other.edge.guards:
+                        wakes |= toucher.waking(expr)
+                    if other.edge.talk is not None:
+                        both = toucher.tested(other.edge.talk.channel)
+                        wakes |= toucher.waking_talk(other.edge.talk) | both.reads | both.wide
+            found.append(Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, None))
+        return tuple(found)
+
+    def _guards_of_meeting(
+        self, process: Process, code: EdgeCode, other: Process, answer: EdgeCode
+    ) -> tuple[Guard, ...]:
+        wakes = 0
+        for mover, part in ((process, code), (other, answer)):
+            talk = part.edge.talk
+            assert talk is not None
+            parts = talk.values if isinstance(talk, Send) else talk.pattern
+            for expr in (talk.channel, *parts):
+                if expr is not None:
+                    wakes |= mover.toucher.waking(expr)
+
+        def fits(s: int) -> bool:
+            assert code.values is not None and answer.wanted is not None
+            assert code.channel is not None and answer.channel is not None
+            return code.channel(s).id == answer.channel(s).id and matches(code.values(s), answer.wanted(s))
+
+        return (Guard(wakes, _tester(fits)),)
+
+    def _of_later(self) -> None:
+        """Of the processes that may still be started: all that they might do."""
+        templates = self.system.program.templates
+        left = [number for process in self.crew.members for number in process.template.starts]
+        seen: set[int] = set()
+        while left:
+            number = left.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            template = templates[number]
+            left += template.starts
+            toucher = Toucher(
+                self.system.layout,
+                number,
+                Constants(None, {}),
+                _shared(self.system),
+                self.system.resources,
+                _nothing,
+            )
+            touch = NOTHING
+            for point in template.points:
+                for edge in point.edges:
+                    touch |= toucher.edge(edge)
+                    if edge.talk is not None:
+                        touch |= toucher.tested(edge.talk.channel)
+            touch = Touch(0, touch.reads, touch.writes, touch.effects, touch.wide)
+            made = Transition(len(self.all), (), (), touch, (), starts=frozenset(template.starts), template=number)
+            self.all.append(made)
+
+    # Asking
+
+    def number(self, move: Move) -> int | None:
+        """Which transition a move is; None if it is none, but an error on the way to one."""
+        return self._by_edges.get((move.code, move.partner_code))
+
+    def future(self, process: Process, here: int) -> int:
+        """All transitions that a process may still take part in, with those of processes that it may start."""
+        key = process.slot, here
+        known = self._futures.get(key)
+        if known is None:
+            known = 0
+            for point in bits(self._reach[process.number][here] if here < len(process.template.points) else 0):
+                known |= self.at.get((process.slot, point), 0)
+            left = {template for number in bits(known) for template in self.all[number].starts}
+            while left:
+                template = left.pop()
+                for later in self.all[self.later :]:
+                    if later.template == template and not known >> later.number & 1:
+                        known |= 1 << later.number
+                        left |= later.starts
+            self._futures[key] = known
+        return known
+
+    def conflicts(self, number: int) -> int:
+        """The transitions that do not accord with one that can be taken."""
+        one = self.all[number]
+        if one.conflicts is None:
+            found = 0
+            for other in self.all:
+                if other is not one and not self.accord(one, other):
+                    found |= 1 << other.number
+            one.conflicts = found
+        return one.conflicts
+
+    @staticmethod
+    def accord(one: Transition, other: Transition) -> bool:
+        for process, point in one.stands:
+            for same, there in other.stands:
+                if same is process and there != point:
+                    return True  # never possible at the same time
+        return one.touch.accords(other.touch)
+
+    def enablers(self, guard: Guard) -> int:
+        """The transitions by which a guard may become true."""
+        if guard.enablers is None:
+            found = 0
+            for other in self.all:
+                if guard.wakes == ANYTHING or other.touch.may_wake(guard.wakes):
+                    values = other.stores.get(guard.cell)
+                    if guard.test is None or not values or any(map(guard.test, values)):
+                        found |= 1 << other.number
+            guard.enablers = found
+        return guard.enablers
+
+    def starters(self, template: int) -> int:
+        """The transitions that may start a process of a template."""
+        found = 0
+        for other in self.all:
+            if template in other.starts:
+                found |= 1 << other.number
+        return found
+
+    def entering(self, process: Process, there: int) -> int:
+        """The transitions after which a process may stand at a point."""
+        key = process.slot, -1, there
+        known = self._leading.get(key)
+        if known is None:
+            known = 0
+            for transition in self.all:
+                for (mover, _), ends in zip(transition.stands, transition.ends, strict=False):
+                    if mover is process and ends >> there & 1:
+                        known |= 1 << transition.number
+            self._leading[key] = known
+        return known
+
+    def leading(self, process: Process, here: int, there: int) -> int:
+        """Of what a process may do at one point, that from which another point can be reached."""
+        key = process.slot, here, there
+        known = self._leading.get(key)
+        if known is None:
+            known = 0
+            reach = self._reach[process.number]
+            for number in bits(self.at.get((process.slot, here), 0)):
+                transition = self.all[number]
+                for (mover, _), code in zip(transition.stands, transition.codes, strict=True):
+                    if mover is process and reach[code.edge.target] >> there & 1:
+                        known |= 1 << number
+            self._leading[key] = known
+        return known
+
+
+def _by_value(process: Process, expr: Expr) -> tuple[int, Callable[[int], bool] | None]:
+    """For a guard that compares one cell with a constant: that cell, and the comparison."""
+    op, args = "", cast(tuple[Expr, ...], ())
+    if isinstance(expr, Load):
+        op, args = "!=", (expr, Const(0))
+    if isinstance(expr, Apply):
+        op, args = ("==", (expr.args[0], Const(0))) if expr.op == "!" else (expr.op, expr.args)
+    if op not in _COMPARED or len(args) != 2:
+        return 0, None
+    for load, other, order in ((args[0], args[1], 1), (args[1], args[0], -1)):
+        value = process.constants.of(other)
+        if isinstance(load, Load) and value is not None and process.constants.of(load) is None:
+            cells = process.toucher.cells(load.var, load.index)
+            if cells.bit_count() == 1:
+                compare = _COMPARED[op]
+                return cells, _comparison(compare, value, order == 1)
+    return 0, None
+
+
+def _comparison(compare: Callable[[int, int], bool], value: int, first: bool) -> Callable[[int], bool]:
+    return (lambda v: compare(v, value)) if first else (lambda v: compare(value, v))
+
+
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _tester(function: Callable[[int], object]) -> Callable[[int], bool]:
+    def test(s: int) -> bool:
+        try:
+            return bool(function(s))
+        except RunError:
+            return True
+
+    return test
+
+
+def _shared(system: PackedSystem) -> dict[int, Channel]:
+    return {channel.id: channel for channel in system.layout.shared_channels}
+
+
+def _nothing(number: int) -> None:
+    return None
+
+
+def _reachable(template: Template) -> list[int]:
+    """For each point, the points that can be reached from it, itself included."""
+    reach = [1 << number for number in range(len(template.points))]
+    changed = True
+    while changed:
+        changed = False
+        for number, point in enumerate(template.points):
+            found = reach[number]
+            for edge in point.edges:
+                found |= reach[edge.target]
+            if found != reach[number]:
+                reach[number], changed = found, True
+    return reach
+
+
+def bits(mask: int) -> Iterable[int]:
+    """The numbers in a set."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
