@@ -305,7 +305,7 @@ def check(
     model = _model(model)
     options = options or Options()
     if ltl is not None:
-        named = _problems_in(model, lambda: given_formula(ltl, model.graph))
+        named = given_formula(ltl, model.graph)
         return _check_formula(model, named, inputs, limits, options, watch)
     found = explore(
         model,
@@ -358,22 +358,11 @@ def _check_formula(
 ) -> Report:
     system = model.system(inputs)
     tally = Tally(limits or Limits(), None, watch=watch)
-    trail, notes = _problems_in(model, lambda: check_formula(model.graph, system, named, tally, options))
+    trail, notes = check_formula(model.graph, system, named, tally, options)
     if trail is not None:
         tally.stopped = "first-violation"
     report = _report(model, "check", tally, engine="graph", property=named.name, notes=notes + _noticed(system))
     return replace(report, trail=trail, verdict=verdict(trail is not None, tally.stopped == "exhausted"))
-
-
-def _problems_in(model: Model, work: Callable[[], T]) -> T:
-    """Errors in a formula say in which file it is."""
-    try:
-        return work()
-    except InputError as problem:
-        if problem.file is None:
-            problem.file = model.file
-            problem.source = problem.source or model.source
-        raise
 
 
 def permute(

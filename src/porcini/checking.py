@@ -39,10 +39,12 @@ from porcini.properties.ltl.parser import parse
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A formula with its name; `where` is what its atoms' places are relative to."""
+    """A formula with its name, and the text that the places of its atoms are in."""
 
     name: str
     formula: ltl.Formula
+    file: str
+    source: str
 
 
 def formulas_of(model: promela.Model) -> list[Named]:
@@ -51,6 +53,8 @@ def formulas_of(model: promela.Model) -> list[Named]:
         Named(
             f"ltl {block.name}",
             parse(block.formula, file=model.file, start=block.place, source=model.source, spin=True),
+            model.file,
+            model.source,
         )
         for block in model.syntax.formulas
     ]
@@ -62,7 +66,7 @@ def given_formula(text: str, source: object) -> Named:
         for block in source.syntax.formulas:
             if block.name == text.strip():
                 return next(named for named in formulas_of(source) if named.name == f"ltl {block.name}")
-    return Named(f"ltl {text}", parse(text, file="--ltl", source=text))
+    return Named(f"ltl {text}", parse(text, file="--ltl", source=text), "--ltl", text)
 
 
 @dataclass(slots=True)
@@ -126,7 +130,11 @@ def check_formula(
     """A run on which a formula does not hold, if there is one; and what should be said with it."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
-    question = asked(source, system, named, atoms, options)
+    try:
+        question = asked(source, system, named, atoms, options)
+    except InputError as problem:
+        problem.file, problem.source = named.file, named.source
+        raise
     texts = [atom.text for atom in atoms]
     claim = FormulaClaim(translate(negated), texts, question.letter)
     product = Product(question.graph, claim, tally, question.reduction, question.graph if options.fair else None)

@@ -39,6 +39,8 @@ from porcini.langs.promela.expressions import Expressions, World, conjuncts
 from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show, show_statement
 
+_TELLING = ("end", "accept", "progress")
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -239,6 +241,9 @@ class Flow:
         while True:
             inner = node
             while inner.inner is not None:
+                assert isinstance(inner.statement, ast.Labelled)
+                if inner.statement.label.startswith(_TELLING):
+                    return node  # something is said of whoever stands here, so there is a place to stand
                 inner = inner.inner
             if id(inner) in seen:
                 return node  # `L: goto L`
