@@ -70,13 +70,15 @@ class Model:
     source: str
     graph: Source
 
-    def system(self, inputs: Mapping[str, Value] | None = None) -> GraphSystem | StepSystem | PackedView:
-        """The compiled program, with a value for each of its inputs."""
+    def system(
+        self, inputs: Mapping[str, Value] | None = None, *, optimise: bool = False
+    ) -> GraphSystem | StepSystem | PackedView:
+        """The compiled program, with a value for each of its inputs; `optimise` for searches that keep states."""
         given = dict(inputs or {})
         if isinstance(self.graph, promela.Model):
             if given:
                 raise InputError("Promela models have no inputs", file=self.file, hint="-D N=3 defines a macro")
-            return PackedView(self.graph.program)
+            return PackedView(self.graph.program, optimise=optimise)
         for name, value in given.items():
             type_ = self.graph.inputs.get(name)
             if type_ is None:
@@ -250,7 +252,7 @@ def explore(
     _named("property", wanted[0], dict.fromkeys(EXPLORED))
     if not model.takes(engine):
         raise InputError(f"engine `{engine}` is not for .{model.language} programs")
-    system = model.system(inputs)
+    system = model.system(inputs, optimise=engine == "graph" and options.optimise)
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
@@ -273,7 +275,7 @@ def _noticed(system: GraphSystem | StepSystem | PackedView) -> tuple[str, ...]:
     """What the program did that should be known."""
     if not isinstance(system, PackedView):
         return ()
-    return tuple(dict.fromkeys([*system.system.program.notes, *system.system.notes]))
+    return tuple(system.noticed())
 
 
 def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
@@ -356,12 +358,13 @@ def _check_formula(
     options: Options,
     watch: Watcher | None,
 ) -> Report:
-    system = model.system(inputs)
     tally = Tally(limits or Limits(), None, watch=watch)
-    trail, notes = check_formula(model.graph, system, named, tally, options)
+    trail, notes = check_formula(
+        model.graph, lambda: model.system(inputs, optimise=options.optimise), named, tally, options
+    )
     if trail is not None:
         tally.stopped = "first-violation"
-    report = _report(model, "check", tally, engine="graph", property=named.name, notes=notes + _noticed(system))
+    report = _report(model, "check", tally, engine="graph", property=named.name, notes=notes)
     return replace(report, trail=trail, verdict=verdict(trail is not None, tally.stopped == "exhausted"))
 
 

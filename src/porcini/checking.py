@@ -81,7 +81,9 @@ class Question:
     notes: tuple[str, ...] = ()
 
 
-def asked(source: object, system: object, named: Named, atoms: Sequence[ltl.Atom], options: Options) -> Question:
+def asked(
+    source: object, make: Callable[[], object], named: Named, atoms: Sequence[ltl.Atom], options: Options
+) -> Question:
     """The states of a model as a formula sees them."""
     reduced = options.reduction != "none"
     notes: tuple[str, ...] = ()
@@ -89,8 +91,11 @@ def asked(source: object, system: object, named: Named, atoms: Sequence[ltl.Atom
         reduced, notes = False, ("X counts steps: no reduction",)
     if reduced and options.fair:
         reduced, notes = False, (*notes, "fairness is about who could move: no reduction")
-    if isinstance(source, promela.Model) and isinstance(system, PackedView):
+    exprs: list[Any] = []
+    if isinstance(source, promela.Model):  # first, since what they look at must not be optimised away
         exprs = [source.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
+    system = make()
+    if isinstance(source, promela.Model) and isinstance(system, PackedView):
         propositions = Propositions(system.system, exprs)
         graph = PackedGraph(system, inside=True)
         chooser: Chooser[int] | None = None
@@ -125,13 +130,13 @@ def _asked_of_graph(
 
 
 def check_formula(
-    source: object, system: object, named: Named, tally: Tally, options: Options
+    source: object, make: Callable[[], object], named: Named, tally: Tally, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
     """A run on which a formula does not hold, if there is one; and what should be said with it."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     try:
-        question = asked(source, system, named, atoms, options)
+        question = asked(source, make, named, atoms, options)
     except InputError as problem:
         problem.file, problem.source = named.file, named.source
         raise
@@ -141,9 +146,10 @@ def check_formula(
     found: list[Lasso[Any] | None] = []
     tally.explore(lambda _: found.append(product.search()))
     lasso = found[0] if found else None
-    if lasso is None:
-        return None, question.notes
-    return trail_of(question, lasso), question.notes
+    notes = question.notes
+    if isinstance(question.graph, PackedGraph):
+        notes += tuple(question.graph.view.noticed())
+    return (None if lasso is None else trail_of(question, lasso)), notes
 
 
 def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:

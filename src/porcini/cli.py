@@ -176,6 +176,7 @@ def _check(options: argparse.Namespace) -> Report:
                 reduction="none" if options.no_reduction else options.reduction,
                 ample=options.ample,
                 fair=options.fairness == "weak",
+                optimise=not options.no_optimise,
             ),
             ltl=options.ltl,
             watch=watch,
@@ -283,6 +284,7 @@ def _parser() -> argparse.ArgumentParser:
         help="how to reduce (default: stubborn)",
     )
     check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
+    check.add_argument("--no-optimise", action="store_true", help="keep every statement a step (.pml)")
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")
     check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")

@@ -24,7 +24,7 @@ class PackedGraph:
     def way(self, state: int, after: int) -> list[Event]:
         events: list[Event] = []
         for step in self.space.way(state, after):
-            events.append(self.view.event(state, step))
+            events += self.view.events(state, step)
             state = step.after
         return events
 

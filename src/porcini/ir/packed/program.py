@@ -243,6 +243,8 @@ class Edge:
     family: int = 0
     holds: bool = False
     glued: bool = False
+    parts: tuple[Edge, ...] = ()
+    """The edges as they were written, if this one was made of others."""
 
 
 @dataclass(eq=False, slots=True)
@@ -337,3 +339,5 @@ def assigned(edge: Edge) -> Iterator[tuple[Var, Expr | None]]:
                 yield var, index
             case Start(into=Load(var=var, index=index)):
                 yield var, index
+            case Reset(vars=vars_):
+                yield from ((var, None) for var in vars_)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 from porcini.core.errors import Place
 from porcini.core.events import Action, Event, Failure
@@ -29,8 +30,22 @@ from porcini.ir.packed.layout import (
     POPULATION,
     POPULATION_AT,
 )
+from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import Crew, PointCode, Process
-from porcini.ir.packed.program import Ask, Check, Load, Poll, Program, Quiet, Receive, Send, Var, expressions, walk
+from porcini.ir.packed.program import (
+    Ask,
+    Check,
+    Edge,
+    Load,
+    Poll,
+    Program,
+    Quiet,
+    Receive,
+    Send,
+    Var,
+    expressions,
+    walk,
+)
 from porcini.ir.packed.system import PackedSystem, Step, rendezvous
 from porcini.ir.packed.touch import (
     POPULATION_OF_ALL,
@@ -72,9 +87,9 @@ class PackedView:
 
     chooses = True
 
-    def __init__(self, program: Program) -> None:
-        self.system = PackedSystem(program)
-        self._labels: dict[tuple[int, int, int], StepLabel] = {}
+    def __init__(self, program: Program, *, optimise: bool = False) -> None:
+        self.system = PackedSystem(optimised(program) if optimise else program)
+        self._labels: dict[tuple[object, ...], StepLabel] = {}
         self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
 
     def initial(self) -> int:
@@ -104,6 +119,21 @@ class PackedView:
             "Porcini bug: fired what is not enabled"
         )
         return action.step.after, self.event(state, action.step)
+
+    def events(self, state: int, step: Step) -> Iterator[Event]:
+        """A step of a state as the events of the program as it was written."""
+        event = self.event(state, step)
+        yield event
+        for part in step.code.edge.parts[1:]:
+            yield self._part(step.process, part, event)
+        for part in step.partner_code.edge.parts[1:] if step.partner and step.partner_code else ():
+            yield self._part(cast(Process, step.partner), part, event)
+
+    def _part(self, process: Process, edge: Edge, event: Event) -> Event:
+        """A private step that was taken together with another one."""
+        label = StepLabel(edge.text, edge.place, process.number, edge.choice)
+        label = self._labels.setdefault((process.number, edge), label)
+        return Event(Pid((process.slot,)), edge.choice, label, event.footprint)
 
     def event(self, state: int, step: Step) -> Event:
         """A step of a state as an event."""
@@ -203,6 +233,10 @@ class PackedView:
                 case (Var() as var, int() as slot, int() as cell):
                     name = f"{var.name}[{cell}]" if var.array else var.name
                     yield Location(name if slot < 0 else f"{slot}.{name}")
+
+    def noticed(self) -> list[str]:
+        """What should be said of the runs seen so far."""
+        return list(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
 
     # Looking at states
 
