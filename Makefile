@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check bench bench-actors soak clean
+.PHONY: demo test check bench bench-actors bench-promela soak clean
 
 demo: $(READY)
 	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
@@ -26,12 +26,16 @@ bench: $(READY)
 bench-actors: $(READY)
 	$(BIN)/python benchmarks/actors.py $(ARGS)
 
+# With SPIN on the same files, where `spin` and `gcc` are installed (Debian: apt-get install spin gcc).
+bench-promela: $(READY)
+	$(BIN)/python benchmarks/promela.py $(ARGS)
+
 soak: $(READY)
 	$(BIN)/python tests/soak.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,spot]"
 	touch $(READY)
 
 clean:

@@ -13,6 +13,7 @@ from random import Random
 from typing import TypeVar
 
 from porcini.checking import Named, check_formula, formulas_of, given_formula
+from porcini.checking import verify_reduction as compare_reduced
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
@@ -327,6 +328,39 @@ def check(
                 break
             found = _both(found, _check_formula(model, named, inputs, limits, options, watch))
     return found
+
+
+def verify_reduction(
+    model: Model | str | Path,
+    *,
+    ltl: str | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    options: Options | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
+    of a formula, or of the model's own, can tell, however often a letter is repeated.
+
+    >>> verify_reduction("examples/gcl/vineyard.gcl", ltl="<> (x > 3)").verdict
+    'holds'
+    """
+    model = _model(model)
+    options = options or Options()
+    formulas = [given_formula(ltl, model.graph)] if ltl is not None else []
+    if ltl is None and isinstance(model.graph, promela.Model):
+        formulas = formulas_of(model.graph)
+    tally = Tally(limits or Limits(), None, watch=watch)
+    lost, notes = compare_reduced(
+        model.graph, lambda: model.system(inputs, optimise=options.optimise), formulas, tally, options
+    )
+    if lost is not None:
+        notes = (
+            f"lost: {lost}. This is a bug in Porcini, or the model's own words on independence are wrong",
+            *notes,
+        )
+    report = _report(model, "check", tally, engine="graph", property="reduction", notes=notes)
+    return replace(report, verdict=verdict(lost is not None, tally.stopped == "exhausted"))
 
 
 def _both(one: Report, two: Report) -> Report:

@@ -8,7 +8,7 @@ trail        a lasso of states as two traces, with the propositions that change 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,7 @@ from porcini.core.reports import Trail
 from porcini.core.traces import Trace
 from porcini.engines.ample import AmpleSets, SystemGraph
 from porcini.engines.catalogue import Options
+from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
 from porcini.engines.product import Lasso, Product
 from porcini.engines.stubborn import PackedAmple, StubbornSets
@@ -35,6 +36,9 @@ from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
 from porcini.properties.ltl.parser import parse
+
+MOST_COMPARED = 100_000
+"""States of a graph that is compared with its reduction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,35 @@ def check_formula(
     if isinstance(question.graph, PackedGraph):
         notes += tuple(question.graph.view.noticed())
     return (None if lasso is None else trail_of(question, lasso)), notes
+
+
+def verify_reduction(
+    source: object, make: Callable[[], object], formulas: Sequence[Named], tally: Tally, options: Options
+) -> tuple[str | None, tuple[str, ...]]:
+    """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
+    atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
+    named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
+    try:
+        question = asked(source, make, named, atoms, replace(options, fair=False))
+    except InputError as problem:
+        problem.file, problem.source = named.file, named.source
+        raise
+    if question.reduction is None:
+        raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
+    most = min(tally.limits.states, MOST_COMPARED)
+    found: list[Comparison] = []
+
+    def work(_: Tally) -> None:
+        whole = build(question.graph, None, most)
+        reduced = build(question.graph, question.reduction, most)
+        tally.counts.states = len(whole)
+        found.append(compare(whole, reduced, question.graph.initial(), question.letter))
+
+    tally.explore(work)
+    if not found:
+        return None, question.notes
+    told = f"the whole graph has {found[0].whole:,} states, the reduced one {found[0].reduced:,}"
+    return found[0].problem, (told, *question.notes)
 
 
 def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:

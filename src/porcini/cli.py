@@ -164,21 +164,27 @@ def _explore(options: argparse.Namespace) -> Report:
 
 
 def _check(options: argparse.Namespace) -> Report:
+    told = Options(
+        search=options.search,
+        reduction="none" if options.no_reduction else options.reduction,
+        ample=options.ample,
+        fair=options.fairness == "weak",
+        optimise=not options.no_optimise,
+    )
+    model, inputs, limits = _model(options), _inputs(options.input), _limits(options)
     with _Progress(options) as watch:
+        if options.verify_reduction:
+            return api.verify_reduction(
+                model, ltl=options.ltl, inputs=inputs, limits=limits, options=told, watch=watch
+            )
         return api.check(
-            _model(options),
+            model,
+            ltl=options.ltl,
             first=options.first,
             observe=options.observe,
-            inputs=_inputs(options.input),
-            limits=_limits(options),
-            options=Options(
-                search=options.search,
-                reduction="none" if options.no_reduction else options.reduction,
-                ample=options.ample,
-                fair=options.fairness == "weak",
-                optimise=not options.no_optimise,
-            ),
-            ltl=options.ltl,
+            inputs=inputs,
+            limits=limits,
+            options=told,
             watch=watch,
         )
 
@@ -284,6 +290,9 @@ def _parser() -> argparse.ArgumentParser:
         help="how to reduce (default: stubborn)",
     )
     check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
+    check.add_argument(
+        "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
+    )
     check.add_argument("--no-optimise", action="store_true", help="keep every statement a step (.pml)")
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")

@@ -100,6 +100,9 @@ def _verdict(report: Report) -> str:
         seen += f", stopped by {report.limit}"
     if report.verdict == "unknown":
         return f"Unknown: {seen}."
+    if report.property == "reduction":
+        lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
+        return f"{lost}: {_count(report.counts.states, 'state')} compared."
     if report.verdict == "holds" and report.command == "permute":
         return f"All permutations of this run end alike: {seen}."
     if report.property.startswith("ltl "):

@@ -1,0 +1,230 @@
+"""Does a reduction keep what it must? Both graphs are built and compared.
+
+    build       all states with their successors, reduced or not; with propositions, no cycle leaves anything out
+    ends        the states in which nothing can move must be the same
+    quotient    states that behave alike are one, in both graphs together: divergence-sensitive branching
+                bisimulation, by signatures; if the two initial states are one, so are the graphs
+    included    if not: every sequence of letters of the whole graph, however often each is repeated, must be one
+    of
+                the reduced graph (stuttering equivalence; the other direction holds since it is a part)
+
+A run that ends repeats its last letter for ever, like one that goes round without changing a proposition: this is
+`divergence`. That finite sequences are included is enough for infinite ones that change for ever, since each state
+has finitely many successors; those that end in one letter for ever are looked at for themselves.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from porcini.core.errors import LimitHit
+from porcini.core.systems import StateGraph
+from porcini.engines.graph import Chooser
+
+S = TypeVar("S", bound=Hashable)
+Edges = list[list[int]]
+
+_MOST_PAIRS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of a comparison; `problem` is None if the reduction kept everything."""
+
+    whole: int
+    reduced: int
+    problem: str | None
+
+
+def build(graph: StateGraph[S], reduction: Chooser[S] | None, most: int) -> dict[S, Sequence[S]]:
+    """All states with their successors, depth first; where a chosen successor is on the way here, all are
+    taken."""
+    start = graph.initial()
+    found: dict[S, Sequence[S]] = {}
+    on_the_way: set[S] = set()
+    stack: list[tuple[S, list[S]]] = []
+
+    def enter(state: S) -> None:
+        on_the_way.add(state)
+        choice = reduction.chosen(state) if reduction else None
+        if choice is None or any(after in on_the_way for after in choice.after):
+            found[state] = list(dict.fromkeys(graph.successors(state)))
+        else:
+            found[state] = list(dict.fromkeys(choice.after))
+        if len(found) > most:
+            raise LimitHit(f"the limit of {most:,} states for a comparison")
+        stack.append((state, list(found[state])))
+
+    enter(start)
+    while stack:
+        state, left = stack[-1]
+        if not left:
+            stack.pop()
+            on_the_way.discard(state)
+            continue
+        new = left.pop()
+        if new not in found:
+            enter(new)
+    return found
+
+
+def compare(
+    whole: Mapping[S, Sequence[S]], reduced: Mapping[S, Sequence[S]], start: S, letter: Callable[[S], int]
+) -> Comparison:
+    """Is the reduced graph stuttering equivalent to the whole one, with the same ends?"""
+    problem = None
+    lost = sum(1 for state, after in whole.items() if not after and state not in reduced)
+    if lost:
+        problem = f"{lost:,} states in which nothing can move were lost"
+    else:
+        joined = _Joined(whole, reduced, letter)
+        one, two = joined.number[0, start], joined.number[1, start]
+        blocks = joined.quotient()
+        if blocks[one] != blocks[two]:
+            problem = joined.included(blocks, one, two)
+    return Comparison(len(whole), len(reduced), problem)
+
+
+class _Joined:
+    """Two graphs as one, with numbers for states: those of the first, then those of the second."""
+
+    def __init__(
+        self, whole: Mapping[S, Sequence[S]], reduced: Mapping[S, Sequence[S]], letter: Callable[[S], int]
+    ) -> None:
+        nodes = [(side, state) for side, graph in enumerate((whole, reduced)) for state in graph]
+        self.number: dict[tuple[int, Hashable], int] = {node: number for number, node in enumerate(nodes)}
+        graphs = (whole, reduced)
+        self.after: Edges = [[self.number[side, new] for new in graphs[side][state]] for side, state in nodes]
+        self.letters = [letter(state) for _, state in nodes]
+        self.letter_diverges()
+
+    def letter_diverges(self) -> None:
+        """States that are alike for sure are made one: those of a cycle on which no letter changes."""
+        same = [
+            [new for new in after if self.letters[new] == self.letters[n]] for n, after in enumerate(self.after)
+        ]
+        self.component, self.order = _components(same)
+        members: dict[int, int] = {}
+        for node in self.component:
+            members[node] = members.get(node, 0) + 1
+        self.diverges = [
+            not after or members[self.component[n]] > 1 or n in same[n] for n, after in enumerate(self.after)
+        ]
+
+    def quotient(self) -> list[int]:
+        """The block of each state under divergence-sensitive branching bisimulation."""
+        count = max(self.component) + 1
+        edges: list[set[int]] = [set() for _ in range(count)]
+        letters, endless = [0] * count, [False] * count
+        for node, after in enumerate(self.after):
+            mine = self.component[node]
+            letters[mine] = self.letters[node]
+            endless[mine] = endless[mine] or self.diverges[node]
+            edges[mine] |= {self.component[new] for new in after} - {mine}
+        block = _numbered(zip(letters, endless, strict=True))
+        while True:
+            signature: list[frozenset[int]] = [frozenset()] * count
+            for node in self.order:  # successors within a letter come first
+                seen: set[int] = set()
+                for new in edges[node]:
+                    if block[new] == block[node] and letters[new] == letters[node]:
+                        seen |= signature[new]
+                    else:
+                        seen.add(block[new])
+                signature[node] = frozenset(seen)
+            finer = _numbered(zip(block, signature, strict=True))
+            if max(finer) == max(block):
+                return [block[self.component[node]] for node in range(len(self.after))]
+            block = finer
+
+    def included(self, block: Sequence[int], whole: int, reduced: int) -> str | None:
+        """Is every sequence of letters from one state also one from the other? On blocks, with sets of them."""
+        after: dict[int, set[int]] = {}
+        letter: dict[int, int] = {}
+        endless: set[int] = set()
+        for node, news in enumerate(self.after):
+            letter[block[node]] = self.letters[node]
+            after.setdefault(block[node], set()).update(block[new] for new in news if block[new] != block[node])
+            if self.diverges[node]:
+                endless.add(block[node])
+
+        def settled(blocks: Iterable[int]) -> frozenset[int]:
+            """With all that can be reached without changing the letter."""
+            found, left = set(blocks), list(blocks)
+            while left:
+                here = left.pop()
+                for new in after[here]:
+                    if letter[new] == letter[here] and new not in found:
+                        found.add(new)
+                        left.append(new)
+            return frozenset(found)
+
+        start = block[whole], settled({block[reduced]})
+        seen, queue = {start}, deque([start])
+        while queue:
+            here, others = queue.popleft()
+            if here in endless and not others & endless:
+                return "a run that stays as it is for ever was lost"
+            for new in after[here]:
+                if letter[new] == letter[here]:
+                    pair = new, others
+                else:
+                    reached = {n for other in others for n in after[other] if letter[n] == letter[new]}
+                    pair = new, settled(reached)
+                if not pair[1]:
+                    return "a sequence of propositions was lost"
+                if pair not in seen:
+                    if len(seen) > _MOST_PAIRS:
+                        raise LimitHit(f"the limit of {_MOST_PAIRS:,} pairs in a comparison")
+                    seen.add(pair)
+                    queue.append(pair)
+        return None
+
+
+def _numbered(keys: Iterable[Hashable]) -> list[int]:
+    known: dict[Hashable, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys]
+
+
+def _components(after: Edges) -> tuple[list[int], list[int]]:
+    """The strongly connected component of each node; and all components, successors first (Tarjan)."""
+    index: list[int] = [-1] * len(after)
+    low = [0] * len(after)
+    component = [-1] * len(after)
+    live: list[int] = []
+    found: list[int] = []
+    counter = 0
+    for root in range(len(after)):
+        if index[root] >= 0:
+            continue
+        work = [(root, 0)]
+        while work:
+            node, position = work.pop()
+            if position == 0:
+                index[node] = low[node] = counter
+                counter += 1
+                live.append(node)
+            for offset in range(position, len(after[node])):
+                new = after[node][offset]
+                if index[new] < 0:
+                    work.append((node, offset + 1))
+                    work.append((new, 0))
+                    break
+                if component[new] < 0:
+                    low[node] = min(low[node], index[new])
+            else:
+                if low[node] == index[node]:
+                    number = len(found)
+                    found.append(number)
+                    while True:
+                        member = live.pop()
+                        component[member] = number
+                        if member == node:
+                            break
+                if work:
+                    outer = work[-1][0]
+                    low[outer] = min(low[outer], low[node])
+    return component, found
