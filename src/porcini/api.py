@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from porcini.checking import Named, check_formula, formulas_of, given_formula
+from porcini.checking import Named, check_formula, check_never, formulas_of, given_formula
 from porcini.checking import verify_reduction as compare_reduced
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
@@ -310,10 +310,11 @@ def check(
     if ltl is not None:
         named = given_formula(ltl, model.graph)
         return _check_formula(model, named, inputs, limits, options, watch)
+    claimed = isinstance(model.graph, promela.Model) and bool(model.graph.nevers)
     found = explore(
         model,
         engine="graph",
-        properties=("deadlock-free", "failure-free"),
+        properties=("failure-free",) if claimed else ("deadlock-free", "failure-free"),
         first=first,
         observe=observe,
         inputs=inputs,
@@ -327,7 +328,23 @@ def check(
             if found.verdict == "violated" or found.interrupted:
                 break
             found = _both(found, _check_formula(model, named, inputs, limits, options, watch))
+        if claimed and found.verdict != "violated" and not found.interrupted:
+            found = _both(found, _check_never(model, model.graph, limits, options, watch))
     return found
+
+
+def _check_never(
+    model: Model, source: promela.Model, limits: Limits | None, options: Options, watch: Watcher | None
+) -> Report:
+    tally = Tally(limits or Limits(), None, watch=watch)
+    trail, notes = check_never(source, lambda optimise: model.system(optimise=optimise), tally, options)
+    return _with_trail(_report(model, "check", tally, engine="graph", property="never", notes=notes), trail)
+
+
+def _with_trail(report: Report, trail: Trail | None) -> Report:
+    if trail is None:
+        return report
+    return replace(report, trail=trail, stopped="first-violation", verdict="violated")
 
 
 def verify_reduction(
@@ -352,7 +369,7 @@ def verify_reduction(
         formulas = formulas_of(model.graph)
     tally = Tally(limits or Limits(), None, watch=watch)
     lost, notes = compare_reduced(
-        model.graph, lambda: model.system(inputs, optimise=options.optimise), formulas, tally, options
+        model.graph, lambda optimise: model.system(inputs, optimise=optimise), formulas, tally, options
     )
     if lost is not None:
         notes = (
@@ -394,12 +411,9 @@ def _check_formula(
 ) -> Report:
     tally = Tally(limits or Limits(), None, watch=watch)
     trail, notes = check_formula(
-        model.graph, lambda: model.system(inputs, optimise=options.optimise), named, tally, options
+        model.graph, lambda optimise: model.system(inputs, optimise=optimise), named, tally, options
     )
-    if trail is not None:
-        tally.stopped = "first-violation"
-    report = _report(model, "check", tally, engine="graph", property=named.name, notes=notes)
-    return replace(report, trail=trail, verdict=verdict(trail is not None, tally.stopped == "exhausted"))
+    return _with_trail(_report(model, "check", tally, engine="graph", property=named.name, notes=notes), trail)
 
 
 def permute(

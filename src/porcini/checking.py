@@ -28,6 +28,7 @@ from porcini.ir import footprint
 from porcini.ir.expr import evaluate, free
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.packed.claims import NeverClaim
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.view import PackedView
@@ -36,6 +37,9 @@ from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
 from porcini.properties.ltl.parser import parse
+
+Maker = Callable[[bool], object]
+"""Compiles the program, optimised or not."""
 
 MOST_COMPARED = 100_000
 """States of a graph that is compared with its reduction."""
@@ -85,20 +89,19 @@ class Question:
     notes: tuple[str, ...] = ()
 
 
-def asked(
-    source: object, make: Callable[[], object], named: Named, atoms: Sequence[ltl.Atom], options: Options
-) -> Question:
+def asked(source: object, make: Maker, named: Named, atoms: Sequence[ltl.Atom], options: Options) -> Question:
     """The states of a model as a formula sees them."""
     reduced = options.reduction != "none"
     notes: tuple[str, ...] = ()
-    if reduced and ltl.has_next(named.formula):
-        reduced, notes = False, ("X counts steps: no reduction",)
+    counts_steps = ltl.has_next(named.formula)
+    if counts_steps:
+        reduced, notes = False, ("X counts steps: no reduction, and every statement is a step",)
     if reduced and options.fair:
         reduced, notes = False, (*notes, "fairness is about who could move: no reduction")
     exprs: list[Any] = []
     if isinstance(source, promela.Model):  # first, since what they look at must not be optimised away
         exprs = [source.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
-    system = make()
+    system = make(options.optimise and not counts_steps)
     if isinstance(source, promela.Model) and isinstance(system, PackedView):
         propositions = Propositions(system.system, exprs)
         graph = PackedGraph(system, inside=True)
@@ -134,7 +137,7 @@ def _asked_of_graph(
 
 
 def check_formula(
-    source: object, make: Callable[[], object], named: Named, tally: Tally, options: Options
+    source: object, make: Maker, named: Named, tally: Tally, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
     """A run on which a formula does not hold, if there is one; and what should be said with it."""
     negated = ltl.nnf(named.formula, negated=True)
@@ -156,8 +159,25 @@ def check_formula(
     return (None if lasso is None else trail_of(question, lasso)), notes
 
 
+def check_never(
+    model: promela.Model, make: Maker, tally: Tally, options: Options
+) -> tuple[Trail | None, tuple[str, ...]]:
+    """A run that a never claim describes, if there is one."""
+    system = make(False)
+    assert isinstance(system, PackedView)
+    graph = PackedGraph(system, inside=True)
+    claim = NeverClaim(system.system, model.nevers[0])
+    product: Product[int] = Product(graph, claim, tally, None, graph if options.fair else None)
+    found: list[Lasso[int] | None] = []
+    tally.explore(lambda _: found.append(product.search()))
+    notes = ("a never claim may count steps: no reduction", *system.noticed())
+    if not found or found[0] is None:
+        return None, notes
+    return trail_of(Question(graph, lambda _: 0, None, []), found[0]), notes
+
+
 def verify_reduction(
-    source: object, make: Callable[[], object], formulas: Sequence[Named], tally: Tally, options: Options
+    source: object, make: Maker, formulas: Sequence[Named], tally: Tally, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
     """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
@@ -190,7 +210,7 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
     atoms = question.shown
     first = question.letter(lasso.stem[0])
     notes = [_holding(first, atoms)]
-    traces: list[Trace] = []
+    parts: list[list[Event]] = []
     letter = first
     for states in (lasso.stem, (lasso.stem[-1], *lasso.loop)):
         events: list[Event] = []
@@ -201,11 +221,14 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
             events += steps
             notes += [""] * (len(steps) - 1) + [_changes(letter, question.letter(after), atoms)]
             letter = question.letter(after)
-        traces.append(Trace(events))
-    return Trail(traces[0], traces[1], tuple(notes))
+        parts.append(events)
+    named = question.graph.named([*parts[0], *parts[1]])
+    return Trail(Trace(named[: len(parts[0])]), Trace(named[len(parts[0]) :]), tuple(notes))
 
 
 def _holding(letter: int, atoms: Sequence[str]) -> str:
+    if not atoms:
+        return "step by step"
     holding = [atom for number, atom in enumerate(atoms) if letter >> number & 1]
     return f"at first: {', '.join(holding)}" if holding else "at first none of its propositions holds"
 

@@ -111,6 +111,9 @@ class StateGraph(Protocol[S]):
     def way(self, state: S, after: S) -> Sequence[Event]:
         """The events that lead from a state to one of its successors."""
 
+    def named(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events of a whole run, with processes named as in runs."""
+
     def final(self, state: S) -> Final: ...
 
 

@@ -68,6 +68,9 @@ class SystemGraph:
                 found.append((number, self.system.fire(state, action)[0]))
         return found
 
+    def named(self, events: Sequence[Event]) -> Sequence[Event]:
+        return events
+
     def final(self, state: State) -> Final:
         return self.system.final(state)
 

@@ -223,12 +223,15 @@ class Graph(Generic[S]):
             if kind in self._noted:
                 continue
             self._noted.add(kind)
-            way = [*self.way_to(state), *self.graph.way(state, after)]
-            self.tally.complete(way, self.graph.final(after), None)
+            way = [*self._steps_to(state), *self.graph.way(state, after)]
+            self.tally.complete(self.graph.named(way), self.graph.final(after), None)
             self.tally.counts.classes = 0
 
-    def way_to(self, state: S) -> list[Event]:
+    def way_to(self, state: S) -> Sequence[Event]:
         """The steps by which a state was first found."""
+        return self.graph.named(self._steps_to(state))
+
+    def _steps_to(self, state: S) -> list[Event]:
         states = [state]
         while (before := self.found[states[-1]]) is not None:
             states.append(before)

@@ -100,6 +100,8 @@ def _verdict(report: Report) -> str:
         seen += f", stopped by {report.limit}"
     if report.verdict == "unknown":
         return f"Unknown: {seen}."
+    if report.property == "never":
+        return f"It can do what its claim says must never happen: {seen}."
     if report.property == "reduction":
         lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
         return f"{lost}: {_count(report.counts.states, 'state')} compared."
@@ -108,6 +110,8 @@ def _verdict(report: Report) -> str:
     if report.property.startswith("ltl "):
         name = report.property.removeprefix("ltl ")
         return f"The formula {'holds' if report.verdict == 'holds' else 'does not hold'}: {name}; {seen}."
+    if report.verdict == "holds" and report.property.endswith(", never"):
+        return f"No order fails, or does what its claim says must never happen: {seen}."
     if report.verdict == "holds" and ", ltl " in report.property:
         safe, _, formulas = report.property.partition(", ltl ")
         return f"{_HOLDS[safe]}, and its formulas hold ({formulas.replace(', ltl ', ', ')}): {seen}."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from porcini.core.events import Event
 from porcini.core.systems import Final
 from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.space import Space
-from porcini.ir.packed.view import PackedView
+from porcini.ir.packed.view import Names, PackedView
 
 
 class PackedGraph:
@@ -27,6 +29,10 @@ class PackedGraph:
             events += self.view.events(state, step)
             state = step.after
         return events
+
+    def named(self, events: Sequence[Event]) -> list[Event]:
+        names = Names(len(self.space.system.program.initial))
+        return [names.named(event) for event in events]
 
     def moves_by(self, state: int) -> list[tuple[int, int]]:
         """The successors of a state, each with the process that moves; both do, in a rendezvous."""

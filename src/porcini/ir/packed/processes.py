@@ -80,6 +80,31 @@ class Process:
                         touch |= self.toucher.tested(other.talk.channel)
         return touch
 
+    def glued(self, code: EdgeCode) -> list[EdgeCode]:
+        """The edges that may follow one within the same step: the rest of a `d_step`."""
+        found: list[EdgeCode] = []
+        seen: set[int] = set()
+        left = [code]
+        while left:
+            edge = left.pop().edge
+            if edge.glued and edge.target not in seen:
+                seen.add(edge.target)
+                left += self.point(edge.target).edges
+                found += self.point(edge.target).edges
+        return found
+
+    def lasting(self, code: EdgeCode) -> Touch:
+        """What an edge touches as a step: with the rest of a `d_step`, and what tells whether the turn is kept."""
+        touch = Touch()
+        for part in (code, *self.glued(code)):
+            touch |= self.toucher.edge(part.edge)
+            if part.edge.otherwise or part.edge.glued:
+                touch |= self.point(part.edge.target).touch if part.edge.glued else Touch()
+            if part.edge.holds:
+                then = self.point(part.edge.target).touch
+                touch |= Touch(then.bits, then.reads | then.writes, 0, 0, then.wide)
+        return touch
+
     def here(self, s: int) -> int:
         return s >> self.point_at & self.point_mask
 

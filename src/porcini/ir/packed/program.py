@@ -300,6 +300,10 @@ class Program:
     initial: list[int]
     mtypes: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    unordered: list[Var | int] = field(default_factory=list)
+    """The model's own word: variables and shared channels (by id) whose users need not be ordered."""
+    strangers: list[tuple[int, int]] = field(default_factory=list)
+    """The same for all that processes of two templates do."""
 
 
 def expressions(edge: Edge) -> Iterator[Expr]:

@@ -137,6 +137,12 @@ class Relations:
         self._reach = [_reachable(template) for template in system.program.templates]
         self._leading: dict[tuple[int, int, int], int] = {}
         self._futures: dict[tuple[int, int], int] = {}
+        self._unordered = 0
+        for named in system.program.unordered:
+            if isinstance(named, int):
+                self._unordered |= system.resources("tail", named) | system.resources("head", named)
+            else:
+                self._unordered |= system.resources.cells(named, -1, None)
         self.visible = 0
         for transition in self.all:
             if visible and transition.touch.may_wake(visible):
@@ -335,13 +341,26 @@ class Relations:
             one.conflicts = found
         return one.conflicts
 
-    @staticmethod
-    def accord(one: Transition, other: Transition) -> bool:
+    def accord(self, one: Transition, other: Transition) -> bool:
+        shared = False
         for process, point in one.stands:
             for same, there in other.stands:
-                if same is process and there != point:
-                    return True  # never possible at the same time
-        return one.touch.accords(other.touch)
+                if same is process:
+                    if there != point:
+                        return True  # never possible at the same time
+                    shared = True
+        if not shared and self._declared(one, other):
+            return True
+        return one.touch.accords(other.touch, self._unordered)
+
+    def _declared(self, one: Transition, other: Transition) -> bool:
+        """Does the model say that these two are independent?"""
+        strangers = self.system.program.strangers
+        return bool(strangers and one.stands and other.stands) and all(
+            (p.number, q.number) in strangers or (q.number, p.number) in strangers
+            for p, _ in one.stands
+            for q, _ in other.stands
+        )
 
     def enablers(self, guard: Guard) -> int:
         """The transitions by which a guard may become true."""

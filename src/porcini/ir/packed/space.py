@@ -17,7 +17,7 @@ from typing import NamedTuple
 from porcini.core.errors import LimitHit
 from porcini.core.events import FailureKind
 from porcini.ir.packed.code import EdgeCode
-from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT
+from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Crew, Process
 from porcini.ir.packed.program import MOST_PROCESSES, Receive, Start
 from porcini.ir.packed.system import PackedSystem, Step, rendezvous
@@ -146,7 +146,7 @@ class Space:
         found: list[Move] = []
         for step in steps:
             if step.failure is not None:
-                self.failures.setdefault(step.failure[0], (s, step.after))
+                self.failures.setdefault(step.failure.kind, (s, step.after))
             ends = [step.after] if self.inside or not step.after & HOLDER else self._ends(s, step.after)
             found += [Move(step.code, step.partner, step.partner_code, after - s) for after in ends]
         return found
@@ -158,7 +158,7 @@ class Space:
             for step in self.system.steps(left.pop()):
                 after = step.after
                 if step.failure is not None:
-                    self.failures.setdefault(step.failure[0], (start, after))
+                    self.failures.setdefault(step.failure.kind, (start, after))
                 if not after & HOLDER:
                     ends.append(after)
                 elif after not in seen:
@@ -200,7 +200,8 @@ class Space:
 
     def _looked_at(self, crew: Crew, process: Process, point: int) -> int:
         """The bits on which the moves from a point depend, with all that follows while the turn is held."""
-        bits, left = 0, [(process, point)]
+        # Whether something has failed, and who has the turn, is changed from what it was.
+        bits, left = FAILED | (HOLDER if self.inside else 0), [(process, point)]
         seen: set[tuple[Process, int]] = set(left)
         starts = meets = False
         while left:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from porcini.core.errors import LimitHit
-from porcini.core.events import FailureKind
+from porcini.core.events import Failure
 from porcini.ir.packed.code import Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -60,7 +60,7 @@ class Step(NamedTuple):
     after: int
     partner: Process | None = None
     partner_code: EdgeCode | None = None
-    failure: tuple[FailureKind, str] | None = None
+    failure: Failure | None = None
 
     @property
     def holder(self) -> Process | None:
@@ -321,7 +321,12 @@ class PackedSystem:
         point = process.failed_error if is_error else process.failed_assertion
         mark = ERROR_FAILED if is_error else ASSERTION_FAILED
         after = process.moved_to(s, point) & ~HOLDER | mark << FAILED_AT
-        return Step(process, code, after, failure=("error", str(problem)) if is_error else ("assertion", ""))
+        failure = Failure("error", str(problem), code.edge.place)
+        if isinstance(problem, CheckFailed):
+            check = code.edge.ops[problem.args[0]]
+            assert isinstance(check, Check)
+            failure = Failure("assertion", f"assertion `{check.text}` failed", check.place)
+        return Step(process, code, after, failure=failure)
 
     def _settled(self, crew: Crew, step: Step) -> Step:
         """A step with what follows from it at once: the rest of a `d_step`, and who has the turn."""

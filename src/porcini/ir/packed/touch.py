@@ -63,10 +63,11 @@ class Touch:
             self.wide | other.wide,
         )
 
-    def accords(self, other: Touch) -> bool:
+    def accords(self, other: Touch, but: int = 0) -> bool:
+        """Can they be taken in either order? Some resources need not count."""
         return not (
-            self.writes & (other.reads | other.writes)
-            or other.writes & self.reads
+            self.writes & (other.reads | other.writes) & ~but
+            or other.writes & self.reads & ~but
             or self.effects & other.wide
             or other.effects & self.wide
         )

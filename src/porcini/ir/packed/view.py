@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from porcini.core.errors import Place
-from porcini.core.events import Action, Event, Failure
+from porcini.core.events import Action, Event
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, SystemRun, Waiting
+from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -33,8 +33,8 @@ from porcini.ir.packed.layout import (
 from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import Crew, PointCode, Process
 from porcini.ir.packed.program import (
+    MOST_PROCESSES,
     Ask,
-    Check,
     Edge,
     Load,
     Poll,
@@ -52,7 +52,6 @@ from porcini.ir.packed.touch import (
     SOME_CHANNEL,
     SOME_POINT,
     SOME_VARIABLE,
-    TIME,
     UNKNOWN_CHANNEL,
     Touch,
 )
@@ -82,6 +81,66 @@ class PackedAction(Action):
     step: Step | None = field(kw_only=True, default=None)
 
 
+class Names:
+    """Numbers are used again: a process that gets one that was free is `1.1`, `1.2` after the first `1`."""
+
+    def __init__(self, initial: int) -> None:
+        self.births = [1] * initial
+
+    def copy(self) -> Names:
+        made = Names(0)
+        made.births = self.births.copy()
+        return made
+
+    def __call__(self, pid: Pid) -> Pid:
+        births = self.births[pid[0]]
+        return pid if births == 1 else Pid((pid[0], births - 1))
+
+    def named(self, event: Event) -> Event:
+        """An event with the names that its processes have in this run; it must be told of all, in order."""
+        pid = self(event.pid)
+        spawned = tuple(self._born(new[0]) for new in event.spawned)
+        if pid == event.pid and spawned == event.spawned:
+            return event
+        return Event(pid, event.choice, event.label, event.footprint, spawned, event.failure, event.decides)
+
+    def _born(self, slot: int) -> Pid:
+        if slot == len(self.births):
+            self.births.append(0)
+        self.births[slot] += 1
+        return self(Pid((slot,)))
+
+
+@dataclass(slots=True)
+class PackedRun:
+    """A run of a packed program, in which no two processes have one name."""
+
+    view: PackedView
+    state: int
+    names: Names
+
+    def actions(self) -> list[Action]:
+        return [self._named(action) for action in self.view.actions(self.state)]
+
+    def _named(self, action: PackedAction) -> PackedAction:
+        pid = self.names(action.pid)
+        if pid == action.pid:
+            return action
+        return PackedAction(
+            pid, action.choice, action.label, action.footprint, action.enabled, action.decides, step=action.step
+        )
+
+    def step(self, action: Action) -> Event:
+        self.state, event = self.view.fire(self.state, action)
+        return self.names.named(event)
+
+    def final(self) -> Final:
+        return self.view.final(self.state)
+
+    def fork(self) -> PackedRun:
+        return PackedRun(self.view, self.state, self.names.copy())
+
+
 class PackedView:
     """A `TransitionSystem`, and a `Program` whose runs can be forked."""
 
@@ -95,15 +154,15 @@ class PackedView:
     def initial(self) -> int:
         return self.system.initial()
 
-    def start(self) -> SystemRun:
-        return SystemRun(self, self.initial())  # type: ignore[arg-type]
+    def start(self) -> PackedRun:
+        return PackedRun(self, self.initial(), Names(len(self.system.program.initial)))
 
-    def actions(self, state: int) -> list[Action]:
+    def actions(self, state: int) -> list[PackedAction]:
         crew = self.system.crew(state)
         by_edge: dict[tuple[int, EdgeCode], list[Step]] = {}
         for step in self.system.steps(state):
             by_edge.setdefault((step.process.slot, step.code), []).append(step)
-        found: list[Action] = []
+        found: list[PackedAction] = []
         for process in crew.members:
             here = process.at(state)
             for number, code in enumerate(here.edges):
@@ -141,18 +200,11 @@ class PackedView:
         here = step.process.at(state)
         number = here.edges.index(step.code)
         action = self._action(crew, step, here, number, state)
-        failure = None
-        if step.failure is not None:
-            kind, message = step.failure
-            culprit = step.partner_code if step.partner_code and step.failure else step.code
-            place = (culprit or step.code).edge.place
-            if kind == "assertion":
-                check = next(op for op in step.code.edge.ops if isinstance(op, Check))
-                message, place = f"assertion `{check.text}` failed", check.place
-            failure = Failure(kind, message, place)
         population = (step.after & POPULATION) >> POPULATION_AT
         spawned = tuple(Pid((slot,)) for slot in range(len(crew.members), population))
-        return Event(action.pid, action.choice, action.label, action.footprint, spawned, failure, action.decides)
+        return Event(
+            action.pid, action.choice, action.label, action.footprint, spawned, step.failure, action.decides
+        )
 
     def _action(self, crew: Crew, step: Step, here: PointCode, number: int, state: int) -> PackedAction:
         process, code = step.process, step.code
@@ -167,7 +219,9 @@ class PackedView:
             foot |= other
             text = f"{text} -> {step.partner.slot}: {step.partner_code.edge.text}"
         if self.system.has_atomic:
-            takes = bool((state | step.after) & HOLDER)
+            takes = state & HOLDER or self._may_hold(process, code)
+            if step.partner is not None and step.partner_code is not None:
+                takes = takes or self._may_hold(step.partner, step.partner_code)
             turn = frozenset({_TURN})
             foot |= Footprint(turn, turn if takes else frozenset())
         label = StepLabel(text, code.edge.place, process.number, choice)
@@ -196,15 +250,17 @@ class PackedView:
     def _footprints_of(
         self, crew: Crew, process: Process, here: PointCode
     ) -> tuple[tuple[Footprint, ...], frozenset[Location]]:
-        feet = [self._foot(process, code, touch) for code, touch in zip(here.edges, here.touches, strict=True)]
+        feet = [self._foot(process, code, process.lasting(code)) for code in here.edges]
         everything = frozenset({_TURN}) if self.system.has_atomic else frozenset()
         decides = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
-        if any(rendezvous(code) for code in here.edges):
-            decides |= {self._point(slot) for slot in range(256)}
-            feet = [foot | Footprint(decides) if rendezvous(code) else foot
-                    for foot, code in zip(feet, here.edges, strict=True)]  # fmt: skip
+        if any(rendezvous(code) or _timed(code) for code in here.edges):
+            decides |= {self._point(slot) for slot in range(MOST_PROCESSES)}
         # By taking one of its choices a process gives up the others: a step reads what decides all of them.
         return tuple(foot | Footprint(decides, frozenset()) for foot in feet), decides
+
+    def _may_hold(self, process: Process, code: EdgeCode) -> bool:
+        """May an edge keep the turn, now or at the end of its `d_step`?"""
+        return code.edge.holds or any(edge.edge.holds for edge in process.glued(code))
 
     @staticmethod
     def _point(slot: int) -> Location:
@@ -212,8 +268,7 @@ class PackedView:
 
     def _foot(self, process: Process, code: EdgeCode, touch: Touch) -> Footprint:
         opaque = touch.wide & (SOME_CHANNEL | SOME_POINT | SOME_VARIABLE) or touch.effects & UNKNOWN_CHANNEL
-        timed = any(isinstance(part, Quiet) for expr in expressions(code.edge) for part in walk(expr))
-        if opaque or timed or (touch.reads | touch.writes) & TIME:
+        if opaque:
             return OPAQUE
         reads, writes = set(self._locations(touch.reads)), set(self._locations(touch.writes))
         if code.fixed is not None:
@@ -308,3 +363,8 @@ class PackedView:
                             yield f"{var.name}[{cell}]", self._shown(var, value)
                     case Ask() | Poll():
                         continue
+
+
+def _timed(code: EdgeCode) -> bool:
+    """Does an edge wait for everyone else to be unable to move?"""
+    return any(isinstance(part, Quiet) for expr in expressions(code.edge) for part in walk(expr))

@@ -9,7 +9,7 @@ from porcini.ir.packed.program import ChannelType, Expr, Program, Quiet, Templat
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World, constant
 from porcini.langs.promela.flow import Flow
-from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem
+from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem, scalars
 from porcini.langs.promela.parser import parse, parse_expression
 from porcini.langs.promela.text import show
 
@@ -56,8 +56,10 @@ class Model:
             for parameter in proctype.parameters:
                 scope.names[parameter.name] = self._declared[id(parameter)]
             Flow(self.world, template, self._declared, parameters).lower(proctype.body, proctype.end, scope)
+        self.nevers: list[Template] = []
         for never in tree.nevers:
             self._never(never, parameters)
+        self._independent(tree)
         self._activate(tree)
         started = {number for template in self.program.templates for number in template.starts}
         initial = self.program.initial
@@ -181,7 +183,31 @@ class Model:
     # The whole
 
     def _never(self, never: ast.Never, parameters: dict[str, list[ast.Variable]]) -> None:
-        raise problem("`never` claims are not supported yet; use an `ltl` formula", never.place)
+        template = Template(never.name or "never", never.place)
+        scope = Scope(self.scope)
+        for statement, _ in _declarations(never.body):
+            if statement is not None:
+                raise problem("a never claim has no variables of its own here", statement.place)
+        Flow(self.world, template, self._declared, parameters, never=True).lower(never.body, never.place, scope)
+        self.nevers.append(template)
+
+    def _independent(self, tree: ast.Program) -> None:
+        """`//@ independent a b`: the model's own word on what need not be ordered."""
+        for one, two, place in tree.independent:
+            if one in self.world.templates and two in self.world.templates:
+                self.program.strangers.append((self.world.templates[one], self.world.templates[two]))
+            else:
+                symbol = self.scope.find(one)
+                if symbol is None or one != two:
+                    hint = "two proctypes, or twice the same shared variable or channel"
+                    raise problem(f"cannot take `{one}` and `{two}` for independent", place, hint)
+                for scalar in scalars(symbol):
+                    self.program.unordered.append(scalar.var)
+                    if scalar.channel is not None:
+                        self.program.unordered += scalar.var.initial
+            self.program.notes.append(
+                f"the result rests on the model's word that {one} and {two} are independent (line {place.line})"
+            )
 
     def _activate(self, tree: ast.Program) -> None:
         for number, proctype in enumerate(tree.proctypes):

@@ -1,0 +1,47 @@
+"""Never claims: processes that only test, and take a step whenever the system does (`engines.product.Claim`).
+
+A claim that reaches its end, or stands at an `accept` label again and again, has seen what must never happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porcini.ir.packed.code import Coder, Constants
+from porcini.ir.packed.layout import RunError
+from porcini.ir.packed.program import Template
+from porcini.ir.packed.system import PackedSystem
+
+_ACCEPTING = 1
+
+
+class NeverClaim:
+    """A never claim over the states of a system; it has one mark, for what it accepts."""
+
+    acceptance = 1
+
+    def __init__(self, system: PackedSystem, template: Template) -> None:
+        self.system, self.template = system, template
+        self.initial = template.entry
+        channels = {channel.id: channel for channel in system.layout.shared_channels}
+        coder = Coder(system.layout, 0, Constants(None, {}), system, channels)
+        self._edges = [
+            [([coder.function(guard) for guard in edge.guards], edge) for edge in point.edges]
+            for point in template.points
+        ]
+
+    def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
+        if here == self.template.end:
+            return [(here, _ACCEPTING)]
+        accepts = any(label.startswith("accept") for label in self.template.points[here].labels)
+        marks = _ACCEPTING if accepts else 0
+        able = [edge for guards, edge in self._edges[here] if not edge.otherwise and self._true(guards, state)]
+        able = able or [edge for _, edge in self._edges[here] if edge.otherwise]
+        return [(edge.target, marks) for edge in able]
+
+    def _true(self, guards: Sequence[object], state: int) -> bool:
+        try:
+            return all(guard(state) for guard in guards)  # type: ignore[operator]
+        except RunError as problem:
+            self.system.notes[f"a claim could not be evaluated, and counts as false: {problem}"] = None
+            return False
