@@ -13,23 +13,22 @@
 
 chan fork[N] = [1] of { byte };
 
-inline dine(first, second) {
-	do
-	:: first ! _pid;
-	   second ! _pid;
-	   second ? holder;
-	   assert(holder == _pid);
-	   first ? holder;
-	   assert(holder == _pid)
+#define DINE(first, second) \
+	do \
+	:: first ! _pid; \
+	   second ! _pid; \
+	   second ? holder; \
+	   assert(holder == _pid); \
+	   first ? holder; \
+	   assert(holder == _pid) \
 	od
-}
 
 active [N - 1] proctype Right() {
 	byte holder;
-	dine(LEFT, RIGHT)
+	DINE(LEFT, RIGHT)
 }
 
 active proctype Left() {
 	byte holder;
-	dine(RIGHT, LEFT)
+	DINE(RIGHT, LEFT)
 }

@@ -14,22 +14,21 @@
 
 byte fork[N];
 
-inline dine(first, second) {
-	do
-	:: atomic { fork[first] == 0 -> fork[first] = _pid + 1 };
-	   atomic { fork[second] == 0 -> fork[second] = _pid + 1 };
-	   assert(fork[LEFT] == _pid + 1 && fork[RIGHT] == _pid + 1);
-	   fork[second] = 0;
-	   fork[first] = 0
+#define DINE(first, second) \
+	do \
+	:: atomic { fork[first] == 0 -> fork[first] = _pid + 1 }; \
+	   atomic { fork[second] == 0 -> fork[second] = _pid + 1 }; \
+	   assert(fork[LEFT] == _pid + 1 && fork[RIGHT] == _pid + 1); \
+	   fork[second] = 0; \
+	   fork[first] = 0 \
 	od
-}
 
 active [N - 1] proctype Right() {
-	dine(LEFT, RIGHT)
+	DINE(LEFT, RIGHT)
 }
 
 active proctype Left() {
-	dine(RIGHT, LEFT)
+	DINE(RIGHT, LEFT)
 }
 
 ltl neighbours { [] (fork[0] == 0 || fork[0] == 1 || fork[0] == N) }

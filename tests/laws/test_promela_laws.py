@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 import helpers
 import porcini
 from helpers import all_runs
-from laws.test_gcl_laws import swaps_agree
 from porcini import Limits
-from porcini.core.traces import Trace
+from porcini.core.events import Action, Move, Schedule
+from porcini.core.traces import Trace, independent
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import Options
 from porcini.engines.graph import Order
-from porcini.ir.packed.view import PackedView
+from porcini.ir.packed.view import PackedRun, PackedView
 from promela_strategies import promela_models
 from strategies import PROGRAMS
 
-SOME = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=PROGRAMS // 12, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 200
-MOST_STATES = Limits(max_states=1500)
+MOST_STATES = Limits(max_states=400)
 ENGINES = ("optimal", "source", "dpor", "sleep")
 PLAIN = Options(reduction="none", optimise=False)
 REDUCTIONS = [
@@ -111,13 +111,34 @@ def test_footprints_and_swaps(source: str, random) -> None:
 
 
 def footprints_hold(system: PackedView, trace: Trace) -> None:
-    state = system.initial()
+    run = system.start()
     for event in trace:
-        (action,) = [a for a in system.actions(state) if a.move == event.move]
-        after, done = system.fire(state, action)
+        before, action = system.observe(run.state), taken(run, event.move)
+        done = run.step(action)
         assert done.footprint.within(action.footprint)
         if not done.footprint.opaque:
             written = {place.partition("[")[0] for place in done.footprint.writes}
-            before, now = system.observe(state), system.observe(after)
+            now = system.observe(run.state)
             assert {name.partition("[")[0] for name in before if before[name] != now[name]} <= written
-        state = after
+
+
+def swaps_agree(system: PackedView, trace: Trace) -> None:
+    """By runs, since only they know which process has a number that was used before."""
+    end = followed(system, trace.schedule)
+    for i in range(len(trace) - 1):
+        if independent(trace[i], trace[i + 1]):
+            swapped = [*trace[:i], trace[i + 1], trace[i], *trace[i + 2 :]]
+            assert followed(system, Trace(swapped).schedule) == end
+
+
+def followed(system: PackedView, schedule: Schedule) -> tuple[int, list[str]]:
+    """The state after a schedule; every move must be possible."""
+    run = system.start()
+    labels = [str(run.step(taken(run, move)).label) for move in schedule]
+    return run.state, sorted(labels)
+
+
+def taken(run: PackedRun, move: Move) -> Action:
+    (action,) = [a for a in run.actions() if a.move == move]
+    assert action.enabled, f"{move} is blocked"
+    return action

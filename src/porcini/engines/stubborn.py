@@ -21,11 +21,13 @@ nothing is left out for ever (C3) is up to the search.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from porcini.engines.ample import Ample
 from porcini.engines.graph import Choice
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.layout import HOLDER
-from porcini.ir.packed.processes import Crew
+from porcini.ir.packed.processes import Crew, Process
 from porcini.ir.packed.relations import Relations, Transition, bits
 
 _DEAR = 1_000
@@ -51,19 +53,20 @@ class StubbornSets:
         crew = self.space.crew(state)
         if state & HOLDER:
             return None
+        found = [moves for process in crew.members if (moves := self.space.moves(state, crew, process))]
+        if len(found) < 2:
+            return None
         relations = self.relations(crew)
         able: dict[int, list[int]] = {}
         seeds: list[int] = []
-        for process in crew.members:
-            for position, move in enumerate(self.space.moves(state, crew, process)):
+        for moves in found:
+            for position, move in enumerate(moves):
                 number = relations.number(move)
                 if number is None:
                     return None
                 if position == 0:
                     seeds.append(number)
                 able.setdefault(number, []).append(state + move.change)
-        if len(seeds) < 2:
-            return None
         enabled = 0
         for number in able:
             enabled |= 1 << number
@@ -154,13 +157,17 @@ class PackedAmple(StubbornSets):
         super().__init__(graph, visible)
         self.heuristic = heuristic
 
+    def others(self, state: int, relations: Relations) -> Sequence[Process]:
+        """Whose future counts: everyone's, also of who cannot move now (P1's erratum 1)."""
+        return relations.crew.members
+
     def grown(self, state: int, relations: Relations, seed: int, enabled: int, most: int) -> int | None:
         """All that whole processes can do now, from those of one transition on."""
         chosen = {process for process, _ in relations.all[seed].stands}
         if len(chosen) > 1 and self.heuristic == "single":
             return None
         found, left = 0, list(chosen)
-        others = [process for process in relations.crew.members if process not in chosen]
+        others = [process for process in self.others(state, relations) if process not in chosen]
         while left:
             process = left.pop()
             here = process.here(state)

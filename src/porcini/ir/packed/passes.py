@@ -51,12 +51,12 @@ def optimised(program: Program) -> Program:
 
 
 def _merge(template: Template) -> Template:
-    return replace(
-        template,
-        points=[
-            replace(p, edges=[_extended(template, n, e) for e in p.edges]) for n, p in enumerate(template.points)
-        ],
-    )
+    glued = {edge.target for point in template.points for edge in point.edges if edge.glued}
+    points = [
+        point if number in glued else replace(point, edges=[_extended(template, number, e) for e in point.edges])
+        for number, point in enumerate(template.points)
+    ]
+    return replace(template, points=points)
 
 
 def _extended(template: Template, source: int, edge: Edge) -> Edge:

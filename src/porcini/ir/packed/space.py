@@ -11,7 +11,7 @@ counted either. With `inside` its states are states too, for formulas that look 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from porcini.core.errors import LimitHit
@@ -19,7 +19,7 @@ from porcini.core.events import FailureKind
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Crew, Process
-from porcini.ir.packed.program import MOST_PROCESSES, Receive, Start
+from porcini.ir.packed.program import MOST_PROCESSES, Receive, Send, Start
 from porcini.ir.packed.system import PackedSystem, Step, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
 
@@ -40,29 +40,79 @@ class Move(NamedTuple):
     change: int
 
 
+class _Unit(NamedTuple):
+    """What is looked up: the moves of one process; or, with `other`, the rendezvous in which it sends to that
+    one."""
+
+    process: Process
+    other: Process | None = None
+
+
 class _Group:
-    """Processes that are looked up together."""
+    """Units that are looked up together."""
 
-    __slots__ = ("members", "points", "tables")
+    __slots__ = ("points", "tables", "units")
 
-    def __init__(self, members: Sequence[Process]) -> None:
-        self.members = tuple(members)
+    def __init__(self, units: Sequence[_Unit]) -> None:
+        self.units = tuple(units)
         self.points = 0
-        for process in members:
-            self.points |= process.toucher.point
+        for unit in units:
+            self.points |= unit.process.toucher.point
+            if unit.other is not None:
+                self.points |= unit.other.toucher.point
         self.tables: dict[int, tuple[int, dict[int, tuple[int, ...]]]] = {}
 
 
 class _Seen:
     """What is kept for one crew."""
 
-    __slots__ = ("groups", "masks", "moves", "states")
+    __slots__ = ("groups", "masks", "moves", "states", "units")
 
     def __init__(self, crew: Crew) -> None:
-        self.groups = [_Group([process]) for process in crew.members]
-        self.masks: dict[tuple[int, int], int] = {}
-        self.moves: dict[tuple[int, int], dict[int, tuple[Move, ...]]] = {}
+        self.units = {process: _units(crew, process) for process in crew.members}
+        self.groups = [_Group([unit]) for units in self.units.values() for unit in units]
+        self.masks: dict[tuple[int, ...], int] = {}
+        self.moves: dict[tuple[int, ...], dict[int, tuple[Move, ...]]] = {}
         self.states = 0
+
+
+def _units(crew: Crew, process: Process) -> list[_Unit]:
+    """One unit for a process, and one for each that it may meet, where a rendezvous depends on these two alone."""
+    units = [_Unit(process)]
+    if not _separable(crew, process):
+        return units
+    sent = [code for code in _talking(process, Send) if rendezvous(code)]
+    for other in crew.members:
+        if other is not process and any(may_meet(a, b) for a in sent for b in _talking(other, Receive)):
+            units.append(_Unit(process, other))
+    return units
+
+
+def _separable(crew: Crew, process: Process) -> bool:
+    """Does nothing else hang on whether a rendezvous is possible: no `else`, and nobody keeps the turn?"""
+    for point in process.template.points:
+        sends = [edge for edge in point.edges if isinstance(edge.talk, Send)]
+        if sends and any(edge.otherwise or edge.glued for edge in point.edges):
+            return False
+        if any(edge.holds for edge in sends):
+            return False
+    sent = [code for code in _talking(process, Send) if rendezvous(code)]
+    if any(code.fixed is None for code in sent) or not sent:
+        return False
+    into_atomic = any(edge.holds for point in process.template.points for edge in point.edges)
+    if into_atomic:
+        return False
+    return not any(
+        code.edge.holds and any(may_meet(a, code) for a in sent)
+        for other in crew.members
+        for code in _talking(other, Receive)
+    )
+
+
+def _talking(process: Process, kind: type) -> Iterator[EdgeCode]:
+    for number, point in enumerate(process.template.points):
+        if any(isinstance(edge.talk, kind) for edge in point.edges):
+            yield from (code for code in process.point(number).edges if isinstance(code.edge.talk, kind))
 
 
 class Space:
@@ -93,13 +143,13 @@ class Space:
             points = s & group.points
             table = group.tables.get(points)
             if table is None:
-                table = group.tables[points] = self._mask(crew, seen, group.members, s), {}
+                table = group.tables[points] = self._mask(crew, seen, group.units, s), {}
             mask, known = table
             view = s & mask
             changes = known.get(view)
             if changes is None:
                 changes = known[view] = tuple(
-                    move.change for process in group.members for move in self.moves(s, crew, process)
+                    move.change for unit in group.units for move in self._unit_moves(s, crew, seen, unit)
                 )
             for change in changes:
                 after.append(s + change)
@@ -124,19 +174,39 @@ class Space:
         seen = self._seen.get(crew)
         if seen is None:
             seen = self._seen[crew] = _Seen(crew)
-        key = process.slot, process.here(s)
+        units = seen.units[process]
+        if len(units) == 1:
+            return self._unit_moves(s, crew, seen, units[0])
+        return tuple(move for unit in units for move in self._unit_moves(s, crew, seen, unit))
+
+    def _unit_moves(self, s: int, crew: Crew, seen: _Seen, unit: _Unit) -> tuple[Move, ...]:
+        process, other = unit
+        key = (process.slot, process.here(s)) + (() if other is None else (other.slot, other.here(s)))
         mask = seen.masks.get(key)
         if mask is None:
-            mask = seen.masks[key] = self._looked_at(crew, process, key[1])
+            mask = seen.masks[key] = self._unit_mask(crew, seen, unit, key)
         known = seen.moves.setdefault(key, {})
         view = s & mask
         moves = known.get(view)
         if moves is None:
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            found = self.system.steps_of(s, crew, process)
+            if other is not None:
+                found = self.system.meetings_of(s, crew, process, other)
+            else:
+                found = self.system.steps_of(s, crew, process, meetings=len(seen.units[process]) == 1)
             moves = known[view] = tuple(self._moves(s, found))
         return moves
+
+    def _unit_mask(self, crew: Crew, seen: _Seen, unit: _Unit, key: tuple[int, ...]) -> int:
+        process, other = unit
+        if other is None:
+            return self._looked_at(crew, process, key[1], meetings=len(seen.units[process]) == 1)
+        sends = [c for c in process.point(key[1]).edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
+        takes = [c for c in other.point(key[3]).edges if isinstance(c.edge.talk, Receive) and rendezvous(c)]
+        if not any(may_meet(a, b) for a in sends for b in takes):
+            return 0
+        return FAILED | process.point(key[1]).touch.bits | other.point(key[3]).touch.bits
 
     def quiet_moves(self, s: int, crew: Crew, process: Process) -> list[Move]:
         """What a process can do once nothing can be done without `timeout`."""
@@ -189,16 +259,17 @@ class Space:
 
     # What moves depend on
 
-    def _mask(self, crew: Crew, seen: _Seen, members: Sequence[Process], s: int) -> int:
+    def _mask(self, crew: Crew, seen: _Seen, units: Sequence[_Unit], s: int) -> int:
         mask = 0
-        for process in members:
-            key = process.slot, process.here(s)
+        for unit in units:
+            process, other = unit
+            key = (process.slot, process.here(s)) + (() if other is None else (other.slot, other.here(s)))
             if key not in seen.masks:
-                seen.masks[key] = self._looked_at(crew, process, key[1])
+                seen.masks[key] = self._unit_mask(crew, seen, unit, key)
             mask |= seen.masks[key]
         return mask
 
-    def _looked_at(self, crew: Crew, process: Process, point: int) -> int:
+    def _looked_at(self, crew: Crew, process: Process, point: int, meetings: bool = True) -> int:
         """The bits on which the moves from a point depend, with all that follows while the turn is held."""
         # Whether something has failed, and who has the turn, is changed from what it was.
         bits, left = FAILED | (HOLDER if self.inside else 0), [(process, point)]
@@ -211,7 +282,7 @@ class Space:
             for code in here.edges:
                 followed = [(mover, code.edge.target)] if code.edge.holds or code.edge.glued else []
                 starts = starts or any(isinstance(op, Start) for op in code.edge.ops)
-                if rendezvous(code) and not isinstance(code.edge.talk, Receive):
+                if meetings and rendezvous(code) and not isinstance(code.edge.talk, Receive):
                     meets = True
                     for other in crew.members:
                         if other is not mover:
@@ -241,17 +312,17 @@ class Space:
     def _regroup(self, seen: _Seen) -> None:
         """Put together what takes few values. Groups of one are left if they take many."""
         groups: list[_Group] = []
-        members: list[Process] = []
+        units: list[_Unit] = []
         expected = 1
         sizes = [(group, sum(len(known) for _, known in group.tables.values())) for group in seen.groups]
         for group, size in sizes:
-            if members and expected * size > _MOST_VIEWS:
-                groups.append(_Group(members))
-                members, expected = [], 1
-            members += group.members
+            if units and expected * size > _MOST_VIEWS:
+                groups.append(_Group(units))
+                units, expected = [], 1
+            units += group.units
             expected *= max(size, 1)
-        if members:
-            groups.append(_Group(members))
+        if units:
+            groups.append(_Group(units))
         seen.groups = groups
 
 

@@ -9,7 +9,7 @@ A rendezvous is a step of the sender with a partner. What fails stops its proces
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from porcini.core.errors import LimitHit
@@ -252,7 +252,20 @@ class PackedSystem:
             return self.steps(s, quiet=True)
         return found
 
-    def steps_of(self, s: int, crew: Crew, process: Process, quiet: bool = False) -> list[Step]:
+    def meetings_of(self, s: int, crew: Crew, process: Process, other: Process) -> list[Step]:
+        """The rendezvous in which one process sends to another."""
+        found: list[Step] = []
+        for code in process.at(s).edges:
+            if isinstance(code.edge.talk, Send) and code.fixed is not None and code.fixed.capacity == 0:
+                try:
+                    found += self._meetings(s, crew, process, code, (other,))
+                except RunError as problem:
+                    found.append(self._failed(s, process, code, problem))
+        return found
+
+    def steps_of(
+        self, s: int, crew: Crew, process: Process, quiet: bool = False, meetings: bool = True
+    ) -> list[Step]:
         """What one process can do; who receives a rendezvous does it by the sender's step."""
         here = process.at(s)
         found: list[Step] = []
@@ -261,6 +274,8 @@ class PackedSystem:
         for code in here.edges:
             if code.edge.otherwise:
                 waiting.append(code)
+                continue
+            if not meetings and code.fixed is not None and code.fixed.capacity == 0:
                 continue
             made = self._steps_by(s, crew, process, code, quiet)
             if made:
@@ -276,7 +291,7 @@ class PackedSystem:
     def _steps_by(self, s: int, crew: Crew, process: Process, code: EdgeCode, quiet: bool) -> list[Step]:
         try:
             if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
-                return self._meetings(s, crew, process, code)
+                return self._meetings(s, crew, process, code, crew.members)
             if not code.ready(s, quiet):
                 return []
             after = code.apply(s)
@@ -285,14 +300,14 @@ class PackedSystem:
         return [self._settled(crew, Step(process, code, after))]
 
     def _partners(
-        self, s: int, crew: Crew, process: Process, code: EdgeCode
+        self, s: int, others: Sequence[Process], process: Process, code: EdgeCode
     ) -> Iterator[tuple[Process, EdgeCode]]:
         """Who could receive what a process wants to send by a rendezvous, and by which edge."""
         if not isinstance(code.edge.talk, Send):
             return
         assert code.channel is not None and code.values is not None
         channel, values = code.channel(s), code.values(s)
-        for other in crew.members:
+        for other in others:
             if other is process:
                 continue
             for answer in other.at(s).edges:
@@ -301,10 +316,12 @@ class PackedSystem:
                     if answer.channel(s).id == channel.id and matches(values, answer.wanted(s)):
                         yield other, answer
 
-    def _meetings(self, s: int, crew: Crew, process: Process, code: EdgeCode) -> list[Step]:
+    def _meetings(
+        self, s: int, crew: Crew, process: Process, code: EdgeCode, others: Sequence[Process]
+    ) -> list[Step]:
         """The rendezvous that a sender can have: one step for each process that could receive."""
         found: list[Step] = []
-        for other, answer in self._partners(s, crew, process, code):
+        for other, answer in self._partners(s, others, process, code):
             assert code.accept is not None and code.values is not None and answer.accept is not None
             values = code.values(s)
             try:
@@ -356,7 +373,7 @@ class PackedSystem:
                 return True
             try:
                 if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
-                    if any(True for _ in self._partners(s, crew, process, code)):
+                    if any(True for _ in self._partners(s, crew.members, process, code)):
                         return True
                 elif code.ready(s, False):
                     return True

@@ -17,7 +17,7 @@ from typing import cast
 
 from porcini.core.errors import Place
 from porcini.core.events import Action, Event
-from porcini.core.footprints import OPAQUE, Footprint, Location
+from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.ir.packed.code import EdgeCode
@@ -149,6 +149,17 @@ class PackedView:
     def __init__(self, program: Program, *, optimise: bool = False) -> None:
         self.system = PackedSystem(optimised(program) if optimise else program)
         self._labels: dict[tuple[object, ...], StepLabel] = {}
+        shared = [channel.name for channel in self.system.layout.shared_channels]
+        slots = range(MOST_PROCESSES)
+        remote = [var for template in program.templates for var in template.variables if var.remote]
+        # What an edge may touch of which it is not known which one it is.
+        self._all_channels = {Location(name) for name in shared} | {Location(f"channel {n}") for n in slots}
+        self._all_private = {self._point(slot) for slot in slots} | {
+            Location(f"{slot}.{var.name}" + (f"[{cell}]" if var.array else ""))
+            for slot in slots
+            for var in remote
+            for cell in range(var.size)
+        }
         self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
 
     def initial(self) -> int:
@@ -183,6 +194,8 @@ class PackedView:
         """A step of a state as the events of the program as it was written."""
         event = self.event(state, step)
         yield event
+        if step.failure is not None:
+            return
         for part in step.code.edge.parts[1:]:
             yield self._part(step.process, part, event)
         for part in step.partner_code.edge.parts[1:] if step.partner and step.partner_code else ():
@@ -267,10 +280,13 @@ class PackedView:
         return Location(f"point of {slot}")
 
     def _foot(self, process: Process, code: EdgeCode, touch: Touch) -> Footprint:
-        opaque = touch.wide & (SOME_CHANNEL | SOME_POINT | SOME_VARIABLE) or touch.effects & UNKNOWN_CHANNEL
-        if opaque:
-            return OPAQUE
         reads, writes = set(self._locations(touch.reads)), set(self._locations(touch.writes))
+        if touch.wide & SOME_CHANNEL:
+            reads |= self._all_channels
+        if touch.effects & UNKNOWN_CHANNEL:
+            writes |= self._all_channels
+        if touch.wide & (SOME_POINT | SOME_VARIABLE):
+            reads |= self._all_private
         if code.fixed is not None:
             writes.add(Location(code.fixed.name))
         return Footprint(frozenset(reads | writes), frozenset(writes))

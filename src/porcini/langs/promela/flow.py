@@ -137,7 +137,9 @@ class Flow:
                 nodes = self._nodes(body, scope, context)
                 if not nodes:
                     nodes = self._nodes(ast.Condition(place, ast.Number(place, 1)), scope, context)
-                node = Node(statement, scope, nodes[0].context, inner=nodes[0])
+                node = Node(
+                    statement, scope, context, inner=nodes[0]
+                )  # to go back to it leaves an `atomic` after it
                 self.labels[label] = node
                 if not isinstance(statement.body, ast.Declare):
                     self._begun = True
