@@ -281,7 +281,7 @@ def _noticed(system: GraphSystem | StepSystem | PackedView) -> tuple[str, ...]:
 
 def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
     """What to do about a search that came to no answer."""
-    if tally.stopped != "limit" or violated or tally.interrupted or engine in ("random", "pct"):
+    if tally.stopped != "limit" or violated or tally.interrupted or engine in ("random", "pct", "graph"):
         return ()
     return ("`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless",)
 

@@ -22,6 +22,7 @@ from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
 from porcini.engines.product import Lasso, Product
+from porcini.engines.replaying import follow
 from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.tally import Tally
 from porcini.ir import footprint
@@ -156,7 +157,9 @@ def check_formula(
     notes = question.notes
     if isinstance(question.graph, PackedGraph):
         notes += tuple(question.graph.view.noticed())
-    return (None if lasso is None else trail_of(question, lasso)), notes
+    if lasso is None:
+        return None, notes
+    return as_written(make, trail_of(question, lasso)), notes
 
 
 def check_never(
@@ -224,6 +227,26 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
         parts.append(events)
     named = question.graph.named([*parts[0], *parts[1]])
     return Trail(Trace(named[: len(parts[0])]), Trace(named[len(parts[0]) :]), tuple(notes))
+
+
+def as_written(make: Maker, trail: Trail) -> Trail:
+    """The same trail for the program as it was written, where variables keep values that make no difference any
+    more: it may take a few rounds until these come back too."""
+    run = make(False).start()  # type: ignore[attr-defined]
+    follow(run, trail.stem.schedule)
+    stem, size = list(trail.stem), len(trail.stem)
+    notes = list(trail.notes)
+    for _ in range(_MOST_ROUNDS if trail.loop else 0):
+        before = run.state
+        follow(run, trail.loop.schedule)
+        if run.state == before:
+            break
+        stem += trail.loop
+        notes += trail.notes[1 + size :]
+    return Trail(Trace(stem), trail.loop, tuple(notes))
+
+
+_MOST_ROUNDS = 100
 
 
 def _holding(letter: int, atoms: Sequence[str]) -> str:

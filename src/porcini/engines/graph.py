@@ -119,7 +119,7 @@ class Graph(Generic[S]):
         while queue:
             state = queue.popleft()
             after = self._after(state)
-            if self.careful and self.reduction and all(new in found for new in after):
+            if after and self.careful and self.reduction and all(new in found for new in after):
                 after = self._all_after(state)
             for new in after:
                 if new not in found:

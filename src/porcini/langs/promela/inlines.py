@@ -104,7 +104,7 @@ class Inlines:
         for part in body:
             if part.kind == "BAD":
                 raise bad(part)
-        self.formulas.append(Ltl(body[0].place, name, " ".join(part.text for part in body)))
+        self.formulas.append(Ltl(body[0].place, name, _laid_out(body)))
 
     def _is_call(self, word: Word, todo: deque[Word], before: list[Word]) -> bool:
         if word.kind != "NAME" or word.text not in self.known or not todo or todo[0].text != "(":
@@ -301,3 +301,19 @@ def _closing(stream: Sequence[Word]) -> dict[int, int]:
         elif word.text == "]" and word.kind == "OP" and opened:
             found[opened.pop()] = i
     return found
+
+
+def _laid_out(body: Sequence[Word]) -> str:
+    """Words as a text in which each stands where it did, so that places in it are right. A macro's words all have
+    one place, and are set apart by blanks.
+    """
+    text, line, column = "", body[0].place.line, body[0].place.column
+    for word in body:
+        if word.place.line > line:
+            text += "\n" * (word.place.line - line)
+            line, column = word.place.line, 1
+        gap = word.place.column - column if word.place.line == line else -1
+        blanks = gap if gap >= 0 else 1
+        text += " " * blanks + word.text
+        column += blanks + len(word.text)
+    return text
