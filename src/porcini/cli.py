@@ -111,10 +111,10 @@ def _show(report: Report, options: argparse.Namespace) -> None:
 def _model(options: argparse.Namespace) -> api.Model:
     defines: dict[str, str] = {}
     for item in options.define:
-        name, _, text = item.partition("=")
+        name, sign, text = item.partition("=")
         if not name.strip().isidentifier():
             raise InputError(f"-D wants NAME or NAME=TEXT, not {item!r}")
-        defines[name.strip()] = text.strip() or "1"
+        defines[name.strip()] = text.strip() if sign else "1"
     return api.load(options.file, defines=defines)
 
 
@@ -233,8 +233,11 @@ class _Progress:
         if now >= self.next:
             self.next = now + 0.2
             self.written = True
-            rate = counts.executions / (now - self.started)
+            seconds = now - self.started
+            rate = counts.executions / seconds
             text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.classes:,} classes"
+            if counts.states and not counts.classes:  # a search that keeps states
+                text = f"{counts.states:,} states ({counts.states / seconds:,.0f}/s)"
             text += f", {tally.outcomes_seen} outcomes"
             if tally.expected and tally.expected > counts.executions:
                 left = (tally.expected - counts.executions) / max(rate, 1e-9)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -122,7 +124,6 @@ def test_a_limit_is_unknown_and_in_the_json(found, pml) -> None:
     assert found("run", pml("byte x; init { do :: x = 1 - x od }"), "--max-depth", "50")[0] == 3
 
 
-@pytest.mark.xfail(strict=True, reason="D8: `check` has no --engine")
 def test_the_advice_fits_the_command(porcini, pml) -> None:  # noqa: F811
     out = porcini("check", pml(COUNTER), "--max-states", "10")[1]
     assert "porcini explore" in out or "--engine" not in out
@@ -245,11 +246,7 @@ def test_run_and_explore(porcini, found) -> None:  # noqa: F811
         ("byte a[3]; init { a[3] = 1 }", "1:19: array index 3 is out of range: the array has 3 cells"),
         ("byte x; init { x = 1 / x }", "1:16: division by zero"),
         ("byte x; init { x == 0; (1 % x) == 0 }", "1:24: division by zero"),
-        pytest.param(
-            "byte x; init { d_step { x = 1; x == 2 } }",
-            "1:32: blocked inside d_step",
-            marks=pytest.mark.xfail(strict=True, reason="D11: the place is that of the whole d_step"),
-        ),
+        ("byte x; init { d_step { x = 1; x == 2 } }", "1:32: blocked inside d_step"),
         ("byte x; init { d_step { x = 1; assert(x == 2) } }", "1:32: assertion `x == 2` failed"),
         ("chan c; init { c!1 }", "1:16: an uninitialised channel is used"),
         (
@@ -352,13 +349,16 @@ def test_bad_models(porcini, pml, source, place, message) -> None:  # noqa: F811
             assert lines[1] == "  " + source.splitlines()[line - 1] and lines[2] == " " * (column + 1) + "^"
 
 
-@pytest.mark.xfail(strict=True, reason="D10: places in `ltl` blocks are those of the words joined by blanks")
 @pytest.mark.parametrize(
     "block, place", [("ltl p { [] (y == 1) }", "1:13"), ("ltl p { [] (x == 1\n  -> <> y) }", "2:9")]
 )
 def test_places_in_ltl_blocks(porcini, pml, block, place) -> None:  # noqa: F811
     model = pml(f"{block}\nbyte x; init {{ skip }}")
     assert porcini("check", model)[2].startswith(f"{model}:{place}: error: undeclared variable: y")
+
+
+def test_a_missing_operand_is_not_blamed_on_the_brace(porcini, pml) -> None:  # noqa: F811
+    assert "a block needs a statement" not in porcini("check", pml("byte x; init { x = 5 +; }"))[2]
 
 
 @pytest.mark.parametrize(
@@ -438,4 +438,32 @@ def test_macros_from_the_command_line(found, pml) -> None:
                 "byte x; init { x = N * M }")  # fmt: skip
     assert found("check", model)[1]["outcomes"][0]["state"] == {"x": 2}
     assert found("check", model, "-D", "N=1 + 2", "-D", "BIG")[1]["outcomes"][0]["state"] == {"x": 201}
-    assert Path(model).read_text().startswith("#ifndef")
+
+
+def test_a_macro_can_be_nothing(found, pml) -> None:
+    model = pml("byte x; init { x = 5 N }")
+    assert found("check", model, "-D", "N=")[1]["outcomes"][0]["state"] == {"x": 5}
+
+
+# The page
+
+
+PAGE = Path("docs/promela.md").read_text(encoding="utf-8")
+SHOWN = [
+    part.split("\n", 1)
+    for block in re.findall(r"^```\n\$ (.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("command, shown", SHOWN, ids=[command for command, _ in SHOWN])
+def test_the_page_shows_what_is_printed(porcini, command, shown) -> None:  # noqa: F811
+    _, out, err = porcini(*shlex.split(command)[1:])
+    out, shown = (re.sub(r"\d+\.\d\d s$", "a while", text, flags=re.MULTILINE) for text in (out, shown))
+    pattern = ".*".join(map(re.escape, re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)))
+    assert err == "" and re.fullmatch(pattern, out, re.DOTALL), out
+
+
+def test_the_pages_rendezvous(porcini, pml) -> None:  # noqa: F811
+    model = pml(re.search(r"^chan c = .*?(?=^```)", PAGE, re.MULTILINE | re.DOTALL).group())
+    assert "1  0  c!2 -> 1: c?_\n" in porcini("replay", model, "0/5")[1]

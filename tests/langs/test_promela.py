@@ -98,7 +98,6 @@ init { m = red; assert(red == 3 && blue == 1) }"""
     assert only(source) == {"m": "red", "n": ("green", "green"), "none": 0}
 
 
-@pytest.mark.xfail(strict=True, reason="D1: they are numbers")
 def test_mtypes_and_bools_in_channels_are_printed_by_name() -> None:
     source = "mtype = { red, green }; chan c = [2] of { mtype, bool }; init { c!red(true) }"
     assert only(source) == {"c": (("red", True),)}
@@ -434,7 +433,6 @@ def test_a_failure_inside_merged_steps_replays(how: dict[str, object]) -> None:
     assert porcini.replay(model, outcome.schedule).outcomes[0].kind == "error"
 
 
-@pytest.mark.xfail(strict=True, reason="D7: in breadth they are counted twice")
 def test_end_states_are_counted_once() -> None:
     source = "byte i, a[2]; init { for (i in a) { a[i] = 1 } }"
     for search in ("dfs", "bfs"):

@@ -389,7 +389,9 @@ class PackedSystem:
             try:
                 code = self._first_ready(s, process.at(s))
                 if code is None:
-                    raise RunError("blocked inside d_step")
+                    failed = self._failed(s, process, step.code, RunError("blocked inside d_step"))
+                    place = process.at(s).point.place
+                    return failed._replace(failure=Failure("error", "blocked inside d_step", place))
                 s = code.apply(s)
             except (RunError, CheckFailed) as problem:
                 failed = self._failed(s, process, code or step.code, problem)

@@ -11,7 +11,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -322,16 +322,22 @@ class PackedView:
             found[var.name] = cells if var.array else cells[0]
         for channel in system.layout.shared_channels:
             if channel.capacity:
-                found[channel.name] = tuple(
-                    message[0] if len(message) == 1 else message for message in channel.messages(state)
-                )
+                kinds = [kind for _, _, kind in channel.type.fields]
+                found[channel.name] = tuple(self._message(kinds, message) for message in channel.messages(state))
         return dict(sorted(found.items()))
 
+    def _message(self, kinds: Sequence[str], message: Sequence[int]) -> Observed:
+        values = tuple(self._named(kind, value) for kind, value in zip(kinds, message, strict=True))
+        return values[0] if len(values) == 1 else values
+
     def _shown(self, var: Var, value: int) -> Observed:
-        if var.kind == "bool":
+        return self._named(var.kind, value)
+
+    def _named(self, kind: str, value: int) -> Observed:
+        if kind == "bool":
             return bool(value)
         names = self.system.program.mtypes
-        if var.kind == "mtype" and 1 <= value <= len(names):
+        if kind == "mtype" and 1 <= value <= len(names):
             return names[len(names) - value]
         return value
 

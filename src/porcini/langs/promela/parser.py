@@ -122,17 +122,18 @@ def _syntax_error(problem: UnexpectedToken, stream: list[Word], source: str | No
         )
     at = problem.token.start_pos or 0
     word, before = stream[at], stream[at - 1] if at else None
-    return wrong(word, f"syntax error, saw {_shown(word)}", _hint(word, before, problem.accepts))
+    dangling = at > 1 and stream[at - 2].kind == "OP" and stream[at - 2].text not in (")", "]", "}", "++", "--")
+    return wrong(word, f"syntax error, saw {_shown(word)}", _hint(word, before, problem.accepts, dangling))
 
 
 def _shown(word: Word) -> str:
     return word.text if word.kind in ("STRING", "CHAR") else f"'{word.text}'"
 
 
-def _hint(word: Word, before: Word | None, accepts: Collection[str]) -> str | None:
+def _hint(word: Word, before: Word | None, accepts: Collection[str], dangling: bool) -> str | None:
     if word.text == "(" and before is not None and before.kind == "NAME":
         return f"no inline `{before.text}` is known here" if before.text.isidentifier() else None
-    if word.text == "}" and before is not None and before.text in ("{", ";", "->"):
+    if word.text == "}" and before is not None and before.text in ("{", ";", "->") and not dangling:
         return "a block needs a statement, such as `skip`"
     if word.text == "=" and "EQUAL" in accepts:
         return "a comparison is `==`"
