@@ -122,8 +122,40 @@ def _syntax_error(problem: UnexpectedToken, stream: list[Word], source: str | No
         )
     at = problem.token.start_pos or 0
     word, before = stream[at], stream[at - 1] if at else None
-    dangling = at > 1 and stream[at - 2].kind == "OP" and stream[at - 2].text not in (")", "]", "}", "++", "--")
+    dangling = at > 1 and stream[at - 2].text in _WANTING
     return wrong(word, f"syntax error, saw {_shown(word)}", _hint(word, before, problem.accepts, dangling))
+
+
+_WANTING = frozenset(
+    [
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "<<",
+        ">>",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "==",
+        "!=",
+        "&",
+        "^",
+        "|",
+        "&&",
+        "||",
+        "!",
+        "~",
+        "=",
+        "?",
+        "??",
+        "!!",
+        ",",
+    ]
+)
+"""After these, something must come."""
 
 
 def _shown(word: Word) -> str:
