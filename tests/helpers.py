@@ -22,8 +22,9 @@ class Collecting(Tally):
     runs: list[tuple[Trace, Final, object]] = field(default_factory=list)
 
     def complete(self, events, final: Final, name: object) -> None:
-        self.runs.append((Trace(events), final, name))
-        Tally.complete(self, events, final, name)
+        run = Trace(events() if callable(events) else events)
+        self.runs.append((run, final, name))
+        Tally.complete(self, run, final, name)
 
 
 def system_of(source: str) -> GraphSystem:

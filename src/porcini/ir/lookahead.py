@@ -23,7 +23,10 @@ class GraphLookahead:
         self._from = _closure(graph)
 
     def may_still_do(self, state: Sequence[Any], pid: Pid) -> Footprint:
-        point = state[state[0].by_pid[pid].base]
+        return self.from_point(state[state[0].by_pid[pid].base])
+
+    def from_point(self, point: int) -> Footprint:
+        """The same of a process that stands at a point."""
         return self._from[point] if point >= FIRST_POINT else EMPTY
 
 

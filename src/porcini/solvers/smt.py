@@ -6,6 +6,8 @@ False: the total meaning that expressions have (see `ir.expr`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
 import z3
@@ -147,3 +149,45 @@ class Smt:
         if answer == z3.unknown:
             self.gave_up += 1
         return bool(answer == z3.unsat)
+
+
+class Assumptions:
+    """A stack of assumptions with one solver: what is assumed along a search is told once, not for each
+    question."""
+
+    def __init__(self, smt: Smt, timeout: float) -> None:
+        self._smt = smt
+        self._solver = z3.Solver(ctx=smt._context)
+        self._solver.set("timeout", int(timeout * 1000))
+        self.calls = 0
+        self.seconds = 0.0
+        self.gave_up = 0
+
+    def push(self, term: Term) -> None:
+        self._solver.push()
+        self._solver.add(term)
+
+    def pop(self) -> None:
+        self._solver.pop()
+
+    def possible(self, *terms: Term) -> bool | None:
+        """Can all of this be true, with what is assumed? None if the solver did not find out in time."""
+        self.calls += 1
+        started = perf_counter()
+        answer = self._solver.check(*terms)
+        self.seconds += perf_counter() - started
+        if answer == z3.unknown:
+            self.gave_up += 1
+            return None
+        return bool(answer == z3.sat)
+
+    def example(self, *terms: Term, wanted: Mapping[str, Term]) -> dict[str, int | bool] | None:
+        """Values of some variables for which all of this is true; None if there are none, or none were found."""
+        if not self.possible(*terms):
+            return None
+        model = self._solver.model()
+        found: dict[str, int | bool] = {}
+        for name, term in wanted.items():
+            value = model.eval(term, model_completion=True)
+            found[name] = z3.is_true(value) if z3.is_bool(value) else value.as_long()
+        return found

@@ -136,7 +136,18 @@ class Toucher:
                     bits=POPULATION, reads=POPULATION_OF_ALL, writes=POPULATION_OF_ALL, effects=SOME_VARIABLE
                 )
             if isinstance(op, Die):
-                touch |= Touch(bits=self.layout.frame_mask(self.slot, self.template))
+                touch |= self._gone()
+        return touch
+
+    def _gone(self) -> Touch:
+        """A process that goes takes its channels with it; who still uses one of them fails."""
+        if self.slot < 0:
+            return NOTHING
+        touch = Touch(bits=self.layout.frame_mask(self.slot, self.template))
+        for index in range(len(self.layout.program.templates[self.template].channels)):
+            number = self.layout.own_id(self.slot, index)
+            ends = self.resources("tail", number) | self.resources("head", number)
+            touch |= Touch(writes=ends, effects=SOME_CHANNEL, wide=UNKNOWN_CHANNEL)
         return touch
 
     def expr(self, expr: Expr) -> Touch:

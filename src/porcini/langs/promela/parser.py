@@ -126,35 +126,7 @@ def _syntax_error(problem: UnexpectedToken, stream: list[Word], source: str | No
     return wrong(word, f"syntax error, saw {_shown(word)}", _hint(word, before, problem.accepts, dangling))
 
 
-_WANTING = frozenset(
-    [
-        "+",
-        "-",
-        "*",
-        "/",
-        "%",
-        "<<",
-        ">>",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "==",
-        "!=",
-        "&",
-        "^",
-        "|",
-        "&&",
-        "||",
-        "!",
-        "~",
-        "=",
-        "?",
-        "??",
-        "!!",
-        ",",
-    ]
-)
+_WANTING = frozenset("+ - * / % << >> < <= > >= == != & ^ | && || ! ~ = ? ?? !! ,".split())  # noqa: SIM905
 """After these, something must come."""
 
 

@@ -1,0 +1,232 @@
+"""All inputs at once: symbolic execution with partial order reduction (P3, Def. 4.1).
+
+A depth-first search over symbolic states. In each:
+
+    options     what each process may do, and under which condition on the inputs
+    persistent  a set of processes that nobody else can ever touch, nor they what others do: only these go first
+    sleeping    a step that was tried before from an earlier state on the way, and is independent of all since, is
+                not tried again: so each class of traces is completed once
+    rest        the inputs for which none of the chosen processes can move: these never will, and the others go on
+
+Conditions are told to one solver, pushed and popped along the search. A path is complete for the inputs for which
+nothing can move any more. What the solver cannot decide in time counts as possible, and is named in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from porcini.core.errors import LimitHit
+from porcini.core.events import Move, Schedule
+from porcini.core.pids import Pid
+from porcini.core.systems import Kind
+from porcini.engines.equivalences import TraceEquivalence
+from porcini.engines.tally import Tally
+from porcini.ir.commuting import Terms
+from porcini.ir.expr import FALSE, TRUE, Expr, conj, var
+from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR
+from porcini.ir.labels import Label
+from porcini.ir.simplify import simplify
+from porcini.ir.symbolic import Step, SymbolicGraph, SymbolicState, blocked
+from porcini.solvers.smt import Assumptions, Smt
+
+DEFAULT_TIMEOUT = 5.0
+DEFAULT_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A class of traces: its condition on the inputs, how it ends, and an input that takes it."""
+
+    steps: tuple[Step, ...]
+    condition: Expr
+    kind: Kind
+    state: SymbolicState
+    input: dict[str, int | bool] | None
+    cut: bool = False
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(step.label for step in self.steps)
+
+    @property
+    def schedule(self) -> Schedule:
+        return tuple(Move(step.pid, step.choice) for step in self.steps)
+
+
+@dataclass(slots=True)
+class _Node:
+    """A state on the way. `frozen` processes cannot move for the inputs that are left."""
+
+    state: SymbolicState
+    sleeping: frozenset[Label]
+    frozen: frozenset[Pid]
+    branches: Iterator[tuple[Step | None, Expr, frozenset[Pid]]]
+    tried: list[Label] = field(default_factory=list)
+
+
+class Symbolic:
+    """A search under way; `paths` are its results."""
+
+    def __init__(
+        self,
+        graph: SymbolicGraph,
+        equivalence: TraceEquivalence,
+        tally: Tally,
+        *,
+        reduced: bool = True,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> None:
+        self.graph, self.equivalence, self.tally, self.reduced = graph, equivalence, tally, reduced
+        self.smt = Smt(timeout)
+        self.term = Terms(self.smt)
+        self.assumed = Assumptions(self.smt, timeout)
+        self.inputs = {name: var(name, type_) for name, type_ in graph.graph.inputs.items()}
+        self.paths: list[Path] = []
+        self.redundant = 0
+        self._entered: list[bool] = []
+        """For each node but the first: was it entered by a step?"""
+        self.cut = 0
+
+    @property
+    def depth(self) -> int:
+        return self.tally.limits.max_depth or DEFAULT_DEPTH
+
+    def search(self) -> None:
+        steps: list[Step] = []
+        conditions: list[Expr] = []
+        nodes = [self._node(self.graph.initial(), frozenset(), frozenset(), steps, conditions)]
+        while nodes:
+            node = nodes[-1]
+            branch = next(node.branches, None)
+            if branch is None:
+                nodes.pop()
+                if nodes:
+                    self.assumed.pop()
+                    conditions.pop()
+                    if self._entered.pop():
+                        steps.pop()
+                continue
+            step, when, chosen = branch
+            self.assumed.push(self.term(when))
+            conditions.append(when)
+            if step is None:
+                self._entered.append(False)
+                frozen = node.frozen | chosen
+                nodes.append(self._node(node.state, node.sleeping, frozen, steps, conditions))
+                continue
+            self._entered.append(True)
+            steps.append(step)
+            self.tally.step()
+            sleeping = frozenset(
+                label
+                for label in (*node.sleeping, *node.tried)
+                if self.reduced and self.equivalence.independent(label, step.label)
+            )
+            node.tried.append(step.label)
+            after = self.graph.take(node.state, step)
+            nodes.append(self._node(after, sleeping, node.frozen, steps, conditions))
+
+    def _node(
+        self,
+        state: SymbolicState,
+        sleeping: frozenset[Label],
+        frozen: frozenset[Pid],
+        steps: Sequence[Step],
+        conditions: Sequence[Expr],
+    ) -> _Node:
+        if len(steps) > self.depth:
+            self.cut += 1
+            self.tally.leave_out(f"the depth limit of {self.depth:,} steps")
+            self._complete(state, steps, conditions, cut=True)
+            return _Node(state, sleeping, frozen, iter(()))
+        options = {
+            pid: [(step, when) for step in self.graph.steps(state, pid) if (when := state.when(step)) is not FALSE]
+            for pid in state.waiting
+            if pid not in frozen
+        }
+        able = {pid: found for pid, found in options.items() if self._possible(found)}
+        if not able:
+            self._complete(state, steps, conditions)
+            return _Node(state, sleeping, frozen, iter(()))
+        chosen = self._persistent(state, able, options) if self.reduced else frozenset(options)
+        return _Node(state, sleeping, frozen, self._branches(able, options, chosen, sleeping))
+
+    def _branches(
+        self,
+        able: dict[Pid, list[tuple[Step, Expr]]],
+        options: dict[Pid, list[tuple[Step, Expr]]],
+        chosen: frozenset[Pid],
+        sleeping: frozenset[Label],
+    ) -> Iterator[tuple[Step | None, Expr, frozenset[Pid]]]:
+        went = False
+        for pid in sorted(chosen):
+            for step, when in able.get(pid, ()):
+                if step.label not in sleeping and self._holds(when):
+                    went = True
+                    yield step, when, chosen
+        rest = blocked([when for pid in chosen for _, when in options[pid]])
+        if self._holds(rest):
+            went = True
+            yield None, rest, chosen
+        if not went:
+            self.redundant += 1
+            self.tally.counts.blocked += 1
+
+    def _possible(self, options: list[tuple[Step, Expr]]) -> bool:
+        return any(self._holds(when) for _, when in options)
+
+    def _holds(self, when: Expr) -> bool:
+        """May a condition hold, with all that is assumed? If it is not known, it may."""
+        if when is TRUE or when is FALSE:
+            return when is TRUE
+        return self.assumed.possible(self.term(when)) is not False
+
+    def _persistent(
+        self,
+        state: SymbolicState,
+        able: dict[Pid, list[tuple[Step, Expr]]],
+        options: dict[Pid, list[tuple[Step, Expr]]],
+    ) -> frozenset[Pid]:
+        """The smallest set of processes that is closed under what others may still do to them."""
+        best = frozenset(options)
+        now = {pid: self.graph.now(state, pid) for pid in options}
+        later = {pid: self.graph.later(state, pid) for pid in options}
+        for pid in able:
+            found, left = {pid}, [pid]
+            while left and len(found) < len(best):
+                foot = now[left.pop()]
+                for other in options.keys() - found:
+                    if foot.conflicts(later[other]):
+                        found.add(other)
+                        left.append(other)
+            if not left and len(found) < len(best):
+                best = frozenset(found)
+        return best
+
+    def _complete(
+        self, state: SymbolicState, steps: Sequence[Step], conditions: Sequence[Expr], cut: bool = False
+    ) -> None:
+        points = [standing.point for standing in state.processes.values()]
+        kind: Kind = "terminated"
+        if cut:
+            kind = "unfinished"
+        elif FAILED_ERROR in points:
+            kind = "error"
+        elif FAILED_ASSERTION in points:
+            kind = "assertion"
+        elif state.waiting:
+            kind = "deadlock"
+        wanted = {name: self.term(variable) for name, variable in self.inputs.items()}
+        example = self.assumed.example(wanted=wanted)
+        condition = simplify(conj(*conditions))
+        path = Path(tuple(steps), condition, kind, state, example, cut)
+        for other in self.paths:
+            if other.kind == kind and self.equivalence.same(other.labels, path.labels):
+                return
+        self.paths.append(path)
+        self.tally.counts.executions += 1
+        self.tally.counts.classes += 1
+        if self.tally.counts.executions == self.tally.limits.max_executions:
+            raise LimitHit(f"the limit of {self.tally.limits.max_executions:,} executions")

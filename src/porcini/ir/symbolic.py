@@ -1,0 +1,203 @@
+"""Symbolic execution of program graphs (P3, Fig. 3): states are substitutions, steps are labels.
+
+A state says where each process stands and what each variable is, as an expression over the inputs. What a process
+can do at a point is a set of labels, one for each edge and each way in which it may fail; a label's condition says
+exactly when it happens (`ir.labels.condition`). Labels are made once, and compared by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from porcini.core.footprints import EMPTY, Footprint
+from porcini.core.pids import Pid
+from porcini.core.systems import Value
+from porcini.ir import footprint, labels
+from porcini.ir.expr import (
+    TRUE,
+    ArrayType,
+    Expr,
+    Select,
+    Var,
+    conj,
+    const,
+    defined,
+    not_,
+    select,
+    store,
+    substitute,
+)
+from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
+from porcini.ir.graph import Assert, Graph, Spawn, Variable, defined_op
+from porcini.ir.labels import Label, condition
+from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.simplify import simplify
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A process: what it is, where it stands, and how many children it has had."""
+
+    template: int
+    point: int
+    children: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a process may do at a point; `choice` is as in schedules."""
+
+    label: Label
+    choice: int
+    target: int
+    spawned: tuple[tuple[Pid, int], ...] = ()
+
+    @property
+    def pid(self) -> Pid:
+        return self.label.pid
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicState:
+    """Where processes stand, and what variables are: those that labels name, over the inputs."""
+
+    processes: Mapping[Pid, Standing]
+    values: Mapping[Var, Expr]
+
+    def when(self, step: Step) -> Expr:
+        """The condition on the inputs under which a step happens here."""
+        return simplify(substitute(condition(step.label), self.values))
+
+    @property
+    def waiting(self) -> list[Pid]:
+        return [pid for pid, standing in self.processes.items() if standing.point >= FIRST_POINT]
+
+
+class SymbolicGraph:
+    """A program graph, run on symbols."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._lookahead = GraphLookahead(graph)
+        self._steps: dict[tuple[Pid, Standing], tuple[Step, ...]] = {}
+        self._now: dict[int, Footprint] = {}
+
+    def initial(self) -> SymbolicState:
+        processes: dict[Pid, Standing] = {}
+        values: dict[Var, Expr] = {}
+        for variable in self.graph.variables:
+            if variable.value is not None:
+                values[variable.var] = _literal(variable)
+        for number, template in enumerate(self.graph.initial):
+            pid = Pid((number,))
+            processes[pid] = Standing(template, self.graph.templates[template].entry)
+            self._declare(pid, template, values)
+        return SymbolicState(processes, values)
+
+    def _declare(self, pid: Pid, template: int, values: dict[Var, Expr]) -> None:
+        for variable in self.graph.templates[template].variables:
+            named = labels.of_process(variable.var, pid)
+            assert isinstance(named, Var)
+            values[named] = _literal(variable)
+
+    def steps(self, state: SymbolicState, pid: Pid) -> tuple[Step, ...]:
+        """All that a process may do where it stands, whatever the inputs."""
+        standing = state.processes[pid]
+        key = pid, standing
+        if key not in self._steps:
+            self._steps[key] = tuple(self._made(pid, standing))
+        return self._steps[key]
+
+    def _made(self, pid: Pid, standing: Standing) -> Iterator[Step]:
+        if standing.point < FIRST_POINT:
+            return
+        for choice in self.graph.points[standing.point].choices:
+            for taken, edge in enumerate(choice.edges):
+                label = labels.label_of(self.graph, choice, taken, pid, standing.children)
+                templates = [op.template for op in edge.block if isinstance(op, Spawn)]
+                spawned = tuple(zip(label.spawned, templates, strict=True))
+                yield Step(label, choice.number, edge.target, spawned)
+                for position, op in enumerate(edge.block):
+                    spawned_before = spawned[: sum(isinstance(o, Spawn) for o in edge.block[:position])]
+                    if isinstance(op, Assert):
+                        failed = labels.label_of_failure(
+                            self.graph, choice, taken, pid, standing.children, position, "assertion"
+                        )
+                        yield Step(failed, choice.number, FAILED_ASSERTION, spawned_before)
+                    if simplify(defined_op(op)) is not TRUE:
+                        failed = labels.label_of_failure(
+                            self.graph, choice, taken, pid, standing.children, position, "error"
+                        )
+                        yield Step(failed, choice.number, FAILED_ERROR, spawned_before)
+            if simplify(conj(*(defined(edge.guard) for edge in choice.edges))) is not TRUE:
+                yield Step(labels.label_of_guard_error(choice, pid), choice.number, FAILED_ERROR)
+
+    def take(self, state: SymbolicState, step: Step) -> SymbolicState:
+        """The state after a step."""
+        values = dict(state.values)
+        for child, template in step.spawned:
+            self._declare(child, template, values)
+        for effect in step.label.effects:
+            value = simplify(substitute(effect.value, values))
+            if isinstance(effect.target, Select):
+                array = effect.target.array
+                assert isinstance(array, Var)
+                index = simplify(substitute(effect.target.index, values))
+                values[array] = simplify(store(values.get(array, array), index, value))
+            else:
+                values[effect.target] = value
+        processes = dict(state.processes)
+        standing = processes[step.pid]
+        count = standing.children + len(step.spawned)
+        processes[step.pid] = Standing(standing.template, step.target, count)
+        for child, template in step.spawned:
+            processes[child] = Standing(template, self.graph.templates[template].entry)
+        return SymbolicState(processes, values)
+
+    # What processes do now and later, for persistent sets
+
+    def now(self, state: SymbolicState, pid: Pid) -> Footprint:
+        """All that a process may touch by its next step."""
+        point = state.processes[pid].point
+        if point not in self._now:
+            foot = EMPTY
+            for edge in self.graph.points[point].edges if point >= FIRST_POINT else ():
+                foot |= footprint.static(footprint.of_edge(edge))
+            self._now[point] = foot
+        return self._now[point]
+
+    def later(self, state: SymbolicState, pid: Pid) -> Footprint:
+        """All that a process, and what it may spawn, may still touch."""
+        return self._lookahead.from_point(state.processes[pid].point)
+
+    def observed(self, state: SymbolicState) -> dict[str, Expr]:
+        """The shared variables, as expressions over the inputs; hidden ones are left out."""
+        return {
+            v.name: state.values.get(v.var, v.var)
+            for v in sorted(self.graph.variables, key=lambda v: v.name)
+            if "#" not in v.name
+        }
+
+
+def _literal(variable: Variable) -> Expr:
+    value: Value | None = variable.value
+    assert value is not None
+    if isinstance(value, tuple):
+        assert isinstance(variable.type, ArrayType)
+        array: Expr = variable.var  # filled in cell by cell, so that nothing is left of it
+        for index, cell in enumerate(value):
+            array = store(array, const(index), const(cell))
+        return array
+    return const(value)
+
+
+def cells_of(expr: Expr) -> list[Expr]:
+    """The cells of an array, as expressions."""
+    assert isinstance(expr.type, ArrayType)
+    return [simplify(select(expr, const(index))) for index in range(expr.type.size)]
+
+
+def blocked(conditions: list[Expr]) -> Expr:
+    """The condition under which none of some steps happens."""
+    return simplify(conj(*(not_(when) for when in conditions)))

@@ -1,0 +1,143 @@
+"""For which inputs does the order matter? Path classes compared with each other, by a solver.
+
+Two classes whose conditions overlap are two orders of a run with the same input; if they end differently for
+some of these inputs, the order matters there. `Ending`s are classes that end alike, so few pairs are asked
+about. `simplest` looks for a short way to say a condition: a literal, two of them, or what is left when all that
+is implied is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from porcini.core.systems import Kind
+from porcini.ir.commuting import Terms
+from porcini.ir.expr import FALSE, TRUE, ArrayType, Binary, Expr, Junction, Not, Var, conj, disj, nodes, not_
+from porcini.ir.expr import binary as binary_of
+from porcini.ir.simplify import simplify
+from porcini.ir.symbolic import cells_of
+from porcini.solvers.smt import Smt, Term
+
+_MOST_LITERALS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A way to end: its kind, and what is observed, as expressions over the inputs."""
+
+    kind: Kind
+    state: tuple[tuple[str, Expr], ...]
+
+    @staticmethod
+    def of(kind: Kind, observed: Mapping[str, Expr]) -> Ending:
+        return Ending(kind, tuple(observed.items()))
+
+    def differs(self, other: Ending) -> Expr:
+        """The condition on the inputs under which two endings differ."""
+        if self.kind != other.kind:
+            return TRUE
+        parts = [_unequal(a, b) for (_, a), (_, b) in zip(self.state, other.state, strict=True) if a is not b]
+        return simplify(disj(*parts)) if parts else FALSE
+
+
+def _unequal(a: Expr, b: Expr) -> Expr:
+    if isinstance(a.type, ArrayType):
+        return disj(*(binary_of("!=", x, y) for x, y in zip(cells_of(a), cells_of(b), strict=True)))
+    return binary_of("!=", a, b)
+
+
+class Inputs:
+    """Questions about conditions on inputs. `gave_up` counts those that the solver did not settle."""
+
+    def __init__(self, smt: Smt) -> None:
+        self.smt = smt
+        self.term = Terms(smt)
+
+    @property
+    def gave_up(self) -> int:
+        return self.smt.gave_up
+
+    def valid(self, condition: Expr) -> bool:
+        return condition is TRUE or (condition is not FALSE and self.smt.proves(self.term(condition)))
+
+    def impossible(self, condition: Expr) -> bool:
+        return self.valid(simplify(not_(condition)))
+
+    def equivalent(self, one: Expr, two: Expr) -> bool:
+        return one is two or self.smt.proves(self._iff(one, two))
+
+    def _iff(self, one: Expr, two: Expr) -> Term:
+        return self.smt.apply("iff", self.term(one), self.term(two))
+
+    def where_it_matters(self, endings: Mapping[Ending, Sequence[Expr]]) -> Expr:
+        """The condition under which two orders end differently, from the conditions of each ending's classes."""
+        found: list[Expr] = []
+        for (one, conditions), (two, others) in combinations(endings.items(), 2):
+            differ = one.differs(two)
+            if differ is FALSE:
+                continue
+            for a in conditions:
+                for b in others:
+                    both = simplify(conj(a, b, differ))
+                    if both is not FALSE and not self.impossible(both):
+                        found.append(both)
+        return self.simplest(found)
+
+    # A short way to say it
+
+    def simplest(self, parts: Sequence[Expr]) -> Expr:
+        """A short condition that is equivalent to a disjunction."""
+        kept = list(dict.fromkeys(parts))
+        for part in list(kept):  # what others say already
+            rest = [other for other in kept if other is not part]
+            if rest and self.valid(simplify(disj(not_(part), *rest))):
+                kept.remove(part)
+        whole = simplify(disj(*kept))
+        if whole is FALSE or self.valid(whole):
+            return FALSE if whole is FALSE else TRUE
+        literals = _literals(whole)[:_MOST_LITERALS]
+        for literal in literals:
+            if self.equivalent(literal, whole):
+                return literal
+        for one, two in combinations(literals, 2):
+            for made in (conj(one, two), disj(one, two)):
+                if self.equivalent(made, whole):
+                    return simplify(made)
+        return simplify(disj(*(self._shorter(part, whole, kept) for part in kept)))
+
+    def _shorter(self, part: Expr, whole: Expr, kept: Sequence[Expr]) -> Expr:
+        """A conjunction without what makes no difference to the whole."""
+        if not (isinstance(part, Junction) and part.op == "and"):
+            return part
+        literals = list(part.children)
+        for literal in list(literals):
+            fewer = [other for other in literals if other is not literal]
+            wider = conj(*fewer)
+            if fewer and self.valid(simplify(disj(not_(wider), whole))):
+                literals = fewer
+        return simplify(conj(*literals))
+
+
+def _literals(condition: Expr) -> list[Expr]:
+    """Comparisons in a condition, and their opposites, the simple ones first."""
+    found: dict[Expr, None] = {}
+    for node in nodes(condition):
+        if node.type == "bool" and isinstance(node, Binary | Var | Not) and not isinstance(node, Junction):
+            for literal in (simplify(node), simplify(not_(node))):
+                if literal not in (TRUE, FALSE):
+                    found[literal] = None
+    for node in list(found):
+        if isinstance(node, Binary) and node.op in ("<", "<=", ">", ">="):
+            for op in ("==", "!="):
+                found[simplify(binary_of(op, *node.children))] = None
+    return sorted(found, key=lambda expr: sum(1 for _ in nodes(expr)))
+
+
+def grouped(items: Iterable[tuple[Ending, Expr]]) -> dict[Ending, list[Expr]]:
+    """The conditions of classes, by how they end."""
+    found: dict[Ending, list[Expr]] = {}
+    for ending, condition in items:
+        found.setdefault(ending, []).append(condition)
+    return found
