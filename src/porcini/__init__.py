@@ -1,6 +1,6 @@
 """Does the order matter? Systematic testing of concurrent programs by partial order reduction."""
 
-from porcini.api import Model, check, explore, load, loads, permute, replay, run
+from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
 from porcini.engines.limits import Limits
@@ -28,4 +28,5 @@ __all__ = [
     "replay",
     "run",
     "show_schedule",
+    "symbolic",
 ]

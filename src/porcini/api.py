@@ -5,12 +5,12 @@ Each takes a model, or the path of one, and answers with a `Report`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from porcini.checking import Named, check_formula, check_never, formulas_of, given_formula
 from porcini.checking import verify_reduction as compare_reduced
@@ -27,24 +27,29 @@ from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.semantic import SemanticDependence
+from porcini.engines.symbolic import DEFAULT_TIMEOUT
 from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.schedules import locate, parse_schedule
+from porcini.ir.expr import FALSE
 from porcini.ir.frames import FrameRun
 from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.packed.view import PackedView
 from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import StepGraph
-from porcini.langs import actors, gcl, promela
+from porcini.ir.text import show
+from porcini.langs import actors, gcl, par, promela
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
+from porcini.symbolic import cases, concrete, explored
 
 T = TypeVar("T")
 Source = Graph | StepGraph | promela.Model
 Loader = Callable[[str, str, Mapping[str, str]], Source]
 LANGUAGES: dict[str, Loader] = {
     "gcl": lambda source, file, _: gcl.load(source, file),
+    "par": lambda source, file, _: par.load(source, file),
     "abs": lambda source, file, _: actors.load(source, file),
     "pml": promela.load,
 }
@@ -458,6 +463,84 @@ def permute(
         traces=tuple(permuting.entries),
         seeds=tuple(permuting.seeds) if seeds else None,
     )
+
+
+def symbolic(
+    model: Model | str | Path,
+    *,
+    equivalence: str = "syntactic",
+    reduced: bool = True,
+    observe: Iterable[str] | None = None,
+    limits: Limits | None = None,
+    solver_timeout: float = DEFAULT_TIMEOUT,
+    with_cases: bool = False,
+    watch: Watcher | None = None,
+) -> Report:
+    """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
+    `with_cases` adds test cases: for each class an input, a schedule, and what comes of them.
+
+    >>> symbolic(loads("x |-> ?, y |-> 0, True |> spawn(True |> y := x); True |> y := 2 * x")).condition
+    'x != 0'
+    """
+    model = _model(model)
+    if not isinstance(model.graph, Graph):
+        raise InputError(
+            f"`symbolic` has no meaning for .{model.language} programs yet", file=model.file, hint=".gcl and .par"
+        )
+    tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
+    found = explored(model.graph, tally, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
+    bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
+    example, wrong = found.counterexample, "deterministic"
+    if example is None and bad:
+        wrong = _BAD[bad[0].kind]
+        values = bad[0].input or {}
+        example = Counterexample((concrete(model.graph, bad[0], values, tally.observe),), (), values)
+    order_matters = found.condition is not FALSE
+    report = _report(
+        model,
+        "symbolic",
+        tally,
+        engine="symbolic",
+        independence=equivalence,
+        property=wrong if example else ", ".join(EXPLORED),
+        counterexample=example,
+        traces=found.entries(),
+        notes=tuple(found.notes),
+    )
+    if order_matters and example is None:  # a condition that may hold, and no input to show it
+        report = replace(report, verdict="unknown")
+    return replace(
+        report,
+        condition=show(found.condition) if order_matters else None,
+        cases=tuple(cases(found)) if with_cases else None,
+    )
+
+
+_BAD: dict[str, PropertyName] = {
+    "deadlock": "deadlock-free",
+    "assertion": "failure-free",
+    "error": "failure-free",
+}
+
+
+def replay_cases(model: Model | str | Path, tests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Replay test cases; what is wrong with each that fails."""
+    model, wrong = _model(model), []
+    for number, case in enumerate(tests, 1):
+        outcome = replay(model, case["schedule"], inputs=case["input"]).outcomes[0]
+        state = {name: list(v) if isinstance(v, tuple) else v for name, v in outcome.state.items()}
+        seen = {name: state.get(name) for name in case["state"]}
+        if (outcome.kind, seen) != (case["kind"], case["state"]):
+            wrong.append(f"case {number}: {outcome.kind} {seen}, not {case['kind']} {case['state']}")
+    return wrong
+
+
+def cases_report(model: Model, tests: int, wrong: int) -> Report:
+    """What became of replaying test cases."""
+    tally = Tally()
+    tally.counts.executions = tests
+    report = _report(model, "replay", tally, engine="random", property="cases")
+    return replace(report, verdict="violated" if wrong else "holds")
 
 
 def compare(

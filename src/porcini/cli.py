@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn, get_args
 
 import porcini
@@ -23,14 +24,17 @@ from porcini.core.reports import Report
 from porcini.core.systems import Value
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import ENGINES, Options, Reducing
+from porcini.engines.equivalences import EQUIVALENCES
 from porcini.engines.graph import Order
 from porcini.engines.limits import Limits
 from porcini.engines.optimal import InternalError
+from porcini.engines.symbolic import DEFAULT_TIMEOUT
 from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
 from porcini.properties.outcomes import EXPLORED
+from porcini.symbolic import written_as_pytest
 
 BAD_INPUT, INTERRUPTED = 2, 130
 _DEEPEST_CALLS = 10_000
@@ -130,6 +134,10 @@ def _run(options: argparse.Namespace) -> Report:
 
 
 def _replay(options: argparse.Namespace) -> Report:
+    if options.tests:
+        return _replay_cases(options)
+    if options.schedule is None:
+        raise InputError("no schedule was given", hint="or --tests FILE.json")
     return api.replay(
         _model(options),
         options.schedule,
@@ -137,6 +145,21 @@ def _replay(options: argparse.Namespace) -> Report:
         observe=options.observe,
         inputs=_inputs(options.input),
     )
+
+
+def _replay_cases(options: argparse.Namespace) -> Report:
+    """All cases of a file; the report is that of the last one, or of the first that fails."""
+    try:
+        tests = json.loads(Path(options.tests).read_text(encoding="utf-8"))["tests"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise InputError(f"cannot be read: {problem}", file=options.tests) from None
+    wrong = api.replay_cases(_model(options), tests)
+    for line in wrong:
+        print(line)
+    if not options.json:
+        print(f"{len(tests) - len(wrong)} of {len(tests)} cases came out as expected.")
+    options.printed = not options.json
+    return api.cases_report(_model(options), len(tests), len(wrong))
 
 
 def _explore(options: argparse.Namespace) -> Report:
@@ -187,6 +210,34 @@ def _check(options: argparse.Namespace) -> Report:
             options=told,
             watch=watch,
         )
+
+
+def _symbolic(options: argparse.Namespace) -> Report:
+    if options.input:
+        raise InputError("`symbolic` ranges over all inputs: --input is for the other commands")
+    with _Progress(options) as watch:
+        report = api.symbolic(
+            _model(options),
+            equivalence=options.equivalence,
+            reduced=not options.no_reduction,
+            observe=options.observe,
+            limits=_limits(options),
+            solver_timeout=options.solver_timeout,
+            with_cases=bool(options.tests or options.pytest),
+            watch=watch,
+        )
+    written = []
+    if options.tests:
+        document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
+        written.append((options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n"))
+    if options.pytest:
+        written.append((options.pytest, written_as_pytest(options.file, report.cases or ())))
+    for name, text in written:
+        try:
+            Path(name).write_text(text, encoding="utf-8")
+        except OSError as problem:
+            raise InputError(f"cannot be written: {problem.strerror}", file=name) from None
+    return report
 
 
 def _compare(options: argparse.Namespace) -> Report:
@@ -300,13 +351,24 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")
     check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")
+    symbolic = _command(commands, "symbolic", "all inputs at once: for which does the order matter?", _symbolic)
+    symbolic.add_argument(
+        "--equivalence", choices=tuple(EQUIVALENCES), default="syntactic", help="when two orders are one"
+    )
+    symbolic.add_argument("--no-reduction", action="store_true", help="every order of every path")
+    symbolic.add_argument(
+        "--solver-timeout", type=_seconds, default=DEFAULT_TIMEOUT, metavar="SECONDS", help="for each question"
+    )
+    symbolic.add_argument("--tests", metavar="FILE.json", help="write a test case for each class of paths")
+    symbolic.add_argument("--pytest", metavar="FILE.py", help="write them as a test module")
     permute = _command(commands, "permute", "record one run, list its executable permutations", _permute)
     _recording(permute, "begin the recorded run with this schedule")
     permute.add_argument("--seeds", action="store_true", help="also list prefixes that lead to other classes")
     replay = _command(commands, "replay", "run one complete schedule again", _replay)
     replay.add_argument("--loop", metavar="S", help="what is done for ever after it, of a formula's trail")
-    replay.add_argument("schedule", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
-    for command in (run, explore, check, permute):
+    replay.add_argument("--tests", metavar="FILE.json", help="replay the test cases that `symbolic --tests` wrote")
+    replay.add_argument("schedule", nargs="?", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
+    for command in (run, explore, check, symbolic, permute):
         _bounded(command)
     return parser
 
@@ -319,7 +381,7 @@ def _command(
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
     command.set_defaults(command=function, printed=False)
-    command.add_argument("file", metavar="FILE", help="a program: .gcl, .abs or .pml")
+    command.add_argument("file", metavar="FILE", help="a program: .gcl, .par, .abs or .pml")
     command.add_argument("-D", metavar="N=TEXT", action="append", default=[], dest="define", help="a macro (.pml)")
     command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from porcini.core.events import Schedule
 from porcini.core.systems import Final, Kind, Observed, Waiting
@@ -49,6 +49,8 @@ class TraceEntry:
     path: str
     state: Mapping[str, Observed]
     kind: Kind
+    input: Mapping[str, int | bool] | None = None
+    """For `symbolic`: one that takes this path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Counterexample:
 
     runs: tuple[Outcome, ...]
     differs: tuple[str, ...]
+    input: Mapping[str, int | bool] | None = None
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
@@ -91,6 +94,10 @@ class Report:
     traces: tuple[TraceEntry, ...] | None = None
     seeds: tuple[Schedule, ...] | None = None
     limit: str | None = None
+    condition: str | None = None
+    """For `symbolic`: the inputs for which the order matters; None if there are none."""
+    cases: tuple[Mapping[str, Any], ...] | None = None
+    """For `symbolic`: one test for each class."""
     trail: Trail | None = None
     """For a formula that does not hold: a run on which it does not."""
     selection: str | None = None

@@ -43,6 +43,10 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
             "schedules": [show_schedule(schedule) for schedule in report.counterexample.schedules],
             "differs": list(report.counterexample.differs),
         }
+        if report.counterexample.input is not None:
+            found["counterexample"]["input"] = dict(report.counterexample.input)
+    if report.command == "symbolic":
+        found["condition"] = report.condition
     if report.trail is not None:
         found["trail"] = {
             "stem": show_schedule(report.trail.stem.schedule),
@@ -100,10 +104,11 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 
 def _trace(entry: TraceEntry) -> dict[str, Any]:
-    return {
+    found = {
         "schedule": show_schedule(entry.schedule),
         "labels": list(entry.labels),
         "path": entry.path,
         "state": _state(entry.state),
         "kind": entry.kind,
     }
+    return found if entry.input is None else found | {"input": dict(entry.input)}

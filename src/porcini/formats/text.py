@@ -47,7 +47,7 @@ def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -
     if report.command in ("run", "replay"):
         _print_run(report, console)
         return
-    if report.outcomes:
+    if report.outcomes or report.traces:
         console.print()
         _print_table(_outcomes(report) if report.traces is None else _traces(report.traces), console)
         _print_details(report, console)
@@ -58,6 +58,9 @@ def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -
     if report.counterexample:
         _print_counterexample(report.counterexample, console)
         console.print()
+        given = report.counterexample.input
+        if given is not None:
+            options = "".join(f"--input {name}={show_value(value)} " for name, value in given.items())
         for schedule in report.counterexample.schedules:
             line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(schedule)}"'
             console.print(Text(line, style="cyan"))
@@ -88,6 +91,8 @@ def print_verdict(report: Report, console: Console) -> None:
 def _verdict(report: Report) -> str:
     if report.command in ("run", "replay"):
         return _verdict_of_run(report)
+    if report.command == "symbolic":
+        return _verdict_for_inputs(report)
     runs = _count(report.counts.executions, "permutation" if report.command == "permute" else "execution")
     ways = _count(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
@@ -120,6 +125,20 @@ def _verdict(report: Report) -> str:
     kinds = {outcome.kind for outcome in report.outcomes}
     also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
     return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
+
+
+def _verdict_for_inputs(report: Report) -> str:
+    seen = _count(len(report.traces or ()), "class of paths").replace("class of pathses", "classes of paths")
+    if report.stopped == "limit":
+        seen += f", stopped by {report.limit}"
+    if report.condition is not None and report.verdict == "violated":
+        where = "for every input" if report.condition.lower() == "true" else f"where {report.condition}"
+        return f"The order matters {where}: {seen}."
+    if report.verdict == "violated":
+        return f"{_VIOLATED[report.property]} for some input: {seen}."
+    if report.verdict == "unknown":
+        return f"Unknown: {seen}."
+    return f"The order does not matter, for any input: {seen}."
 
 
 _ALSO = {"deadlock": "deadlock", "assertion": "fail an assertion", "error": "stop with an error"}
@@ -197,17 +216,22 @@ def _outcomes(report: Report) -> Table:
 def _traces(entries: Sequence[TraceEntry]) -> Table:
     """One row per class of `permute`."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for column in ("outcome", "final state", "path condition", "schedule"):
+    with_inputs = any(entry.input for entry in entries)
+    columns = ("outcome", "final state", "path condition", *(("input",) if with_inputs else ()), "schedule")
+    for column in columns:
         table.add_column(column, overflow="fold")
     for entry in entries[:_MOST_ROWS]:
-        table.add_row(
+        cells = [
             Text(entry.kind, style="" if entry.kind == "terminated" else "red"),
             Text(show_state(entry.state)),
             Text(entry.path),
-            Text(show_schedule(entry.schedule), style="cyan"),
-        )
+        ]
+        if with_inputs:
+            cells.append(Text(show_state(entry.input or {})))
+        table.add_row(*cells, Text(show_schedule(entry.schedule), style="cyan"))
     if len(entries) > _MOST_ROWS:
-        table.add_row("...", f"{len(entries) - _MOST_ROWS:,} more (--json lists all)", "", "")
+        more = f"{len(entries) - _MOST_ROWS:,} more (--json lists all)"
+        table.add_row("...", more, *[""] * (len(columns) - 2))
     return table
 
 

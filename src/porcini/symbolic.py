@@ -1,0 +1,177 @@
+"""All inputs at once: what `api.symbolic` is made of.
+
+explored     one entry for each class of paths: its condition, how it ends, an input that takes it, a schedule
+matters      the exact condition on the inputs under which the order matters, and two runs that show it
+cases        the same entries as tests: an input, a schedule, and what must come of them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+from porcini.core.errors import InputError
+from porcini.core.reports import Counterexample, Outcome, TraceEntry, differences
+from porcini.core.systems import Observed, Value
+from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
+from porcini.engines.replaying import replay
+from porcini.engines.symbolic import DEFAULT_TIMEOUT, Path, Symbolic
+from porcini.engines.tally import Tally
+from porcini.formats.schedules import show_schedule
+from porcini.ir.expr import FALSE, ArrayType, Const, Expr, evaluate
+from porcini.ir.graph import Graph
+from porcini.ir.interpreter import GraphSystem
+from porcini.ir.symbolic import SymbolicGraph, cells_of
+from porcini.ir.text import show
+from porcini.properties.for_inputs import Ending, Inputs, grouped
+from porcini.solvers.smt import Assumptions
+
+
+@dataclass(slots=True)
+class Explored:
+    """What a symbolic search has found."""
+
+    graph: Graph
+    engine: Symbolic
+    observe: frozenset[str] | None = None
+    condition: Expr = FALSE
+    counterexample: Counterexample | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def paths(self) -> list[Path]:
+        return self.engine.paths
+
+    def observed(self, path: Path) -> dict[str, Expr]:
+        found = self.engine.graph.observed(path.state)
+        return {name: value for name, value in found.items() if self.observe is None or name in self.observe}
+
+    def entries(self) -> tuple[TraceEntry, ...]:
+        return tuple(
+            TraceEntry(
+                path.schedule,
+                tuple(map(str, path.labels)),
+                show(path.condition),
+                {name: shown(value) for name, value in self.observed(path).items()},
+                path.kind,
+                path.input,
+            )
+            for path in self.paths
+        )
+
+
+def shown(value: Expr) -> Observed:
+    """A value as a report has it: a number or a boolean if it is one, else the expression."""
+    if isinstance(value.type, ArrayType):
+        return tuple(shown(cell) for cell in cells_of(value))
+    return value.value if isinstance(value, Const) else show(value)
+
+
+def explored(
+    graph: Graph,
+    tally: Tally,
+    *,
+    equivalence: str = "syntactic",
+    reduced: bool = True,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Explored:
+    """Search, then ask for which inputs the order matters."""
+    if equivalence not in EQUIVALENCES:
+        raise InputError(f"unknown equivalence `{equivalence}`", hint=f"known: {', '.join(EQUIVALENCES)}")
+    same: TraceEquivalence = EQUIVALENCES[equivalence]()
+    engine = Symbolic(SymbolicGraph(graph), same, tally, reduced=reduced, timeout=timeout)
+    tally.explore(lambda _: engine.search())
+    found = Explored(graph, engine, tally.observe)
+    _matters(found, timeout)
+    if engine.cut:
+        found.notes.append(f"{engine.cut:,} paths were cut at {engine.depth:,} steps (--max-depth)")
+    given_up = engine.assumed.gave_up + engine.smt.gave_up
+    if given_up:
+        found.notes.append(f"the solver gave up on {given_up:,} questions within {timeout:g} s (--solver-timeout)")
+        tally.leave_out("the solver's time limit")
+    calls, seconds = engine.assumed.calls, engine.assumed.seconds
+    found.notes.append(f"{calls:,} questions to the solver, {seconds:.2f} s")
+    return found
+
+
+def _matters(found: Explored, timeout: float) -> None:
+    whole = [path for path in found.paths if not path.cut]
+    endings = {id(path): Ending.of(path.kind, found.observed(path)) for path in whole}
+    inputs = Inputs(found.engine.smt)
+    found.condition = inputs.where_it_matters(grouped((endings[id(path)], path.condition) for path in whole))
+    if found.condition is FALSE:
+        return
+    asked = Assumptions(found.engine.smt, timeout)
+    wanted = {name: found.engine.term(variable) for name, variable in found.engine.inputs.items()}
+    example = asked.example(found.engine.term(found.condition), wanted=wanted)
+    if example is None:
+        return
+    taken = [path for path in whole if evaluate(path.condition, example)]
+    runs = [concrete(found.graph, path, example, found.observe) for path in taken]
+    for run in runs[1:]:
+        names = differences(runs[0], run)
+        if names:
+            found.counterexample = Counterexample((runs[0], run), names, example)
+            return
+
+
+def concrete(
+    graph: Graph, path: Path, values: Mapping[str, int | bool], observe: frozenset[str] | None
+) -> Outcome:
+    """A path, run with an input that takes it."""
+    given: dict[str, Value] = dict(values)
+    system = GraphSystem(graph.with_inputs(given))
+    trace, run = replay(system, path.schedule)
+    final = run.final()
+    state = {name: value for name, value in final.state.items() if observe is None or name in observe}
+    return Outcome(final.kind, state, 1, trace.schedule, trace, final.waiting)
+
+
+# Test cases
+
+
+def cases(found: Explored) -> list[dict[str, Any]]:
+    """One input and schedule for each class, with what comes of them."""
+    made = []
+    for path in found.paths:
+        if path.cut or path.input is None:
+            continue
+        outcome = concrete(found.graph, path, path.input, found.observe)
+        made.append(
+            {
+                "input": path.input,
+                "schedule": show_schedule(outcome.schedule),
+                "kind": outcome.kind,
+                "state": {n: list(v) if isinstance(v, tuple) else v for n, v in outcome.state.items()},
+            }
+        )
+    return made
+
+
+def written_as_pytest(file: str, tests: Sequence[Mapping[str, Any]]) -> str:
+    """The same cases as a test module that calls the Python API."""
+    name = File(file).name
+    rows = "\n".join(f"    {dict(test)!r}," for test in tests)
+    return f'''"""Written by `porcini symbolic --pytest`: one case for each class of paths of {name}."""
+
+from pathlib import Path
+
+import pytest
+
+import porcini
+
+MODEL = Path(__file__).parent / {name!r}
+CASES = [
+{rows}
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{{case['input']}} {{case['schedule']}}")
+def test_case(case):
+    outcome = porcini.replay(MODEL, case["schedule"], inputs=case["input"]).outcomes[0]
+    state = {{name: list(v) if isinstance(v, tuple) else v for name, v in outcome.state.items()}}
+    assert outcome.kind == case["kind"]
+    assert {{name: state[name] for name in case["state"]}} == case["state"]
+'''
