@@ -57,7 +57,13 @@ LANGUAGES: dict[str, Loader] = {
 
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
 _MOST_READABLE = 20
-_NO_INPUTS = {Graph: "an input is bound to `?`", StepGraph: "an input is a function such as `def Int n() = 3;`"}
+_NO_INPUTS = {
+    Graph: "an input is bound to `?`, or in .par read before it is written",
+    StepGraph: "an input is a function such as `def Int n() = 3;`",
+}
+    Graph: "an input is bound to `?`, or in .par read before it is written",
+    StepGraph: "an input is a function such as `def Int n() = 3;`",
+}
 _WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "graph", "fagiani", "random", "pct")
 _SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
     ("first", "all"),
@@ -120,7 +126,7 @@ class Model:
         if isinstance(self.graph, promela.Model):
             program = self.graph.program
             return {v.name for v in program.globals} | {channel.name for channel in program.channels}
-        return {variable.name for variable in self.graph.variables}
+        return {variable.name for variable in self.graph.variables if "#" not in variable.name}
 
 
 def load(file: str | Path, *, defines: Mapping[str, str] | None = None) -> Model:

@@ -115,7 +115,7 @@ def asked(source: object, make: Maker, named: Named, atoms: Sequence[ltl.Atom], 
         return Question(graph, propositions.letter, chooser, shown, notes)
     if isinstance(system, GraphSystem):
         return _asked_of_graph(system, atoms, options, reduced, notes)
-    raise InputError("formulas are for .gcl and .pml models")
+    raise InputError("formulas are for .gcl, .par and .pml models")
 
 
 def _asked_of_graph(

@@ -41,8 +41,17 @@ class Explored:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def inputs(self) -> Inputs:
+        return Inputs(self.engine.smt)
+
+    @property
     def paths(self) -> list[Path]:
         return self.engine.paths
+
+    def store(self, values: Mapping[str, int | bool]) -> dict[str, Value]:
+        """Values for all variables that expressions over the inputs may name: arrays stand for themselves."""
+        arrays = {v.name: v.value for v in self.graph.variables if isinstance(v.value, tuple)}
+        return {**arrays, **values}
 
     def observed(self, path: Path) -> dict[str, Expr]:
         found = self.engine.graph.observed(path.state)
@@ -53,7 +62,7 @@ class Explored:
             TraceEntry(
                 path.schedule,
                 tuple(map(str, path.labels)),
-                show(path.condition),
+                show(self.inputs.without_implied(path.condition)),
                 {name: shown(value) for name, value in self.observed(path).items()},
                 path.kind,
                 path.input,
@@ -108,7 +117,7 @@ def _matters(found: Explored, timeout: float) -> None:
     example = asked.example(found.engine.term(found.condition), wanted=wanted)
     if example is None:
         return
-    taken = [path for path in whole if evaluate(path.condition, example)]
+    taken = [path for path in whole if evaluate(path.condition, found.store(example))]
     runs = [concrete(found.graph, path, example, found.observe) for path in taken]
     for run in runs[1:]:
         names = differences(runs[0], run)

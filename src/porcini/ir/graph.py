@@ -47,6 +47,7 @@ class Spawn:
 
     template: int
     copies: tuple[tuple[Var, Expr], ...] = ()
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,10 @@ class GraphSystem(FrameSystem):
     # Looking at states
 
     def observe(self, state: Sequence[Any]) -> dict[str, Value]:
-        """The shared variables by name."""
+        """The shared variables by name; those with a `#` are the language's own."""
+        return {name: value for name, value in self._globals(state).items() if "#" not in name}
+
+    def _globals(self, state: Sequence[Any]) -> dict[str, Value]:
         return {v.name: _read(state, self._shared[v.name], v.type) for v in self._by_name()}
 
     def _by_name(self) -> list[Variable]:
@@ -206,7 +209,7 @@ class GraphSystem(FrameSystem):
 
     def store(self, state: Sequence[Any]) -> dict[str, Value]:
         """Every variable by the name that labels use, private ones as `pid.name`."""
-        values = self.observe(state)
+        values = self._globals(state)
         for process in state[0].processes:
             slots = self._private[process.template]
             for v in self.graph.templates[process.template].variables:
@@ -216,7 +219,7 @@ class GraphSystem(FrameSystem):
 
     def store_before(self, state: Sequence[Any]) -> dict[str, Value]:
         """The initial store with the private variables of all processes that exist in a later state."""
-        values = self.observe(self._initial)
+        values = self._globals(self._initial)
         for process in state[0].processes:
             for v in self.graph.templates[process.template].variables:
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)

@@ -18,6 +18,7 @@ from porcini.ir.expr import (
     TRUE,
     Binary,
     Expr,
+    Junction,
     Select,
     Var,
     conj,
@@ -147,7 +148,7 @@ def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
 def waiting_label(choice: Choice, pid: Pid) -> Label:
     """The label of a blocked process: what it waits for, and nothing done."""
     touched = _touched(footprint.of_guards(choice), pid)
-    return Label(pid, f"{show(choice.waits_for)} |> ...", _guards(choice, pid), BLOCKED, (), touched)
+    return Label(pid, f"{show(_written(choice.waits_for))} |> ...", _guards(choice, pid), BLOCKED, (), touched)
 
 
 def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
@@ -204,12 +205,20 @@ def _text(edge: Edge, spawned: tuple[Pid, ...]) -> str:
         match op:
             case Assign(silent=False, target=target, value=value):
                 parts.append(f"{show(target)} := {show(value)}")
-            case Spawn():
-                parts.append(f"spawn({next(children, '')})")
+            case Spawn(silent=silent):
+                child = next(children, "")
+                parts += [] if silent else [f"spawn({child})"]
             case Assert(test=test):
                 parts.append(f"assert {show(test)}")
     body = "; ".join(parts) or "skip"
-    return body if edge.guard is TRUE else f"{show(edge.guard)} |> {body}"
+    guard = _written(edge.guard)
+    return body if guard is TRUE else f"{show(guard)} |> {body}"
+
+
+def _written(guard: Expr) -> Expr:
+    """A guard without the language's own book-keeping: variables with a `#` that all processes share."""
+    parts = guard.children if isinstance(guard, Junction) and guard.op == "and" else (guard,)
+    return conj(*(p for p in parts if not free(p) or not all("#" in v.name and not v.private for v in free(p))))
 
 
 def _error_message(*exprs: Expr) -> str:

@@ -107,6 +107,17 @@ class Inputs:
                     return simplify(made)
         return simplify(disj(*(self._shorter(part, whole, kept) for part in kept)))
 
+    def without_implied(self, condition: Expr) -> Expr:
+        """A conjunction without what follows from the rest of it."""
+        if not (isinstance(condition, Junction) and condition.op == "and"):
+            return condition
+        parts = list(condition.children)
+        for part in list(parts):
+            rest = [other for other in parts if other is not part]
+            if rest and self.valid(simplify(disj(part, *map(not_, rest)))):
+                parts = rest
+        return simplify(conj(*parts))
+
     def _shorter(self, part: Expr, whole: Expr, kept: Sequence[Expr]) -> Expr:
         """A conjunction without what makes no difference to the whole."""
         if not (isinstance(part, Junction) and part.op == "and"):

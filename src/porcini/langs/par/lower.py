@@ -190,7 +190,7 @@ def _graph(processes: tuple[Stand, ...], variables: tuple[Variable, ...]) -> Gra
 
     def edge(stand: Stand, event: Happening) -> Edge:
         after = event.after
-        spawns = tuple(Spawn(templates[started]) for started in after.started)
+        spawns = tuple(Spawn(templates[started], silent=True) for started in after.started)
         target = ENDED if after.stand is None else points[after.stand]
         guard = ir.conj(stand.waits_for, event.guard)
         return Edge(guard, event.block + after.silent + spawns, target, stand.place)
