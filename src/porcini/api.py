@@ -61,9 +61,6 @@ _NO_INPUTS = {
     Graph: "an input is bound to `?`, or in .par read before it is written",
     StepGraph: "an input is a function such as `def Int n() = 3;`",
 }
-    Graph: "an input is bound to `?`, or in .par read before it is written",
-    StepGraph: "an input is a function such as `def Int n() = 3;`",
-}
 _WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "graph", "fagiani", "random", "pct")
 _SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
     ("first", "all"),
