@@ -22,6 +22,7 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/gcl.py
 	$(BIN)/python benchmarks/engines.py
+	$(BIN)/python benchmarks/symbolic.py
 
 bench-actors: $(READY)
 	$(BIN)/python benchmarks/actors.py $(ARGS)

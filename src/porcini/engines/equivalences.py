@@ -25,6 +25,8 @@ class TraceEquivalence(Protocol):
     """What the symbolic engine asks: may two steps be swapped, and are two whole traces one?"""
 
     name: str
+    compares: bool
+    """Does it say more about whole traces than about their steps?"""
 
     def independent(self, one: Label, two: Label) -> bool: ...
 
@@ -35,6 +37,7 @@ class InterferenceFree:
     """Def. 3.7, from what labels touch; steps of one process are never swapped."""
 
     name = "syntactic"
+    compares = False
 
     def __init__(self) -> None:
         self._feet: dict[Label, Footprint] = {}
@@ -81,6 +84,7 @@ class Semantic(Commuting):
     """Whole traces are compared as well."""
 
     name = "traces"
+    compares = True
 
     def same(self, one: Sequence[Label], two: Sequence[Label]) -> bool:
         return Counter(one) == Counter(two) and equivalent(one, two, self.smt)

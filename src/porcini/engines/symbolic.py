@@ -141,32 +141,36 @@ class Symbolic:
             self.tally.leave_out(f"the depth limit of {self.depth:,} steps")
             self._complete(state, steps, conditions, cut=True)
             return _Node(state, sleeping, frozen, iter(()))
-        options = {
-            pid: [(step, when) for step in self.graph.steps(state, pid) if (when := state.when(step)) is not FALSE]
-            for pid in state.waiting
-            if pid not in frozen
-        }
-        able = {pid: found for pid, found in options.items() if self._possible(found)}
-        if not able:
+        waiting = [pid for pid in state.waiting if pid not in frozen]
+        options = self._chosen(state, waiting)
+        if not any(options.values()):
             self._complete(state, steps, conditions)
             return _Node(state, sleeping, frozen, iter(()))
-        chosen = self._persistent(state, able, options) if self.reduced else frozenset(options)
-        return _Node(state, sleeping, frozen, self._branches(able, options, chosen, sleeping))
+        return _Node(state, sleeping, frozen, self._branches(options, sleeping))
+
+    def _chosen(self, state: SymbolicState, waiting: Sequence[Pid]) -> dict[Pid, list[tuple[Step, Expr]]]:
+        """What the processes of a persistent set may do: of the smallest one that may do something."""
+        if self.reduced:
+            for chosen in sorted(self._persistent(state, waiting), key=len):
+                options = {pid: self._options(state, pid) for pid in sorted(chosen)}
+                if any(options.values()):
+                    return options
+        return {pid: self._options(state, pid) for pid in waiting}
+
+    def _options(self, state: SymbolicState, pid: Pid) -> list[tuple[Step, Expr]]:
+        found = ((step, state.when(step)) for step in self.graph.steps(state, pid))
+        return [(step, when) for step, when in found if when is not FALSE]
 
     def _branches(
-        self,
-        able: dict[Pid, list[tuple[Step, Expr]]],
-        options: dict[Pid, list[tuple[Step, Expr]]],
-        chosen: frozenset[Pid],
-        sleeping: frozenset[Label],
+        self, options: dict[Pid, list[tuple[Step, Expr]]], sleeping: frozenset[Label]
     ) -> Iterator[tuple[Step | None, Expr, frozenset[Pid]]]:
-        went = False
-        for pid in sorted(chosen):
-            for step, when in able.get(pid, ()):
+        went, chosen = False, frozenset(options)
+        for found in options.values():
+            for step, when in found:
                 if step.label not in sleeping and self._holds(when):
                     went = True
                     yield step, when, chosen
-        rest = blocked([when for pid in chosen for _, when in options[pid]])
+        rest = blocked([when for found in options.values() for _, when in found])
         if self._holds(rest):
             went = True
             yield None, rest, chosen
@@ -174,36 +178,28 @@ class Symbolic:
             self.redundant += 1
             self.tally.counts.blocked += 1
 
-    def _possible(self, options: list[tuple[Step, Expr]]) -> bool:
-        return any(self._holds(when) for _, when in options)
-
     def _holds(self, when: Expr) -> bool:
         """May a condition hold, with all that is assumed? If it is not known, it may."""
         if when is TRUE or when is FALSE:
             return when is TRUE
         return self.assumed.possible(self.term(when)) is not False
 
-    def _persistent(
-        self,
-        state: SymbolicState,
-        able: dict[Pid, list[tuple[Step, Expr]]],
-        options: dict[Pid, list[tuple[Step, Expr]]],
-    ) -> frozenset[Pid]:
-        """The smallest set of processes that is closed under what others may still do to them."""
-        best = frozenset(options)
-        now = {pid: self.graph.now(state, pid) for pid in options}
-        later = {pid: self.graph.later(state, pid) for pid in options}
-        for pid in able:
+    def _persistent(self, state: SymbolicState, waiting: Sequence[Pid]) -> Iterator[frozenset[Pid]]:
+        """Sets of processes that are closed under what others may still do to them; one from each process on,
+        until there is one that cannot be smaller."""
+        now = {pid: self.graph.now(state, pid) for pid in waiting}
+        later = {pid: self.graph.later(state, pid) for pid in waiting}
+        for pid in waiting:
             found, left = {pid}, [pid]
-            while left and len(found) < len(best):
+            while left:
                 foot = now[left.pop()]
-                for other in options.keys() - found:
+                for other in now.keys() - found:
                     if foot.conflicts(later[other]):
                         found.add(other)
                         left.append(other)
-            if not left and len(found) < len(best):
-                best = frozenset(found)
-        return best
+            yield frozenset(found)
+            if len(found) == 1:
+                return
 
     def _complete(
         self, state: SymbolicState, steps: Sequence[Step], conditions: Sequence[Expr], cut: bool = False
@@ -222,9 +218,10 @@ class Symbolic:
         example = self.assumed.example(wanted=wanted)
         condition = simplify(conj(*conditions))
         path = Path(tuple(steps), condition, kind, state, example, cut)
-        for other in self.paths:
-            if other.kind == kind and self.equivalence.same(other.labels, path.labels):
-                return
+        if self.equivalence.compares:
+            for other in self.paths:
+                if other.kind == kind and self.equivalence.same(other.labels, path.labels):
+                    return
         self.paths.append(path)
         self.tally.counts.executions += 1
         self.tally.counts.classes += 1

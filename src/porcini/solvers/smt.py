@@ -164,11 +164,15 @@ class Assumptions:
         self.gave_up = 0
 
     def push(self, term: Term) -> None:
+        started = perf_counter()
         self._solver.push()
         self._solver.add(term)
+        self.seconds += perf_counter() - started
 
     def pop(self) -> None:
+        started = perf_counter()
         self._solver.pop()
+        self.seconds += perf_counter() - started
 
     def possible(self, *terms: Term) -> bool | None:
         """Can all of this be true, with what is assumed? None if the solver did not find out in time."""
