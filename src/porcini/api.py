@@ -614,7 +614,8 @@ def _single(model: Model, command: str, tally: Tally, recorded: Recorded) -> Rep
         tally.seconds = tally.clock.seconds
         if final.kind != "terminated":
             counterexample = Counterexample(tally.outcomes, ())
-    return _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
+    report = _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
+    return replace(report, said=tuple(getattr(recorded.run, "said", ())))
 
 
 def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:

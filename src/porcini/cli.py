@@ -107,6 +107,8 @@ def _show(report: Report, options: argparse.Namespace) -> None:
         print_verdict(report, make_console())
     else:
         print_report(report, make_console(), options.input)
+    if getattr(options, "printf", False) and not options.json:
+        sys.stdout.write("".join(report.said))
 
 
 # Commands
@@ -368,6 +370,10 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--loop", metavar="S", help="what is done for ever after it, of a formula's trail")
     replay.add_argument("--tests", metavar="FILE.json", help="replay the test cases that `symbolic --tests` wrote")
     replay.add_argument("schedule", nargs="?", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
+    for command in (run, replay):
+        command.add_argument(
+            "--printf", action="store_true", help="print what the model's printf statements print"
+        )
     for command in (run, explore, check, symbolic, permute):
         _bounded(command)
     return parser

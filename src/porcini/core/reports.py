@@ -100,6 +100,8 @@ class Report:
     """For `symbolic`: one test for each class."""
     trail: Trail | None = None
     """For a formula that does not hold: a run on which it does not."""
+    said: tuple[str, ...] = ()
+    """What the program printed, for `run` and `replay`."""
     selection: str | None = None
     """How `transdpor` selected actors and tasks."""
     notes: tuple[str, ...] = ()

@@ -73,17 +73,27 @@ class Inputs:
 
     def where_it_matters(self, endings: Mapping[Ending, Sequence[Expr]]) -> Expr:
         """The condition under which two orders end differently, from the conditions of each ending's classes."""
-        found: list[Expr] = []
-        for (one, conditions), (two, others) in combinations(endings.items(), 2):
+        found: dict[Expr, None] = {}
+        shorter = {ending: self._fewer(conditions) for ending, conditions in endings.items()}
+        for (one, conditions), (two, others) in combinations(shorter.items(), 2):
             differ = one.differs(two)
-            if differ is FALSE:
+            if differ is FALSE or self.impossible(conj(disj(*conditions), disj(*others), differ)):
                 continue
             for a in conditions:
                 for b in others:
                     both = simplify(conj(a, b, differ))
-                    if both is not FALSE and not self.impossible(both):
-                        found.append(both)
-        return self.simplest(found)
+                    if both is not FALSE and both not in found and not self.impossible(both):
+                        found[self.without_implied(both)] = None
+        return self.simplest(list(found))
+
+    def _fewer(self, conditions: Sequence[Expr]) -> list[Expr]:
+        """Conditions without those that follow from another one; the same disjunction."""
+        distinct = list(dict.fromkeys(map(self.without_implied, dict.fromkeys(conditions))))
+        for part in list(distinct):
+            rest = [other for other in distinct if other is not part]
+            if rest and self.valid(simplify(disj(not_(part), *rest))):
+                distinct = rest
+        return distinct
 
     # A short way to say it
 

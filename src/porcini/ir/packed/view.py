@@ -11,6 +11,7 @@ it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -41,6 +42,7 @@ from porcini.ir.packed.program import (
     Program,
     Quiet,
     Receive,
+    Say,
     Send,
     Var,
     expressions,
@@ -56,6 +58,7 @@ from porcini.ir.packed.touch import (
     Touch,
 )
 
+_FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
 _TURN = Location("the turn")
 _NAMES = {POPULATION_OF_ALL: Location("_nr_pr")}
 _PER_ANSWER = 256
@@ -118,6 +121,8 @@ class PackedRun:
     view: PackedView
     state: int
     names: Names
+    said: list[str] = field(default_factory=list)
+    """What `printf` statements would have printed."""
 
     def actions(self) -> list[Action]:
         return [self._named(action) for action in self.view.actions(self.state)]
@@ -131,14 +136,17 @@ class PackedRun:
         )
 
     def step(self, action: Action) -> Event:
-        self.state, event = self.view.fire(self.state, action)
+        before = self.state
+        self.state, event = self.view.fire(before, action)
+        assert isinstance(action, PackedAction) and action.step is not None
+        self.said += self.view.said(before, action.step)
         return self.names.named(event)
 
     def final(self) -> Final:
         return self.view.final(self.state)
 
     def fork(self) -> PackedRun:
-        return PackedRun(self.view, self.state, self.names.copy())
+        return PackedRun(self.view, self.state, self.names.copy(), self.said.copy())
 
 
 class PackedView:
@@ -304,6 +312,29 @@ class PackedView:
                 case (Var() as var, int() as slot, int() as cell):
                     name = f"{var.name}[{cell}]" if var.array else var.name
                     yield Location(name if slot < 0 else f"{slot}.{name}")
+
+    def said(self, state: int, step: Step) -> Iterator[str]:
+        """What the `printf` statements of a step print; what they look at is taken before the step."""
+        for op in step.code.edge.ops:
+            if isinstance(op, Say):
+                coder = step.process.coder
+                yield self._printed(op.text, [coder.function(arg)(state) for arg in op.args])
+
+    def _printed(self, text: str, values: list[int]) -> str:
+        left = iter(values)
+
+        def filled(found: re.Match[str]) -> str:
+            kind = found[0][-1]
+            if kind == "%":
+                return "%"
+            value = next(left, 0)
+            if kind == "e":
+                return str(self._named("mtype", value))
+            if kind == "c":
+                return chr(value & 0xFF)
+            return format(value, {"x": "x", "o": "o"}.get(kind, "d"))
+
+        return _FIELD.sub(filled, text)
 
     def noticed(self) -> list[str]:
         """What should be said of the runs seen so far."""
