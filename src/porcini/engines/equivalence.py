@@ -20,6 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from porcini.core.components import components
 from porcini.core.errors import LimitHit
 from porcini.core.systems import StateGraph
 from porcini.engines.graph import Chooser
@@ -106,7 +107,7 @@ class _Joined:
         same = [
             [new for new in after if self.letters[new] == self.letters[n]] for n, after in enumerate(self.after)
         ]
-        self.component, self.order = _components(same)
+        self.component = components(same)
         members: dict[int, int] = {}
         for node in self.component:
             members[node] = members.get(node, 0) + 1
@@ -127,7 +128,7 @@ class _Joined:
         block = _numbered(zip(letters, endless, strict=True))
         while True:
             signature: list[frozenset[int]] = [frozenset()] * count
-            for node in self.order:  # successors within a letter come first
+            for node in range(count):  # successors within a letter come first
                 seen: set[int] = set()
                 for new in edges[node]:
                     if block[new] == block[node] and letters[new] == letters[node]:
@@ -187,44 +188,3 @@ class _Joined:
 def _numbered(keys: Iterable[Hashable]) -> list[int]:
     known: dict[Hashable, int] = {}
     return [known.setdefault(key, len(known)) for key in keys]
-
-
-def _components(after: Edges) -> tuple[list[int], list[int]]:
-    """The strongly connected component of each node; and all components, successors first (Tarjan)."""
-    index: list[int] = [-1] * len(after)
-    low = [0] * len(after)
-    component = [-1] * len(after)
-    live: list[int] = []
-    found: list[int] = []
-    counter = 0
-    for root in range(len(after)):
-        if index[root] >= 0:
-            continue
-        work = [(root, 0)]
-        while work:
-            node, position = work.pop()
-            if position == 0:
-                index[node] = low[node] = counter
-                counter += 1
-                live.append(node)
-            for offset in range(position, len(after[node])):
-                new = after[node][offset]
-                if index[new] < 0:
-                    work.append((node, offset + 1))
-                    work.append((new, 0))
-                    break
-                if component[new] < 0:
-                    low[node] = min(low[node], index[new])
-            else:
-                if low[node] == index[node]:
-                    number = len(found)
-                    found.append(number)
-                    while True:
-                        member = live.pop()
-                        component[member] = number
-                        if member == node:
-                            break
-                if work:
-                    outer = work[-1][0]
-                    low[outer] = min(low[outer], low[node])
-    return component, found

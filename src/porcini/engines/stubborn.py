@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porcini.core.bits import bits
 from porcini.engines.ample import Ample
 from porcini.engines.graph import Choice
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.processes import Crew, Process
-from porcini.ir.packed.relations import Relations, Transition, bits
+from porcini.ir.packed.relations import Relations, Transition
 
 _DEAR = 1_000
 """What a transition costs that can be taken, against one that cannot."""

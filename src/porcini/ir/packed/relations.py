@@ -13,10 +13,11 @@ Sets of transitions are whole numbers, a bit for each. All of this is worked out
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
+from porcini.core.bits import bits
 from porcini.ir.packed.code import Constants, EdgeCode
 from porcini.ir.packed.layout import Channel, RunError, matches
 from porcini.ir.packed.processes import Crew, Process
@@ -475,11 +476,3 @@ def _reachable(template: Template) -> list[int]:
             if found != reach[number]:
                 reach[number], changed = found, True
     return reach
-
-
-def bits(mask: int) -> Iterable[int]:
-    """The numbers in a set."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low

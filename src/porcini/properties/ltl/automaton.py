@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from porcini.core.bits import bits
 from porcini.core.errors import LimitHit
 from porcini.properties.ltl.formula import (
     And,
@@ -36,7 +37,7 @@ from porcini.properties.ltl.formula import (
     simplify,
     subformulas,
 )
-from porcini.properties.ltl.reduction import Graph, bits, reduced
+from porcini.properties.ltl.reduction import Graph, reduced
 
 
 @dataclass(frozen=True, slots=True)

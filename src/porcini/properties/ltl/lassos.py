@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from porcini.core.components import components
 from porcini.properties.ltl.automaton import Automaton
 from porcini.properties.ltl.formula import (
     And,
@@ -23,7 +24,6 @@ from porcini.properties.ltl.formula import (
     Until,
     subformulas,
 )
-from porcini.properties.ltl.reduction import components
 
 Letter = AbstractSet[str]
 

@@ -6,7 +6,8 @@ the same state covers; bisimilar states become one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from porcini.core.bits import bits
+from porcini.core.components import components
 
 Edge = tuple[int, int, int, int]
 """Atoms that must hold, atoms that must not, the number of the target, marks."""
@@ -28,47 +29,6 @@ def reduced(graph: Graph, acceptance: int) -> tuple[Graph, int]:
 
 def _size(graph: Graph) -> int:
     return sum(1 + len(edges) for edges in graph)
-
-
-def bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def components(successors: Sequence[Sequence[int]]) -> list[int]:
-    """For each node, the number of its strongly connected component (Tarjan); successors have lower numbers."""
-    unseen, component = -1, [-1] * len(successors)
-    low, seen_at, count, found = [0] * len(successors), [unseen] * len(successors), 0, 0
-    path: list[int] = []
-    for root in range(len(successors)):
-        if seen_at[root] != unseen:
-            continue
-        calls = [(root, iter(successors[root]))]
-        seen_at[root] = low[root] = count
-        count += 1
-        path.append(root)
-        while calls:
-            node, rest = calls[-1]
-            for other in rest:
-                if seen_at[other] == unseen:
-                    seen_at[other] = low[other] = count
-                    count += 1
-                    path.append(other)
-                    calls.append((other, iter(successors[other])))
-                    break
-                if component[other] == unseen:
-                    low[node] = min(low[node], seen_at[other])
-            else:
-                calls.pop()
-                if calls:
-                    low[calls[-1][0]] = min(low[calls[-1][0]], low[node])
-                if low[node] == seen_at[node]:
-                    while component[node] == unseen:
-                        component[path.pop()] = found
-                    found += 1
-    return component
 
 
 def _living(graph: Graph, every: int) -> Graph:
