@@ -9,6 +9,8 @@ READY  := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
 	$(BIN)/porcini explore examples/abs/account.abs || test $$? -eq 1
+	$(BIN)/porcini check examples/promela/mutex.pml
+	$(BIN)/porcini symbolic examples/par/withdrawals.par || test $$? -eq 1
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n 2
