@@ -71,8 +71,8 @@ class StubbornSets:
         enabled = 0
         for number in able:
             enabled |= 1 << number
-        best = self._best(state, relations, seeds, enabled)
-        if best is None:
+        best = self._alone(state, relations, seeds) or self._best(state, relations, seeds, enabled)
+        if not best:
             return None
         after: list[int] = []
         movers: set[int] = set()
@@ -82,6 +82,15 @@ class StubbornSets:
                 movers.update(process.slot for process, _ in relations.all[number].stands)
         slots = {process.slot for number in able for process, _ in relations.all[number].stands}
         return Choice(after, frozenset(movers), frozenset(slots))
+
+    def _alone(self, state: int, relations: Relations, seeds: list[int]) -> int:
+        """What a process can do by which nobody else is touched: the best set there is, and it costs no search."""
+        for seed in seeds:
+            process, point = relations.all[seed].stands[0]
+            found = relations.alone(process, point)
+            if found:
+                return found
+        return 0
 
     def _best(self, state: int, relations: Relations, seeds: list[int], enabled: int) -> int | None:
         """The stubborn set with the fewest transitions that can be taken; None if it would be all of them."""
@@ -97,10 +106,23 @@ class StubbornSets:
         return best
 
     def grown(self, state: int, relations: Relations, seed: int, enabled: int, most: int) -> int | None:
-        """The stubborn set from one transition, or None if it is not smaller than `most`."""
-        found, left = 1 << seed, [seed]
-        while left:
-            number = left.pop()
+        """The stubborn set from one transition, or None if it is not smaller than `most`.
+
+        Of a process of which all is in the set that it can do where it stands, nothing else need be asked:
+        whatever it does elsewhere can only become possible by what is in the set already.
+        """
+        found = todo = 1 << seed
+        unsettled = [
+            (relations.at.get((process.slot, process.here(state)), 0), relations.own(process))
+            for process in relations.crew.members
+        ]
+        settled = 0
+        while todo:
+            number = (todo & -todo).bit_length() - 1
+            able = todo & enabled
+            if able:
+                number = (able & -able).bit_length() - 1
+            todo &= ~(1 << number)
             if enabled >> number & 1:
                 new = relations.conflicts(number) & ~found
             else:
@@ -112,7 +134,10 @@ class StubbornSets:
                 found |= new
                 if (found & enabled).bit_count() >= most:
                     return None
-                left += bits(new)
+                for now, own in unsettled:
+                    if now and not now & ~found:
+                        settled |= own & ~now
+                todo = (todo | new) & ~settled
         return found
 
     def _cheapest(

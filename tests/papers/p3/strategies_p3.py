@@ -187,10 +187,12 @@ def concrete_start(program: Program, valuation: Mapping[str, Value]) -> Concrete
     return Concretely(system, valuation, system.initial())
 
 
-def reached(start, most: int = MOST) -> list:
+def reached(start, most: int = MOST, depth: int = 99) -> list:
     """Configurations that can be reached, breadth first, `most` of them at most."""
     found = [start]
     for configuration in found:  # grows
+        if len(_labels(configuration)) == depth:
+            break
         for _, after in configuration.steps():
             if len(found) >= most:
                 return found
@@ -205,19 +207,25 @@ _SMT = Smt(5.0)
 
 def by_definition(one: Sequence[Label], two: Sequence[Label]) -> bool:
     """Def. 3.1 to the letter: final substitutions are equal whether or not the path is taken."""
-    if Counter(one) != Counter(two):
-        return False
+    return Counter(one) == Counter(two) and (one == two or _by_definition(tuple(one), tuple(two)))
+
+
+@lru_cache(maxsize=5000)
+def _by_definition(one: tuple[Label, ...], two: tuple[Label, ...]) -> bool:
     term, final, other = Terms(_SMT), final_substitution(one), final_substitution(two)
     claims = [_SMT.apply("iff", term(path_condition(one)), term(path_condition(two)))]
-    claims += [
-        _SMT.apply("==", term(final.get(v, v)), term(other.get(v, v))) for v in final.keys() | other.keys()
-    ]
+    claims += [_SMT.apply("==", term(final.get(v, v)), term(other.get(v, v))) for v in final.keys() | other.keys()]
     return all(map(_SMT.proves, claims))
 
 
 def where_taken(one: Sequence[Label], two: Sequence[Label]) -> bool:
     """The engine's: final substitutions are equal for the inputs that take the path."""
-    return Counter(one) == Counter(two) and equivalent(one, two, _SMT)
+    return Counter(one) == Counter(two) and (one == two or _where_taken(tuple(one), tuple(two)))
+
+
+@lru_cache(maxsize=5000)
+def _where_taken(one: tuple[Label, ...], two: tuple[Label, ...]) -> bool:
+    return equivalent(one, two, _SMT)
 
 
 def interference_free(one: Label, two: Label) -> bool:
@@ -324,10 +332,12 @@ class Reduced:
     def steps(self, configuration) -> Iterator:
         yield from self.representative(configuration).steps()
 
-    def reached(self, start, most: int = MOST) -> list:
+    def reached(self, start, most: int = MOST, depth: int = 99) -> list:
         """One configuration of each class, by reduced steps only."""
         found, seen = [start], {id(self.representative(start))}
         for configuration in found:  # grows
+            if len(_labels(configuration)) == depth:
+                break
             for _, after in self.steps(configuration):
                 one = self.representative(after)
                 if id(one) not in seen and len(found) < most:

@@ -21,7 +21,9 @@ from papers.p3.strategies_p3 import (
     symbolic_start,
     taken_by,
 )
+from porcini.core.execution import Dependence
 from porcini.engines.equivalences import EQUIVALENCES
+from porcini.engines.semantic import SemanticDependence
 from porcini.ir.abstraction import (
     abstracts,
     assignments,
@@ -73,7 +75,8 @@ def test_step_by_step(relation: str, program: Program, numbers: tuple[int, ...])
 @given(program=PROGRAM, numbers=NUMBERS)
 def test_the_engines(equivalence: str, independence: str, program: Program, numbers: tuple[int, ...]) -> None:
     valuation = program.valuation(*numbers)
-    runs = concrete_runs(program, valuation, "optimal", independence=independence)
+    dependence = SemanticDependence() if independence == "semantic" else Dependence()
+    runs = concrete_runs(program, valuation, "optimal", dependence=dependence)
     paths = symbolic_paths(program, reduced=True, equivalence=equivalence)
     if runs is None or paths is None:
         return

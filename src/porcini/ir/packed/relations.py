@@ -138,6 +138,8 @@ class Relations:
         self._reach = [_reachable(template) for template in system.program.templates]
         self._leading: dict[tuple[int, int, int], int] = {}
         self._futures: dict[tuple[int, int], int] = {}
+        self._alone: dict[tuple[int, int], int] = {}
+        self._own: dict[int, int] = {}
         self._unordered = 0
         for named in system.program.unordered:
             if isinstance(named, int):
@@ -382,6 +384,33 @@ class Relations:
             if template in other.starts:
                 found |= 1 << other.number
         return found
+
+    def own(self, process: Process) -> int:
+        """The transitions of one process alone, wherever it stands."""
+        known = self._own.get(process.slot)
+        if known is None:
+            known = 0
+            for transition in self.all:
+                if len(transition.stands) == 1 and transition.stands[0][0] is process:
+                    known |= 1 << transition.number
+            self._own[process.slot] = known
+        return known
+
+    def alone(self, process: Process, here: int) -> int:
+        """All that a process may do at a point, if nobody else has anything to do with it; else 0."""
+        key = process.slot, here
+        known = self._alone.get(key)
+        if known is None:
+            known = now = self.at.get(key, 0)
+            own = self.own(process)
+            for number in bits(now):
+                touched = self.conflicts(number)
+                for guard in self.all[number].guards:
+                    touched |= self.enablers(guard)
+                if touched & ~own or len(self.all[number].stands) > 1 or now & self.visible:
+                    known = 0
+            self._alone[key] = known
+        return known
 
     def entering(self, process: Process, there: int) -> int:
         """The transitions after which a process may stand at a point."""
