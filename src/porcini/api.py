@@ -504,7 +504,7 @@ def symbolic(
         "symbolic",
         tally,
         engine="symbolic",
-        independence=equivalence,
+        independence=equivalence if reduced else "no",
         property=wrong if example else ", ".join(EXPLORED),
         counterexample=example,
         traces=found.entries(),

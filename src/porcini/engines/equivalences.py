@@ -91,7 +91,8 @@ class Semantic(Commuting):
 
 
 def equivalent(one: Sequence[Label], two: Sequence[Label], smt: Smt) -> bool:
-    """Def. 3.2 for two traces of the same steps: are final states equal and path conditions equivalent?"""
+    """Def. 3.1 for two traces of the same steps, and the inputs that take them: are path conditions equivalent and
+    final states equal?"""
     (path, state), (other_path, other_state) = forward(one), forward(two)
     term = Terms(smt)
     claims = [smt.apply("iff", term(path), term(other_path))]

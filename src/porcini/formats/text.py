@@ -27,6 +27,7 @@ _MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
 _LONGEST_VALUE = 60
+_LONGEST_CONDITION = 80
 
 
 T = TypeVar("T")
@@ -128,11 +129,14 @@ def _verdict(report: Report) -> str:
 
 
 def _verdict_for_inputs(report: Report) -> str:
-    seen = _count(len(report.traces or ()), "class of paths").replace("class of pathses", "classes of paths")
+    number = len(report.traces or ())
+    seen = _count(number, "path") if report.independence == "no" else f"{_count(number, 'class')} of paths"
     if report.stopped == "limit":
         seen += f", stopped by {report.limit}"
     if report.condition is not None and report.verdict == "violated":
         where = "for every input" if report.condition.lower() == "true" else f"where {report.condition}"
+        if len(where) > _LONGEST_CONDITION:
+            return f"The order matters for some inputs: {seen}.\nwhere {report.condition}"
         return f"The order matters {where}: {seen}."
     if report.verdict == "violated":
         return f"{_VIOLATED[report.property]} for some input: {seen}."

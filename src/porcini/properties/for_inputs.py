@@ -14,7 +14,21 @@ from itertools import combinations
 
 from porcini.core.systems import Kind
 from porcini.ir.commuting import Terms
-from porcini.ir.expr import FALSE, TRUE, ArrayType, Binary, Expr, Junction, Not, Var, conj, disj, nodes, not_
+from porcini.ir.expr import (
+    FALSE,
+    TRUE,
+    ArrayType,
+    Binary,
+    Expr,
+    Junction,
+    Not,
+    Var,
+    conj,
+    defined,
+    disj,
+    nodes,
+    not_,
+)
 from porcini.ir.expr import binary as binary_of
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic import cells_of
@@ -107,6 +121,14 @@ class Inputs:
         whole = simplify(disj(*kept))
         if whole is FALSE or self.valid(whole):
             return FALSE if whole is FALSE else TRUE
+        short = self._short(whole, kept)
+        if simplify(defined(short)) is TRUE:
+            return short
+        # To us everything has a value, to a reader `1 / y` has none where y is 0: say so, or do not shorten.
+        careful = simplify(conj(defined(short), short))
+        return careful if self.equivalent(careful, whole) else whole
+
+    def _short(self, whole: Expr, kept: Sequence[Expr]) -> Expr:
         literals = _literals(whole)[:_MOST_LITERALS]
         for literal in literals:
             if self.equivalent(literal, whole):
@@ -115,7 +137,7 @@ class Inputs:
             for made in (conj(one, two), disj(one, two)):
                 if self.equivalent(made, whole):
                     return simplify(made)
-        return simplify(disj(*(self._shorter(part, whole, kept) for part in kept)))
+        return simplify(disj(*(self._shorter(part, whole) for part in kept)))
 
     def without_implied(self, condition: Expr) -> Expr:
         """A conjunction without what follows from the rest of it."""
@@ -126,9 +148,10 @@ class Inputs:
             rest = [other for other in parts if other is not part]
             if rest and self.valid(simplify(disj(part, *map(not_, rest)))):
                 parts = rest
-        return simplify(conj(*parts))
+        shorter = simplify(conj(*parts))
+        return shorter if simplify(defined(shorter)) is TRUE else condition
 
-    def _shorter(self, part: Expr, whole: Expr, kept: Sequence[Expr]) -> Expr:
+    def _shorter(self, part: Expr, whole: Expr) -> Expr:
         """A conjunction without what makes no difference to the whole."""
         if not (isinstance(part, Junction) and part.op == "and"):
             return part

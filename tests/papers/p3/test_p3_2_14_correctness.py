@@ -29,8 +29,8 @@ from porcini.ir.abstraction import (
     path_condition,
 )
 
-# Corollary 2.14 (Trace Correctness). If (s, τs) →* (s', τs'), τs V-abstracts τc, and V ⊨ pc(τs'), then there exists a
-# concrete trace τc' such that (s, τc) ⇒V* (s', τc') and τc'⇓V = V ∘ (τs'⇓).
+# Corollary 2.14 (Trace Correctness). If (s, τs) →* (s', τs'), τs V-abstracts τc, and V ⊨ pc(τs'), then there
+# exists a concrete trace τc' such that (s, τc) ⇒V* (s', τc') and τc'⇓V = V ∘ (τs'⇓).
 # The paper prints τc⇓V ∘ (τs'⇓) at the end, which is the same for τc = [] only: see `test_the_slip`.
 
 

@@ -20,8 +20,8 @@ from papers.p3.strategies_p3 import (
 )
 from porcini.ir.abstraction import final_valuation
 
-# Lemma 3.4. For equivalent traces τ ~ τ', if (s, τ) → (s', τ1) then there exists τ2 such that (s, τ') → (s', τ2) and
-# τ1 ~ τ2. This lemma also holds for concrete traces with concrete equivalence and reduction system.
+# Lemma 3.4. For equivalent traces τ ~ τ', if (s, τ) → (s', τ1) then there exists τ2 such that (s, τ') → (s', τ2)
+# and τ1 ~ τ2. This lemma also holds for concrete traces with concrete equivalence and reduction system.
 
 
 @pytest.mark.parametrize("relation", TRACE_EQUIVALENCES)

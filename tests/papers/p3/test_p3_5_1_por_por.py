@@ -65,8 +65,8 @@ def test_step_by_step(relation: str, program: Program, numbers: tuple[int, ...])
 # Corollary 5.2 (Trace POR Correctness). If (s, τs) →*POR (s', τs'), τs V-abstracts τc, and V ⊨ pc(τs'), then there
 # exists a concrete trace τc' such that (s, τc) ⇒*POR,V (s', τc') and τc'⇓V = V ∘ (τs'⇓).
 # (The paper prints τc⇓V ∘ (τs'⇓), which is the same for τc = [] only, as in Corollary 2.14.)
-# Corollary 5.3 (Trace POR Completeness). If (s, τc) ⇒*POR,V (s', τc') and τs V-abstracts τc, there exist τs' such that
-# (s, τs) →*POR (s', τs') and τs' V-abstracts τc'.
+# Corollary 5.3 (Trace POR Completeness). If (s, τc) ⇒*POR,V (s', τc') and τs V-abstracts τc, there exist τs' such
+# that (s, τs) →*POR (s', τs') and τs' V-abstracts τc'.
 
 
 @pytest.mark.parametrize("independence", ["syntactic", "semantic"])

@@ -56,8 +56,8 @@ def test_step_by_step(relation: str, program: Program, numbers: tuple[int, ...])
     assert met == 20 or len(classes) == 60 or met == len(reached(concrete_start(program, valuation), 20))
 
 
-# Corollary 5.5 (Total Correctness). If (s, τ0) →*POR (s', τ), τ0 V-abstracts τ0' and V ⊨ pc(τ), then there exists τ'
-# such that (s, τ0') ⇒*V (s', τ') and τ V-abstracts τ'.
+# Corollary 5.5 (Total Correctness). If (s, τ0) →*POR (s', τ), τ0 V-abstracts τ0' and V ⊨ pc(τ), then there exists
+# τ' such that (s, τ0') ⇒*V (s', τ') and τ V-abstracts τ'.
 # Corollary 5.6 (Total Completeness). If (s, τ0) ⇒*V (s', τ) and τ0' V-abstracts τ0, there exist τ' such that
 # (s, τ0') →*POR (s', τ') and τ' V-abstracts τ. (The paper prints τ0 twice; a concrete trace abstracts nothing.)
 
