@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import NoReturn, get_args
 
 import porcini
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
-    options = _parser().parse_args(arguments)
+    options = _parsed(arguments)
     try:
         with _deadline(getattr(options, "timeout", None)):
             report = options.command(options)
@@ -78,6 +79,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
     return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Argparse gives up an optional positional argument once options have come; a schedule may stand after
+    them."""
+    parser = _parser()
+    options, left = parser.parse_known_args(arguments)
+    if len(left) == 1 and not left[0].startswith("-") and getattr(options, "schedule", "") is None:
+        options.schedule = left.pop()
+    if left:
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    return options
 
 
 @contextmanager
@@ -106,7 +119,9 @@ def _show(report: Report, options: argparse.Namespace) -> None:
     elif options.quiet:
         print_verdict(report, make_console())
     else:
-        print_report(report, make_console(), options.input)
+        given = [f"-D {quote(item)} " for item in options.define]
+        given += [f"--input {quote(item)} " for item in options.input]
+        print_report(report, make_console(), "".join(given))
     if getattr(options, "printf", False) and not options.json:
         sys.stdout.write("".join(report.said))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
 
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Counterexample, Outcome, TraceEntry, differences
 from porcini.core.systems import Observed, Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
@@ -20,9 +20,10 @@ from porcini.engines.replaying import replay
 from porcini.engines.symbolic import DEFAULT_TIMEOUT, Path, Symbolic
 from porcini.engines.tally import Tally
 from porcini.formats.schedules import show_schedule
-from porcini.ir.expr import FALSE, ArrayType, Const, Expr, evaluate
+from porcini.ir.expr import FALSE, ArrayType, Const, Expr, disj, evaluate
 from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
+from porcini.ir.simplify import simplify
 from porcini.ir.symbolic import SymbolicGraph, cells_of
 from porcini.ir.text import show
 from porcini.properties.for_inputs import Ending, Inputs, grouped
@@ -42,7 +43,7 @@ class Explored:
 
     @property
     def inputs(self) -> Inputs:
-        return Inputs(self.engine.smt)
+        return Inputs(self.engine.smt, self.engine.tally.clock.check)
 
     @property
     def paths(self) -> list[Path]:
@@ -58,17 +59,19 @@ class Explored:
         return {name: value for name, value in found.items() if self.observe is None or name in self.observe}
 
     def entries(self) -> tuple[TraceEntry, ...]:
-        return tuple(
-            TraceEntry(
-                path.schedule,
-                tuple(map(str, path.labels)),
-                show(self.inputs.without_implied(path.condition)),
-                {name: shown(value) for name, value in self.observed(path).items()},
-                path.kind,
-                path.input,
-            )
-            for path in self.paths
-        )
+        """One for each path; conditions are shortened as long as there is time."""
+        made: list[TraceEntry] = []
+        shorten = True
+        for path in self.paths:
+            condition = path.condition
+            try:
+                condition = self.inputs.without_implied(condition) if shorten else condition
+            except LimitHit:
+                shorten = False
+            state = {name: shown(value) for name, value in self.observed(path).items()}
+            labels = tuple(map(str, path.labels))
+            made.append(TraceEntry(path.schedule, labels, show(condition), state, path.kind, path.input))
+        return tuple(made)
 
 
 def shown(value: Expr) -> Observed:
@@ -93,7 +96,11 @@ def explored(
     engine = Symbolic(SymbolicGraph(graph), same, tally, reduced=reduced, timeout=timeout)
     tally.explore(lambda _: engine.search())
     found = Explored(graph, engine, tally.observe)
-    _matters(found, timeout)
+    try:
+        _matters(found, timeout, tally)
+    except LimitHit as hit:
+        tally.leave_out(str(hit))
+        found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
     if engine.cut:
         found.notes.append(f"{engine.cut:,} paths were cut at {engine.depth:,} steps (--max-depth)")
     given_up = engine.assumed.gave_up + engine.smt.gave_up
@@ -105,13 +112,26 @@ def explored(
     return found
 
 
-def _matters(found: Explored, timeout: float) -> None:
+def _matters(found: Explored, timeout: float, tally: Tally) -> None:
     whole = [path for path in found.paths if not path.cut]
     endings = {id(path): Ending.of(path.kind, found.observed(path)) for path in whole}
-    inputs = Inputs(found.engine.smt)
-    found.condition = inputs.where_it_matters(grouped((endings[id(path)], path.condition) for path in whole))
-    if found.condition is FALSE:
-        return
+    inputs = Inputs(found.engine.smt, tally.clock.check)
+    by_ending = grouped((endings[id(path)], path.condition) for path in whole)
+    stopped: LimitHit | None = None
+    try:
+        parts = inputs.where_it_matters(by_ending)
+        found.condition = inputs.simplest(parts)
+    except LimitHit as hit:
+        stopped = hit
+        found.condition = simplify(disj(*inputs.found))
+    if found.condition is not FALSE:
+        _example(found, whole, timeout)
+    if stopped is not None:
+        raise stopped
+
+
+def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
+    """An input for which the order matters, and two runs that show it."""
     asked = Assumptions(found.engine.smt, timeout)
     wanted = {name: found.engine.term(variable) for name, variable in found.engine.inputs.items()}
     example = asked.example(found.engine.term(found.condition), wanted=wanted)

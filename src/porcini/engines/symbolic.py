@@ -136,15 +136,15 @@ class Symbolic:
         steps: Sequence[Step],
         conditions: Sequence[Expr],
     ) -> _Node:
-        if len(steps) > self.depth:
-            self.cut += 1
-            self.tally.leave_out(f"the depth limit of {self.depth:,} steps")
-            self._complete(state, steps, conditions, cut=True)
-            return _Node(state, sleeping, frozen, iter(()))
         waiting = [pid for pid in state.waiting if pid not in frozen]
         options = self._chosen(state, waiting)
         if not any(options.values()):
             self._complete(state, steps, conditions)
+            return _Node(state, sleeping, frozen, iter(()))
+        if len(steps) >= self.depth:
+            self.cut += 1
+            self.tally.leave_out(f"the depth limit of {self.depth:,} steps")
+            self._complete(state, steps, conditions, cut=True)
             return _Node(state, sleeping, frozen, iter(()))
         return _Node(state, sleeping, frozen, self._branches(options, sleeping))
 

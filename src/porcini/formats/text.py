@@ -41,9 +41,8 @@ def make_console() -> Console:
     return console
 
 
-def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -> None:
-    """Everything a person wants to know, in the order in which they want it; `inputs` go into lines to paste."""
-    options = "".join(f"--input {quote(item)} " for item in inputs)
+def print_report(report: Report, console: Console, options: str = "") -> None:
+    """Everything a person wants to know, in the order in which they want it; `options` go into lines to paste."""
     print_verdict(report, console)
     if report.command in ("run", "replay"):
         _print_run(report, console)
@@ -61,7 +60,7 @@ def print_report(report: Report, console: Console, inputs: Sequence[str] = ()) -
         console.print()
         given = report.counterexample.input
         if given is not None:
-            options = "".join(f"--input {name}={show_value(value)} " for name, value in given.items())
+            options += "".join(f"--input {name}={show_value(value)} " for name, value in given.items())
         for schedule in report.counterexample.schedules:
             line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(schedule)}"'
             console.print(Text(line, style="cyan"))
@@ -416,13 +415,18 @@ def _steps_of(trail: Trail) -> Table:
     loop = [(event, note) for event, note in zip(trail.loop, notes[len(stem) :], strict=False)]
     for title, part, first in (("", stem, 1), ("then for ever:", loop, 1 + len(stem))):
         if title:
-            table.add_row("", "", Text(title if part else "then nothing more: it has ended", style="bold"), "")
+            table.add_row("", "", Text(title if part else _no_more(trail), style="bold"), "")
         for number, step in _ends_of([(first + i, pair) for i, pair in enumerate(part)]):
             if step is None:
                 table.add_row("", "...", f"{number:,} more steps", "")
             else:
                 table.add_row(*_row(number, step[0]), Text(step[1], style="yellow"))
     return table
+
+
+def _no_more(trail: Trail) -> str:
+    failed = any(event.failure for event in trail.stem)
+    return f"then nothing more: {'it has failed' if failed else 'it has ended'}"
 
 
 def _ends_of(rows: Sequence[tuple[int, T]]) -> list[tuple[int, T | None]]:

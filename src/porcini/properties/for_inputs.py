@@ -8,7 +8,7 @@ is implied is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -65,15 +65,20 @@ def _unequal(a: Expr, b: Expr) -> Expr:
 class Inputs:
     """Questions about conditions on inputs. `gave_up` counts those that the solver did not settle."""
 
-    def __init__(self, smt: Smt) -> None:
+    def __init__(self, smt: Smt, tick: Callable[[], None] = lambda: None) -> None:
         self.smt = smt
         self.term = Terms(smt)
+        self.tick = tick
+        """Called between questions; it may stop the work."""
+        self.found: dict[Expr, None] = {}
+        """Conditions under which the order matters, as far as they are known."""
 
     @property
     def gave_up(self) -> int:
         return self.smt.gave_up
 
     def valid(self, condition: Expr) -> bool:
+        self.tick()
         return condition is TRUE or (condition is not FALSE and self.smt.proves(self.term(condition)))
 
     def impossible(self, condition: Expr) -> bool:
@@ -85,9 +90,9 @@ class Inputs:
     def _iff(self, one: Expr, two: Expr) -> Term:
         return self.smt.apply("iff", self.term(one), self.term(two))
 
-    def where_it_matters(self, endings: Mapping[Ending, Sequence[Expr]]) -> Expr:
-        """The condition under which two orders end differently, from the conditions of each ending's classes."""
-        found: dict[Expr, None] = {}
+    def where_it_matters(self, endings: Mapping[Ending, Sequence[Expr]]) -> list[Expr]:
+        """Conditions under which two orders end differently, from the conditions of each ending's classes."""
+        found = self.found
         shorter = {ending: self._fewer(conditions) for ending, conditions in endings.items()}
         for (one, conditions), (two, others) in combinations(shorter.items(), 2):
             differ = one.differs(two)
@@ -98,7 +103,7 @@ class Inputs:
                     both = simplify(conj(a, b, differ))
                     if both is not FALSE and both not in found and not self.impossible(both):
                         found[self.without_implied(both)] = None
-        return self.simplest(list(found))
+        return list(found)
 
     def _fewer(self, conditions: Sequence[Expr]) -> list[Expr]:
         """Conditions without those that follow from another one; the same disjunction."""
@@ -149,6 +154,11 @@ class Inputs:
             if rest and self.valid(simplify(disj(part, *map(not_, rest)))):
                 parts = rest
         shorter = simplify(conj(*parts))
+        if len(parts) == 2:  # x <= 3 and x >= 3
+            for literal in _literals(shorter):
+                if isinstance(literal, Binary) and literal.op == "==" and self.equivalent(literal, shorter):
+                    shorter = literal
+                    break
         return shorter if simplify(defined(shorter)) is TRUE else condition
 
     def _shorter(self, part: Expr, whole: Expr) -> Expr:

@@ -37,7 +37,13 @@ class NeverClaim:
         marks = _ACCEPTING if accepts else 0
         able = [edge for guards, edge in self._edges[here] if not edge.otherwise and self._true(guards, state)]
         able = able or [edge for _, edge in self._edges[here] if edge.otherwise]
-        return [(edge.target, marks) for edge in able]
+        found: list[tuple[int, int]] = []
+        for edge in able:
+            if edge.holds or edge.glued:  # inside `atomic` the claim goes on in the same state
+                found += [(there, marks | more) for there, more in self.moves(edge.target, state)]
+            else:
+                found.append((edge.target, marks))
+        return found
 
     def _true(self, guards: Sequence[object], state: int) -> bool:
         try:

@@ -84,7 +84,7 @@ class Flow:
         self._begun = False
 
     def lower(self, body: ast.Block, end: Place, scope: Scope) -> None:
-        last = Node(None, scope, Context())
+        self._last = last = Node(None, scope, Context())
         first = self._chain(body.statements, scope, Context(), last)
         self.template.end = last.point = self._new_point(end)
         if not self.never:
@@ -299,6 +299,10 @@ class Flow:
                 self._add(node, source, family, (), (), target=target)
             case ast.Else():
                 self._add(node, source, family, (), (), otherwise=True)
+            case ast.Assert(test=test) if self.never:  # a claim whose assertion fails has seen what must not be
+                held = Expressions(self.world, node.scope, process=False)(test)
+                self._add(node, source, family, (held,), ())
+                self._add(node, source, family, (Apply("!", (held,)),), (), target=self._last)
             case _:
                 guards, ops, talk = self._effect(node)
                 self._add(node, source, family, guards, ops, talk=talk)
