@@ -82,8 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Argparse gives up an optional positional argument once options have come; a schedule may stand after
-    them."""
+    """Argparse gives up an optional positional argument once options have come; a schedule may stand there."""
     parser = _parser()
     options, left = parser.parse_known_args(arguments)
     if len(left) == 1 and not left[0].startswith("-") and getattr(options, "schedule", "") is None:

@@ -233,13 +233,13 @@ def test_what_the_solver_cannot_decide(porcini, par) -> None:  # noqa: F811
     )
     assert found["counterexample"] is None
     undecided = [entry for entry in found["traces"] if "==" in entry["path"]]
-    assert undecided and all(entry["input"] is None for entry in undecided)
+    assert undecided and not any("input" in entry for entry in undecided)
 
 
 def test_what_it_decides_beside_that(porcini, par) -> None:  # noqa: F811
     """Violated, by an input that was run; the condition names what is open."""
     model = par(f"if {CUBES} {{a := 1}} {{skip}} || a := 2 || b := w || b := 2")
-    status, found = found_by(porcini, model, "--solver-timeout", "0.05")
+    status, found = found_by(porcini, model, "--solver-timeout", "0.1")
     assert (status, found["verdict"]) == (1, "violated")
     values = found["counterexample"]["input"]
     given = [part for name, value in values.items() for part in ("--input", f"{name}={value}")]

@@ -35,6 +35,7 @@ from porcini.ir.symbolic import cells_of
 from porcini.solvers.smt import Smt, Term
 
 _MOST_LITERALS = 24
+_GLANCED_AT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ class Inputs:
     def where_it_matters(self, endings: Mapping[Ending, Sequence[Expr]]) -> list[Expr]:
         """Conditions under which two orders end differently, from the conditions of each ending's classes."""
         found = self.found
+        self._glance(endings)
         shorter = {ending: self._fewer(conditions) for ending, conditions in endings.items()}
         for (one, conditions), (two, others) in combinations(shorter.items(), 2):
             differ = one.differs(two)
@@ -104,6 +106,16 @@ class Inputs:
                     if both is not FALSE and both not in found and not self.impossible(both):
                         found[self.without_implied(both)] = None
         return list(found)
+
+    def _glance(self, endings: Mapping[Ending, Sequence[Expr]]) -> None:
+        """One condition soon, if there is one near the surface: all of them may take long."""
+        shortest = [(ending, min(conditions, key=lambda c: c.size)) for ending, conditions in endings.items()]
+        shortest.sort(key=lambda pair: pair[1].size)
+        for (one, a), (two, b) in combinations(shortest[:_GLANCED_AT], 2):
+            both = simplify(conj(a, b, one.differs(two)))
+            if both is not FALSE and not self.impossible(both):
+                self.found[both] = None
+                return
 
     def _fewer(self, conditions: Sequence[Expr]) -> list[Expr]:
         """Conditions without those that follow from another one; the same disjunction."""
