@@ -530,7 +530,11 @@ def replay_cases(model: Model | str | Path, tests: Sequence[Mapping[str, Any]]) 
     """Replay test cases; what is wrong with each that fails."""
     model, wrong = _model(model), []
     for number, case in enumerate(tests, 1):
-        outcome = replay(model, case["schedule"], inputs=case["input"]).outcomes[0]
+        try:
+            outcome = replay(model, case["schedule"], inputs=case["input"]).outcomes[0]
+        except InputError as problem:
+            wrong.append(f"case {number}: {problem.message}")
+            continue
         state = {name: list(v) if isinstance(v, tuple) else v for name, v in outcome.state.items()}
         seen = {name: state.get(name) for name in case["state"]}
         if (outcome.kind, seen) != (case["kind"], case["state"]):

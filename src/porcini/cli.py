@@ -27,8 +27,9 @@ from porcini.engines.ample import Ample
 from porcini.engines.catalogue import ENGINES, Options, Reducing
 from porcini.engines.equivalences import EQUIVALENCES
 from porcini.engines.graph import Order
-from porcini.engines.limits import Limits
+from porcini.engines.limits import DEFAULT_DEPTH, Limits
 from porcini.engines.optimal import InternalError
+from porcini.engines.symbolic import DEFAULT_DEPTH as DEFAULT_SYMBOLIC_DEPTH
 from porcini.engines.symbolic import DEFAULT_TIMEOUT
 from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
@@ -40,6 +41,7 @@ from porcini.symbolic import written_as_pytest
 BAD_INPUT, INTERRUPTED = 2, 130
 _DEEPEST_CALLS = 10_000
 _GRACE = 0.5
+_CASE = {"input", "schedule", "kind", "state"}
 _STATUS = {"holds": 0, "violated": 1, "unknown": 3}
 
 
@@ -166,9 +168,12 @@ def _replay(options: argparse.Namespace) -> Report:
 def _replay_cases(options: argparse.Namespace) -> Report:
     """All cases of a file; the report is that of the last one, or of the first that fails."""
     try:
-        tests = json.loads(Path(options.tests).read_text(encoding="utf-8"))["tests"]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+        document = json.loads(Path(options.tests).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
         raise InputError(f"cannot be read: {problem}", file=options.tests) from None
+    tests = document.get("tests") if isinstance(document, dict) else None
+    if not isinstance(tests, list) or not all(isinstance(t, dict) and t.keys() >= _CASE for t in tests):
+        raise InputError("these are no test cases", file=options.tests, hint="`symbolic --tests` writes some")
     wrong = api.replay_cases(_model(options), tests)
     for line in wrong:
         print(line)
@@ -247,7 +252,7 @@ def _symbolic(options: argparse.Namespace) -> Report:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
         written.append((options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n"))
     if options.pytest:
-        written.append((options.pytest, written_as_pytest(options.file, report.cases or ())))
+        written.append((options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ())))
     for name, text in written:
         try:
             Path(name).write_text(text, encoding="utf-8")
@@ -388,8 +393,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--printf", action="store_true", help="print what the model's printf statements print"
         )
-    for command in (run, explore, check, symbolic, permute):
+    for command in (run, explore, check, permute):
         _bounded(command)
+    _bounded(symbolic, depth=DEFAULT_SYMBOLIC_DEPTH)
     return parser
 
 
@@ -415,9 +421,9 @@ def _recording(command: argparse.ArgumentParser, schedule: str) -> None:
     command.add_argument("--schedule", default="", metavar="S", help=schedule)
 
 
-def _bounded(command: argparse.ArgumentParser) -> None:
+def _bounded(command: argparse.ArgumentParser, depth: int = DEFAULT_DEPTH) -> None:
     command.add_argument("--max-executions", type=_positive, metavar="N")
-    command.add_argument("--max-depth", type=_positive, metavar="N", help="steps in one run (default: 100,000)")
+    command.add_argument("--max-depth", type=_positive, metavar="N", help=f"steps in one run (default: {depth:,})")
     command.add_argument("--timeout", type=_seconds, metavar="SECONDS")
 
 

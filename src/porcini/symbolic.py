@@ -7,6 +7,7 @@ cases        the same entries as tests: an input, a schedule, and what must come
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
@@ -102,13 +103,15 @@ def explored(
         tally.leave_out(str(hit))
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
     if engine.cut:
-        found.notes.append(f"{engine.cut:,} paths were cut at {engine.depth:,} steps (--max-depth)")
+        found.notes.append(f"paths cut at {engine.depth:,} steps (--max-depth): {engine.cut:,}")
+        if found.condition is not FALSE:
+            found.notes.append("the order matters at least there: paths that were cut may say more")
     given_up = engine.assumed.gave_up + engine.smt.gave_up
     if given_up:
-        found.notes.append(f"the solver gave up on {given_up:,} questions within {timeout:g} s (--solver-timeout)")
+        found.notes.append(f"questions that the solver gave up on within {timeout:g} s: {given_up:,}")
         tally.leave_out("the solver's time limit")
     calls, seconds = engine.assumed.calls, engine.assumed.seconds
-    found.notes.append(f"{calls:,} questions to the solver, {seconds:.2f} s")
+    found.notes.append(f"questions to the solver while searching: {calls:,}, {seconds:.2f} s")
     return found
 
 
@@ -179,9 +182,9 @@ def cases(found: Explored) -> list[dict[str, Any]]:
     return made
 
 
-def written_as_pytest(file: str, tests: Sequence[Mapping[str, Any]]) -> str:
-    """The same cases as a test module that calls the Python API."""
-    name = File(file).name
+def written_as_pytest(file: str, module: str, tests: Sequence[Mapping[str, Any]]) -> str:
+    """The same cases as a test module that calls the Python API, and finds the model from where it stands."""
+    name = File(os.path.relpath(file, File(module).resolve().parent)).as_posix()
     rows = "\n".join(f"    {dict(test)!r}," for test in tests)
     return f'''"""Written by `porcini symbolic --pytest`: one case for each class of paths of {name}."""
 

@@ -20,13 +20,18 @@ class Mismatch(Exception):
     """Terms that do not go together: an order on data, a number where a rational is wanted."""
 
 
+def _milliseconds(seconds: float) -> int:
+    """At least 1, since 0 means no limit to z3; at most what it takes."""
+    return min(max(1, int(seconds * 1000)), 2**31)
+
+
 class Smt:
     """Builds terms and proves claims, each within a time limit."""
 
     def __init__(self, timeout: float = 0.5) -> None:
         self._context = z3.Context()
         self._solver = z3.Solver(ctx=self._context)
-        self._solver.set("timeout", int(timeout * 1000))
+        self._solver.set("timeout", _milliseconds(timeout))
         self._data = z3.DeclareSort("Data", self._context)
         element = z3.Datatype("Element", self._context)
         element.declare("number", ("the_number", z3.IntSort(self._context)))
@@ -158,7 +163,7 @@ class Assumptions:
     def __init__(self, smt: Smt, timeout: float) -> None:
         self._smt = smt
         self._solver = z3.Solver(ctx=smt._context)
-        self._solver.set("timeout", int(timeout * 1000))
+        self._solver.set("timeout", _milliseconds(timeout))
         self.calls = 0
         self.seconds = 0.0
         self.gave_up = 0

@@ -122,11 +122,11 @@ class Symbolically:
     processes: Mapping
     trace: tuple[Label, ...]
 
-    @property
+    @cached_property
     def s(self) -> Standing:
         return Standing((pid, at.template, at.point, at.children) for pid, at in self.processes.items())
 
-    @property
+    @cached_property
     def state(self) -> SymbolicState:
         initial = self.program.symbolic.initial().values
         return SymbolicState(self.processes, final_substitution(self.trace, initial))
@@ -156,16 +156,16 @@ class Concretely:
     labels: tuple[Label, ...] = ()
     moves: Schedule = ()
 
-    @property
+    @cached_property
     def s(self) -> Standing:
         state = self.state
         return Standing((p.pid, p.template, state[p.base], state[p.base + 1]) for p in state[0].processes)
 
-    @property
+    @cached_property
     def trace(self) -> tuple[Assign, ...]:
         return assignments(self.labels)
 
-    @property
+    @cached_property
     def values(self) -> dict[str, Value]:
         """What the interpreter holds now."""
         return self.system.store(self.state)

@@ -30,7 +30,7 @@ from porcini.ir.abstraction import final_valuation
 def test_symbolically(relation: str, program: Program) -> None:
     """The premise is decided by a solver or by swapping, the conclusion by that and by running both traces."""
     names = names_of(program)
-    for configuration in reached(symbolic_start(program), 25):
+    for configuration in reached(symbolic_start(program), 18):
         for trace in equivalents(configuration.trace, relation, 6):
             other = configuration.after(trace)  # the program need not have a run that does this
             answers = {(step.label, after.s): after for step, after in other.steps()}
@@ -45,7 +45,7 @@ def test_symbolically(relation: str, program: Program) -> None:
 @given(program=PROGRAM, numbers=NUMBERS)
 def test_concretely(relation: str, program: Program, numbers: tuple[int, ...]) -> None:
     valuation = program.valuation(*numbers)
-    found = reached(concrete_start(program, valuation), 40)
+    found = reached(concrete_start(program, valuation), 30)
     for one in found:
         for two in found:
             if one is two or one.s != two.s or not TRACE_EQUIVALENCES[relation](one.labels, two.labels):
