@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
 import sys
@@ -164,7 +163,6 @@ def test_cases_as_a_test_module(porcini, par, tmp_path) -> None:  # noqa: F811
     assert done.returncode == 0 and f"{cases} passed" in done.stdout, done.stdout
 
 
-@pytest.mark.xfail(strict=True, reason="the module looks for the model next to itself only")
 def test_a_test_module_elsewhere_finds_its_model(porcini, par, tmp_path, monkeypatch) -> None:  # noqa: F811
     model, module = par("a := x || a := 2"), tmp_path / "elsewhere" / "test_model.py"
     module.parent.mkdir()
@@ -175,23 +173,21 @@ def test_a_test_module_elsewhere_finds_its_model(porcini, par, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "[",
-        pytest.param("[]", marks=pytest.mark.xfail(strict=True, reason="Python's own message")),
-        pytest.param('{"tests": 5}', marks=pytest.mark.xfail(strict=True, reason="a traceback")),
-        pytest.param('{"tests": [5]}', marks=pytest.mark.xfail(strict=True, reason="a traceback")),
-        pytest.param(
-            '{"tests": [{"input": {"balance": 1}}]}', marks=pytest.mark.xfail(strict=True, reason="a traceback")
-        ),
-        '{"tests": [{"input": {"balance": 1}, "schedule": "0x9", "kind": "terminated", "state": {}}]}',
-        '{"tests": [{"input": {"nobody": 1}, "schedule": "0 1", "kind": "terminated", "state": {}}]}',
-    ],
+    "text", ["[", "[]", '{"tests": 5}', '{"tests": [5]}', '{"tests": [{"input": {"balance": 1}}]}']
 )
-def test_bad_cases(porcini, tmp_path, text) -> None:  # noqa: F811
+def test_what_is_no_file_of_cases(porcini, tmp_path, text) -> None:  # noqa: F811
     (tmp_path / "tests.json").write_text(text)
     status, out, err = porcini("replay", WITHDRAWALS, "--tests", str(tmp_path / "tests.json"))
     assert (status, out) == (2, "") and "error: " in err and "indices" not in err
+
+
+@pytest.mark.parametrize("name, schedule", [("balance", "0x9"), ("nobody", "0 1")])
+def test_a_case_that_does_not_fit_is_named(porcini, tmp_path, name, schedule) -> None:  # noqa: F811
+    fits = {"input": {"balance": 1}, "schedule": "0 1", "kind": "terminated", "state": {"balance": 1}}
+    document = {"tests": [fits, fits | {"input": {name: 1}, "schedule": schedule}]}
+    (tmp_path / "tests.json").write_text(json.dumps(document))
+    status, out, _ = porcini("replay", WITHDRAWALS, "--tests", str(tmp_path / "tests.json"))
+    assert status == 1 and out.startswith("case 2: ") and "1 of 2 cases" in out
 
 
 # What it does not know
@@ -228,9 +224,7 @@ def test_what_the_solver_cannot_decide(porcini, par) -> None:  # noqa: F811
     model = par(f"if {CUBES} {{a := 1}} {{skip}} || a := 2")
     status, found = found_by(porcini, model, "--solver-timeout", "0.05")
     assert (status, found["verdict"], found["limit"]) == (3, "unknown", "the solver's time limit")
-    assert any(
-        re.fullmatch(r".*gave up on \d+ questions within 0.05 s \(--solver-timeout\)", n) for n in found["notes"]
-    )
+    assert any("gave up" in note and "0.05 s" in note for note in found["notes"])
     assert found["counterexample"] is None
     undecided = [entry for entry in found["traces"] if "==" in entry["path"]]
     assert undecided and not any("input" in entry for entry in undecided)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from helpers import Collecting
 from porcini import Limits
-from porcini.core.events import Action, Move, Schedule
+from porcini.core.events import Action, Schedule
 from porcini.core.systems import Value
 from porcini.core.traces import Trace
 from porcini.engines.catalogue import ENGINES, Options
@@ -28,7 +28,7 @@ from porcini.engines.tally import Tally
 from porcini.ir import footprint
 from porcini.ir.abstraction import assignments, final_substitution, final_valuation, models, path_condition
 from porcini.ir.commuting import Terms
-from porcini.ir.expr import FALSE, Var, evaluate
+from porcini.ir.expr import FALSE, evaluate
 from porcini.ir.graph import Assign, Graph
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.labels import Label
@@ -37,8 +37,8 @@ from porcini.langs import par
 from porcini.solvers.smt import Smt
 from strategies import PROGRAMS
 
-SOME = settings(max_examples=max(PROGRAMS // 25, 5), deadline=None, suppress_health_check=list(HealthCheck))
-FEW = settings(SOME, max_examples=max(PROGRAMS // 50, 5))
+SOME = settings(max_examples=max(PROGRAMS // 35, 5), deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(SOME, max_examples=max(PROGRAMS // 80, 5))
 MOST = 80
 """Configurations that are looked at in one program."""
 MOST_RUNS = 60
@@ -388,11 +388,3 @@ def final_of(path: Path, program: Program, valuation: Mapping[str, Value]) -> di
 
 def labels_of(trace: Trace) -> tuple[Label, ...]:
     return tuple(event.label for event in trace)
-
-
-def moves_of(trace: Trace) -> Schedule:
-    return tuple(Move(event.pid, event.choice) for event in trace)
-
-
-def variables(program: Program) -> list[Var]:
-    return [v.var for v in program.graph.variables]
