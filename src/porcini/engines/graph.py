@@ -6,8 +6,8 @@
 A reduction alone keeps the states in which nothing can move. If something else is looked for (a failed assertion),
 nothing may be left out for ever. In depth: a strongly connected component that is not left must have taken a step
 of each process that could move, else all is taken at its root (Valmari: Stop It, and Be Stubborn!, 2017). In
-breadth: where all that was chosen has been seen before, all is taken. These are C3 of P1, in forms that are enough
-for reachability.
+breadth: where all that was chosen has been left behind, all is taken; else what is left out is met again later.
+These are C3 of P1, in forms that are enough for reachability.
 """
 
 from __future__ import annotations
@@ -116,10 +116,14 @@ class Graph(Generic[S]):
 
     def _in_breadth(self, start: S) -> None:
         found, queue = self.found, deque([start])
+        done: set[S] = set()
+        careful = self.careful and self.reduction is not None
         while queue:
             state = queue.popleft()
+            if careful:
+                done.add(state)
             after = self._after(state)
-            if after and self.careful and self.reduction and all(new in found for new in after):
+            if careful and after and all(new in done for new in after):
                 after = self._all_after(state)
             for new in after:
                 if new not in found:
