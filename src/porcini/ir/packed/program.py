@@ -34,6 +34,8 @@ class Var:
     kind: str = "int"
     """For printing: `int`, `bool`, `mtype`, `chan`."""
     initial: tuple[int, ...] = (0,)
+    sizes: tuple[int, ...] = ()
+    """Of an array in arrays, the outermost first."""
     constant: bool = True
     set_up: bool = False
     """It gets its first value when its process starts: a parameter, or an initial value that is worked out."""

@@ -350,7 +350,7 @@ class PackedView:
             if var.kind == "chan":
                 continue
             cells = tuple(self._shown(var, system.read(state, var, cell)) for cell in range(var.size))
-            found[var.name] = cells if var.array else cells[0]
+            found[var.name] = _nested(cells, var.sizes) if var.array else cells[0]
         for channel in system.layout.shared_channels:
             if channel.capacity:
                 kinds = [kind for _, _, kind in channel.type.fields]
@@ -421,3 +421,11 @@ class PackedView:
 def _timed(code: EdgeCode) -> bool:
     """Does an edge wait for everyone else to be unable to move?"""
     return any(isinstance(part, Quiet) for expr in expressions(code.edge) for part in walk(expr))
+
+
+def _nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
+    """The cells of an array of arrays, each in its place."""
+    if len(sizes) < 2:
+        return cells
+    inner = len(cells) // sizes[0]
+    return tuple(_nested(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))

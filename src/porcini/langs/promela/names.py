@@ -105,7 +105,7 @@ class Types:
         count = prod(sizes)
         if count > LARGEST_ARRAY:
             raise problem(f"`{name}` has {count} cells in all; the limit is {LARGEST_ARRAY}", declared.place)
-        var = Var(name, bits, signed, count, bool(sizes), local, kind, (0,) * count)
+        var = Var(name, bits, signed, count, bool(sizes), local, kind, (0,) * count, sizes)
         made.append(var)
         channel = None
         if isinstance(declared.initial, ast.ChannelInit):
