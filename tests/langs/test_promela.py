@@ -123,8 +123,9 @@ Line a, b[2]; byte n[3] = 4
 init { a.p[1].x = 9; a.p[0].on[1] = true; b[1].p[1].on[0] = true; n[2] = n[0] + a.p[1].y; b[1].colour = 3 }"""
     state = only(source)
     assert (state["n"], state["a.p.x"], state["a.p.y"]) == ((4, 4, 9), (0, 9), (5, 5))
-    assert state["a.p.on"] == (False, True, False, False) and state["b.colour"] == (0, 3)
-    assert state["b.p.on"] == (False,) * 6 + (True, False)
+    assert state["a.p.on"] == ((False, True), (False, False)) and state["b.colour"] == (0, 3)
+    nothing = (False, False)
+    assert state["b.p.on"] == ((nothing, nothing), (nothing, (True, False)))
 
 
 @pytest.mark.parametrize(
@@ -371,7 +372,6 @@ def test_files_below_the_folder_can_be_included(tmp_path: Path) -> None:
         ("typedef M { byte a }; chan c = [1] of { M }; init { skip }", "`M`"),
         ("byte a[2] = { 1, 2 }; init { skip }", "a list of initial values"),
         ("float x; init { skip }", "`float`"),
-        ("init { if :: if :: true :: else fi fi }", "`else` in an `if` that comes first in an option"),
         ("trace { skip } init { skip }", "`trace`"),
     ],
 )
@@ -457,3 +457,16 @@ def test_counts_without_optimisation_are_spins() -> None:
         ("byte x; init { atomic { x = 1; x = 2 } x = 3 }", 4),
     ]:
         assert checked(source, options=PLAIN).counts.states == states, source
+
+
+def test_else_of_an_if_that_comes_first_in_an_option() -> None:
+    """It looks at the options of its own `if`; one further out at all of them."""
+    source = "byte y; init {{ do :: if :: y == 1 -> y = 5; break :: else -> y = {0}; break fi {1} od }}"
+    assert only(source.format(2, "")) == {"y": 2}
+    assert states(source.format(2, ":: y == 0 -> y = 3; break")) == [{"y": 2}, {"y": 3}]
+    assert states("byte y; init { if :: if :: y == 1 -> y = 5 fi :: else -> y = 6 fi }") == [{"y": 6}]
+
+
+def states(source: str) -> list[dict]:
+    report = porcini.explore(porcini.loads(source, "pml"))
+    return sorted((dict(outcome.state) for outcome in report.outcomes), key=str)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
 from porcini.ir.packed.layout import Channel, Layout
-from porcini.ir.packed.program import Edge, Point, Template, Var
+from porcini.ir.packed.program import Edge, Point, Template, Var, rivals
 from porcini.ir.packed.touch import Resources, Touch, Toucher
 
 
@@ -72,12 +72,11 @@ class Process:
         """What an edge touches; `else` reads the guards of its family, and what they communicate on."""
         touch = self.toucher.edge(edge)
         if edge.otherwise:
-            for other in point.edges:
-                if other.family == edge.family and not other.otherwise:
-                    seen = self.toucher.edge(other)
-                    touch |= Touch(bits=seen.bits, reads=seen.reads, wide=seen.wide)
-                    if other.talk is not None:
-                        touch |= self.toucher.tested(other.talk.channel)
+            for other in rivals(edge, point.edges):
+                seen = self.toucher.edge(other)
+                touch |= Touch(bits=seen.bits, reads=seen.reads, wide=seen.wide)
+                if other.talk is not None:
+                    touch |= self.toucher.tested(other.talk.channel)
         return touch
 
     def glued(self, code: EdgeCode) -> list[EdgeCode]:

@@ -13,7 +13,7 @@ came after it are (as in SPIN).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from porcini.core.errors import Place
@@ -241,12 +241,18 @@ class Edge:
     choice: int
     talk: Send | Receive | None = None
     otherwise: bool = False
-    """`else`: when none of the edges of the same `family` can be taken."""
-    family: int = 0
+    """`else`: when none of the other edges of its family, the last one, can be taken."""
+    families: tuple[int, ...] = ()
+    """The selections that it is an option of, the outermost first."""
     holds: bool = False
     glued: bool = False
     parts: tuple[Edge, ...] = ()
     """The edges as they were written, if this one was made of others."""
+
+
+def rivals(edge: Edge, edges: Iterable[Edge]) -> list[Edge]:
+    """The edges that keep an `else` from being taken."""
+    return [other for other in edges if other is not edge and edge.families[-1] in other.families]
 
 
 @dataclass(eq=False, slots=True)

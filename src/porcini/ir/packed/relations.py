@@ -34,6 +34,7 @@ from porcini.ir.packed.program import (
     Template,
     Var,
     assigned,
+    rivals,
     walk,
 )
 from porcini.ir.packed.space import Move, may_meet
@@ -250,13 +251,12 @@ class Relations:
         if code.edge.otherwise:
             here = process.point(point)
             wakes = 0
-            for other in here.edges:
-                if other.edge.family == code.edge.family and not other.edge.otherwise:
-                    for expr in other.edge.guards:
-                        wakes |= toucher.waking(expr)
-                    if other.edge.talk is not None:
-                        both = toucher.tested(other.edge.talk.channel)
-                        wakes |= toucher.waking_talk(other.edge.talk) | both.reads | both.wide
+            for other in rivals(code.edge, [rival.edge for rival in here.edges]):
+                for expr in other.guards:
+                    wakes |= toucher.waking(expr)
+                if other.talk is not None:
+                    both = toucher.tested(other.talk.channel)
+                    wakes |= toucher.waking_talk(other.talk) | both.reads | both.wide
             found.append(Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, None))
         return tuple(found)
 

@@ -279,11 +279,12 @@ class PackedSystem:
                 continue
             made = self._steps_by(s, crew, process, code, quiet)
             if made:
-                able.add(code.edge.family)
+                able.update(code.edge.families)
                 found += made
-        for code in waiting:
-            if code.edge.family not in able:
+        for code in sorted(waiting, key=lambda code: -len(code.edge.families)):  # the innermost first
+            if code.edge.families[-1] not in able:
                 found += self._steps_by(s, crew, process, code, quiet)
+                able.update(code.edge.families)
         if waiting and found:
             found.sort(key=lambda step: step.code.edge.choice)
         return found

@@ -35,6 +35,8 @@ class World:
     templates: dict[str, int]
     locals: list[Scope] = field(default_factory=list)
     """For each template, all names of its body."""
+    several: set[int] = field(default_factory=set)
+    notes: dict[str, None] = field(default_factory=dict)
     alone: dict[int, int] = field(default_factory=dict)
     """The numbers of processes that are the only ones of their templates, now and for ever."""
     labels_wanted: list[tuple[int, str, Place]] = field(default_factory=list)
@@ -174,7 +176,12 @@ class Expressions:
         return self.world.templates[name]
 
     def _pid(self, template: int, index: ast.Expr | None) -> Expr:
-        return Const(self.world.alone.get(template, -1)) if index is None else self(index)
+        if index is not None:
+            return self(index)
+        if template in self.world.several:
+            name = next(name for name, number in self.world.templates.items() if number == template)
+            self.world.notes[f"there are several {name}: without a number, the first one is meant"] = None
+        return Const(self.world.alone.get(template, -1))
 
     def _remote(self, proctype: str, index: ast.Expr | None, variable: ast.Ref, place: Place) -> Expr:
         template = self._template(proctype, place)

@@ -234,7 +234,7 @@ class Flow:
             self.template.points[node.point].labels.add(inner.statement.label.partition("#")[0])
             inner = inner.inner
             inner.point = node.point
-        self._emit(inner, node.point, None)
+        self._emit(inner, node.point, ())
         return node.point
 
     def _landing(self, node: Node) -> Node:
@@ -273,45 +273,42 @@ class Flow:
 
     # Edges
 
-    def _emit(self, node: Node, source: int, family: int | None) -> None:
+    def _emit(self, node: Node, source: int, families: tuple[int, ...]) -> None:
         """Edges from a point for what a node does."""
         statement = node.statement
         if node.inner is not None:  # a label on the first statement of an option: it can be gone to as well
             self._point(node)
-            self._emit(node.inner, source, family)
+            self._emit(node.inner, source, families)
             return
         match statement:
             case None:
                 raise AssertionError("Porcini bug: a step after the end")
-            case ast.Choose(loops=loops, place=place):
+            case ast.Choose(loops=loops):
                 if loops:
                     self._point(node)
-                nested = family is not None
-                number = family if family is not None else next(self._numbers)
+                # The options of an `if` that comes first in an option are edges of this point, too; its `else`
+                # looks at its own options only, one further out at all of them.
+                inside = (*families, next(self._numbers))
                 for option in node.options:
-                    if nested and isinstance(option.statement, ast.Else):
-                        raise problem(
-                            "`else` in an `if` that comes first in an option is outside the subset", place
-                        )
-                    self._emit(option, source, number)
+                    self._emit(option, source, inside)
             case ast.Goto() | ast.Break():
                 target = self._landing(node)
-                self._add(node, source, family, (), (), target=target)
+                self._add(node, source, families, (), (), target=target)
             case ast.Else():
-                self._add(node, source, family, (), (), otherwise=True)
+                self._add(node, source, families, (), (), otherwise=True)
             case ast.Assert(test=test) if self.never:  # a claim whose assertion fails has seen what must not be
                 held = Expressions(self.world, node.scope, process=False)(test)
-                self._add(node, source, family, (held,), ())
-                self._add(node, source, family, (Apply("!", (held,)),), (), target=self._last)
+                self._add(node, source, families, (held,), ())
+                self._add(node, source, families, (Apply("!", (held,)),), (), target=self._last)
             case _:
                 guards, ops, talk = self._effect(node)
-                self._add(node, source, family, guards, ops, talk=talk)
+                self._add(node, source, families, guards, ops, talk=talk)
 
     def _add(
         self,
         node: Node,
         source: int,
-        family: int | None,
+        families: tuple[int, ...],
         guards: tuple[Expr, ...],
         ops: tuple[Op, ...],
         *,
@@ -333,7 +330,7 @@ class Flow:
             len(self.template.points[source].edges),
             talk,
             otherwise,
-            family or 0,
+            families,
             holds=context.atomic is not None and context.atomic == after.atomic,
             glued=context.d_step is not None and context.d_step == after.d_step,
         )

@@ -63,6 +63,7 @@ class Model:
         self._activate(tree)
         started = {number for template in self.program.templates for number in template.starts}
         initial = self.program.initial
+        self.world.several = {number for number in initial if initial.count(number) > 1} | started
         self.world.alone = {n: initial.index(n) for n in initial if initial.count(n) == 1 and n not in started}
         self._mark_constants()
         self._check_labels()
@@ -245,6 +246,7 @@ class Model:
         if any(isinstance(part, Quiet) for part in walk(expr)):
             raise problem("`timeout` is no proposition: it is not about a state", place)
         self._check_labels()
+        self.program.notes += [note for note in self.world.notes if note not in self.program.notes]
         return expr
 
     def shown(self, text: str) -> str:
