@@ -13,7 +13,7 @@ demo: $(READY)
 	$(BIN)/porcini symbolic examples/par/withdrawals.par || test $$? -eq 1
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .

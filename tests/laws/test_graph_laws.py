@@ -53,7 +53,7 @@ def test_end_states_where_guards_come_and_go(source: str) -> None:
     ends_agree(porcini.loads(source))
 
 
-@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 16, deadline=None, suppress_health_check=list(HealthCheck))
 @given(actor_programs())
 def test_end_states_of_actors(source: str) -> None:
     ends_agree(porcini.loads(source, "abs"))

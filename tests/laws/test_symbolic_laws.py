@@ -14,7 +14,7 @@ from porcini.ir.expr import evaluate
 from porcini.symbolic import explored
 from strategies import PROGRAMS, guard_programs, programs
 
-SOME = settings(max_examples=max(PROGRAMS // 50, 5), deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=max(PROGRAMS // 80, 5), deadline=None, suppress_health_check=list(HealthCheck))
 RANGE = range(-3, 4)
 MOST = 300
 """Runs for one input; programs with more are left out."""
@@ -69,7 +69,7 @@ def test_where_guards_come_and_go(source: str) -> None:
     agrees_with_brute_force(source)
 
 
-@settings(SOME, max_examples=max(PROGRAMS // 100, 3))
+@settings(SOME, max_examples=max(PROGRAMS // 250, 3))
 @given(programs(processes=3, events=5))
 def test_other_equivalences_and_none(source: str) -> None:
     if "|>*" not in source:
