@@ -238,7 +238,7 @@ def main() -> int:
     reduced(rows)
     growth(7 if quick else 12)
     speed(small if quick else large)
-    memory([6] if quick else [7, 8])
+    memory([9] if quick else [10, 11])
     formulas()
     return 0
 
