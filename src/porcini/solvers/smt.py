@@ -194,9 +194,11 @@ class Assumptions:
         """Values of some variables for which all of this is true; None if there are none, or none were found."""
         if not self.possible(*terms):
             return None
+        started = perf_counter()
         model = self._solver.model()
         found: dict[str, int | bool] = {}
         for name, term in wanted.items():
             value = model.eval(term, model_completion=True)
             found[name] = z3.is_true(value) if z3.is_bool(value) else value.as_long()
+        self.seconds += perf_counter() - started
         return found
