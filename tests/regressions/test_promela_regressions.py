@@ -42,6 +42,15 @@ MODELS = {
         byte x;
         active proctype P() { L: atomic { x < 2; x++; goto L } }
         active proctype Q() { x == 1; assert(false) }""",
+    "an index is wrong before anybody is met": """
+        chan r[2] = [0] of { byte }; byte w;
+        active proctype A() { if :: w = 5 :: w = 1 :: w = 0 fi; r[w]!1 }
+        active proctype B() { byte v; r[0]?v; w = 7 }
+        active proctype C() { byte v; r[1]?v; w = 8 }""",
+    "nobody is there to be met": """
+        chan r[2] = [0] of { byte }; byte w;
+        active proctype A() { w = 5; r[w]!1 }
+        active proctype B() { w = 1 }""",
     "a channel is gone with its process": """
         byte x; chan w = [1] of { chan };
         active proctype P() { chan got; w?got; got!0 }

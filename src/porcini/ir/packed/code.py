@@ -69,6 +69,8 @@ class EdgeCode:
     apply: Callable[[int], int]
     channel: Callable[[int], Channel] | None = None
     fixed: Channel | None = None
+    among: tuple[Channel, ...] | None = None
+    """The channels that it may be: a cell of an array that nobody assigns to."""
     values: Callable[[int], tuple[int, ...]] | None = None
     wanted: Callable[[int], tuple[int | None, ...]] | None = None
     accept: Callable[[int, tuple[int, ...]], int] | None = None
@@ -281,6 +283,9 @@ class Coder:
             return self._object(self.channels[known])
         return f"around.channel(s, {self.expr(channel)})"
 
+    def _among(self, channel: Expr) -> tuple[Channel, ...] | None:
+        return among(channel, self.channels)
+
     def _pattern(self, pattern: Sequence[Expr | None]) -> str:
         return _tuple(["None" if part is None else self.expr(part) for part in pattern])
 
@@ -301,6 +306,7 @@ class Coder:
         channel = self._define("s", f"    return {c}")
         known = self.constants.of(talk.channel)
         fixed = self.channels.get(known) if known is not None else None
+        among = (fixed,) if fixed is not None else self._among(talk.channel)
         if isinstance(talk, Send):
             values = _tuple([self.expr(value) for value in talk.values])
             return EdgeCode(
@@ -315,6 +321,7 @@ class Coder:
                 ),
                 channel,
                 fixed,
+                among,
                 values=self._define("s", f"    return {c}.fits({values})"),
                 accept=self._define("s, m", *rest, "    return s"),
             )
@@ -339,6 +346,7 @@ class Coder:
             ),
             channel,
             fixed,
+            among,
             wanted=self._define("s", f"    return {pattern}"),
             accept=self._define("s, m", *stores, *rest, "    return s"),
         )
@@ -388,6 +396,13 @@ class Coder:
         source = "\n".join([f"def f({parameters}):", *lines])
         exec(compile(source, "<packed>", "exec"), self._space)
         return self._space.pop("f")
+
+
+def among(channel: Expr, known: Mapping[int, Channel]) -> tuple[Channel, ...] | None:
+    """The channels that an expression may name, if it is a cell of an array of them that nobody assigns to."""
+    if isinstance(channel, Load) and channel.var.constant and not channel.var.set_up and not channel.var.local:
+        return tuple(known[number] for number in channel.var.initial if number in known) or None
+    return None
 
 
 def _tuple(parts: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ from porcini.ir.packed.program import (
     walk,
 )
 from porcini.ir.packed.space import Move, may_meet
-from porcini.ir.packed.system import PackedSystem, rendezvous
+from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import NOTHING, Touch, Toucher
 
 ANYTHING = -1
@@ -162,7 +162,7 @@ class Relations:
             if rendezvous(code):
                 if isinstance(code.edge.talk, Send):
                     self._meetings(process, point, number)
-                if code.fixed is not None:
+                if always_meets(code):
                     continue
             run = self._followed(here.touches[number], process, code)
             self._add(((process, point),), (code,), run, self._guards(process, code, point), None)

@@ -20,7 +20,7 @@ from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Crew, Process
 from porcini.ir.packed.program import MOST_PROCESSES, Receive, Send, Start
-from porcini.ir.packed.system import PackedSystem, Step, rendezvous
+from porcini.ir.packed.system import PackedSystem, Step, always_meets, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
 
 _SAMPLE = 512
@@ -97,7 +97,7 @@ def _separable(crew: Crew, process: Process) -> bool:
         if any(edge.holds for edge in sends):
             return False
     sent = [code for code in _talking(process, Send) if rendezvous(code)]
-    if any(code.fixed is None for code in sent) or not sent:
+    if not sent or not all(map(always_meets, sent)):
         return False
     into_atomic = any(edge.holds for point in process.template.points for edge in point.edges)
     if into_atomic:
@@ -191,7 +191,9 @@ class Space:
         if moves is None:
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            if other is not None:
+            if other is not None and not mask:
+                found = []  # nothing can be sent and received where these two stand
+            elif other is not None:
                 found = self.system.meetings_of(s, crew, process, other)
             else:
                 found = self.system.steps_of(s, crew, process, meetings=len(seen.units[process]) == 1)
@@ -330,4 +332,6 @@ def may_meet(sent: EdgeCode, received: EdgeCode) -> bool:
     """May these two be the halves of one rendezvous?"""
     if not rendezvous(received):
         return False
-    return sent.fixed is None or received.fixed is None or sent.fixed.id == received.fixed.id
+    if sent.among is None or received.among is None:
+        return True
+    return not {channel.id for channel in sent.among}.isdisjoint(channel.id for channel in received.among)

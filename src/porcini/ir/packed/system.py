@@ -256,11 +256,11 @@ class PackedSystem:
         """The rendezvous in which one process sends to another."""
         found: list[Step] = []
         for code in process.at(s).edges:
-            if isinstance(code.edge.talk, Send) and code.fixed is not None and code.fixed.capacity == 0:
+            if isinstance(code.edge.talk, Send) and always_meets(code):
                 try:
                     found += self._meetings(s, crew, process, code, (other,))
-                except RunError as problem:
-                    found.append(self._failed(s, process, code, problem))
+                except RunError:
+                    continue  # `steps_of` tells of it
         return found
 
     def steps_of(
@@ -275,7 +275,8 @@ class PackedSystem:
             if code.edge.otherwise:
                 waiting.append(code)
                 continue
-            if not meetings and code.fixed is not None and code.fixed.capacity == 0:
+            if not meetings and always_meets(code):
+                found += self._broken(s, process, code)
                 continue
             made = self._steps_by(s, crew, process, code, quiet)
             if made:
@@ -299,6 +300,16 @@ class PackedSystem:
         except (RunError, CheckFailed) as problem:
             return [self._failed(s, process, code, problem)]
         return [self._settled(crew, Step(process, code, after))]
+
+    def _broken(self, s: int, process: Process, code: EdgeCode) -> list[Step]:
+        """A rendezvous that fails before anybody is met: an index, a division."""
+        if code.channel is not None and code.values is not None:
+            try:
+                code.channel(s)
+                code.values(s)
+            except RunError as problem:
+                return [self._failed(s, process, code, problem)]
+        return []
 
     def _partners(
         self, s: int, others: Sequence[Process], process: Process, code: EdgeCode
@@ -427,4 +438,11 @@ _RISKY = ("/", "%", "<<", ">>", "check")
 
 def rendezvous(code: EdgeCode) -> bool:
     """May an edge be one half of a rendezvous?"""
-    return isinstance(code.edge.talk, Send | Receive) and (code.fixed is None or code.fixed.capacity == 0)
+    if not isinstance(code.edge.talk, Send | Receive):
+        return False
+    return code.among is None or any(channel.capacity == 0 for channel in code.among)
+
+
+def always_meets(code: EdgeCode) -> bool:
+    """Is an edge one half of a rendezvous, whatever channel it means?"""
+    return code.among is not None and all(channel.capacity == 0 for channel in code.among)

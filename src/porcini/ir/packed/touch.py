@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from porcini.ir.packed.code import Constants
+from porcini.ir.packed.code import Constants, among
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
 from porcini.ir.packed.program import (
     Ask,
@@ -180,13 +180,14 @@ class Toucher:
         for part in (talk.channel, *parts):
             if part is not None:
                 wakes |= self.waking(part)
-        known = self._known(talk.channel)
+        known = self._among(talk.channel)
         if known is None:
             return wakes | SOME_CHANNEL
-        tail, head = self.resources("tail", known.id), self.resources("head", known.id)
-        if isinstance(talk, Send):
-            return wakes | head | UNKNOWN_CHANNEL
-        return wakes | tail | head | UNKNOWN_CHANNEL
+        for channel in known:
+            wakes |= self.resources("head", channel.id) | UNKNOWN_CHANNEL
+            if isinstance(talk, Receive):
+                wakes |= self.resources("tail", channel.id)
+        return wakes
 
     def _known(self, channel: Expr) -> Channel | None:
         number = self.constants.of(channel)
@@ -200,6 +201,11 @@ class Toucher:
         if known is not None and not 0 <= known < var.size:
             return 0
         return self.resources.cells(var, self.slot if var.local else -1, known)
+
+    def _among(self, channel: Expr) -> tuple[Channel, ...] | None:
+        """The channels that are meant, or may be; None if it could be any."""
+        known = self._known(channel)
+        return among(channel, self.channels) if known is None else (known,)
 
     def _cell(self, var: Var, index: Expr | None, written: bool) -> Touch:
         known = 0 if index is None else self.constants.of(index)
@@ -216,21 +222,27 @@ class Toucher:
         return Touch(bits=bits, reads=cells)
 
     def tested(self, channel: Expr) -> Touch:
-        known = self._known(channel)
-        if known is None:
+        found = self._among(channel)
+        if found is None:
             return Touch(bits=EVERYTHING, wide=SOME_CHANNEL)
-        ends = self.resources("tail", known.id) | self.resources("head", known.id)
-        return Touch(bits=known.mask, reads=ends, wide=UNKNOWN_CHANNEL)
+        touch = Touch(wide=UNKNOWN_CHANNEL)
+        for known in found:
+            ends = self.resources("tail", known.id) | self.resources("head", known.id)
+            touch |= Touch(bits=known.mask, reads=ends)
+        return touch
 
     def _talk(self, talk: Send | Receive) -> Touch:
-        known = self._known(talk.channel)
-        if known is None:
+        found = self._among(talk.channel)
+        if found is None:
             return Touch(bits=EVERYTHING, effects=SOME_CHANNEL | UNKNOWN_CHANNEL, wide=SOME_CHANNEL)
-        tail, head = self.resources("tail", known.id), self.resources("head", known.id)
-        ends = tail if isinstance(talk, Send) else head
-        if isinstance(talk, Send) and talk.ordered:
-            ends |= head  # it may become the first
-        return Touch(bits=known.mask, reads=ends, writes=ends, effects=SOME_CHANNEL, wide=UNKNOWN_CHANNEL)
+        touch = Touch(effects=SOME_CHANNEL, wide=UNKNOWN_CHANNEL)
+        for known in found:
+            tail, head = self.resources("tail", known.id), self.resources("head", known.id)
+            ends = tail if isinstance(talk, Send) else head
+            if isinstance(talk, Send) and talk.ordered:
+                ends |= head  # it may become the first
+            touch |= Touch(bits=known.mask, reads=ends, writes=ends)
+        return touch
 
     def _remote(self, pid: Expr, var: Var | None) -> Touch:
         slot = self.constants.of(pid)

@@ -295,8 +295,7 @@ class PackedView:
             writes |= self._all_channels
         if touch.wide & (SOME_POINT | SOME_VARIABLE):
             reads |= self._all_private
-        if code.fixed is not None:
-            writes.add(Location(code.fixed.name))
+        writes |= {Location(channel.name) for channel in code.among or ()}
         return Footprint(frozenset(reads | writes), frozenset(writes))
 
     def _locations(self, mask: int) -> Iterator[Location]:
