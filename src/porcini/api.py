@@ -1,4 +1,4 @@
-"""What a library user calls: `load`, `run`, `explore`, `permute`, `replay`.
+"""What a library user calls: `load`, `run`, `explore`, `check`, `symbolic`, `permute`, `replay`.
 
 Each takes a model, or the path of one, and answers with a `Report`.
 """

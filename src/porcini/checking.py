@@ -218,8 +218,8 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
     for states in (lasso.stem, (lasso.stem[-1], *lasso.loop)):
         events: list[Event] = []
         for before, after in pairwise(states):
-            if before == after:
-                continue
+            if before == after and after not in question.graph.successors(before):
+                continue  # it has ended, and stays as it is
             steps = list(question.graph.way(before, after))
             events += steps
             notes += [""] * (len(steps) - 1) + [_changes(letter, question.letter(after), atoms)]

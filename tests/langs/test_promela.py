@@ -470,3 +470,10 @@ def test_else_of_an_if_that_comes_first_in_an_option() -> None:
 def states(source: str) -> list[dict]:
     report = porcini.explore(porcini.loads(source, "pml"))
     return sorted((dict(outcome.state) for outcome in report.outcomes), key=str)
+
+
+def test_a_loop_of_one_step_that_changes_nothing_is_a_loop() -> None:
+    model = porcini.loads("byte x; active proctype P() { do :: x = 0 od }", "pml")
+    trail = porcini.check(model, ltl="<> (x == 1)").trail
+    assert trail is not None and len(trail.loop) == 1
+    assert porcini.replay(model, trail.stem.schedule, loop=trail.loop.schedule).trail is not None

@@ -35,7 +35,7 @@ class PackedGraph:
         return [names.named(event) for event in events]
 
     def moves_by(self, state: int) -> list[tuple[int, int]]:
-        """The successors of a state, each with the process that moves; both do, in a rendezvous."""
+        """The successors of a state, each with the process that moves; in a rendezvous it is the sender."""
         space = self.space
         crew = space.crew(state)
         holder = state & HOLDER

@@ -6,7 +6,7 @@ crews that it is in. Most programs have few crews; which one a state has is told
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
 from porcini.ir.packed.layout import Channel, Layout
@@ -97,8 +97,8 @@ class Process:
         touch = Touch()
         for part in (code, *self.glued(code)):
             touch |= self.toucher.edge(part.edge)
-            if part.edge.otherwise or part.edge.glued:
-                touch |= self.point(part.edge.target).touch if part.edge.glued else Touch()
+            if part.edge.glued:
+                touch |= self.point(part.edge.target).touch
             if part.edge.holds:
                 then = self.point(part.edge.target).touch
                 touch |= Touch(then.bits, then.reads | then.writes, 0, 0, then.wide)
@@ -120,5 +120,3 @@ class Crew:
     """All processes of a state, by their numbers."""
 
     members: tuple[Process, ...]
-    notes: dict[str, object] = field(default_factory=dict)
-    """What others work out once per crew."""

@@ -91,16 +91,13 @@ def _units(crew: Crew, process: Process) -> list[_Unit]:
 def _separable(crew: Crew, process: Process) -> bool:
     """Does nothing else hang on whether a rendezvous is possible: no `else`, and nobody keeps the turn?"""
     for point in process.template.points:
-        sends = [edge for edge in point.edges if isinstance(edge.talk, Send)]
-        if sends and any(edge.otherwise or edge.glued for edge in point.edges):
+        if any(edge.holds for edge in point.edges):
             return False
-        if any(edge.holds for edge in sends):
+        sends = any(isinstance(edge.talk, Send) for edge in point.edges)
+        if sends and any(edge.otherwise or edge.glued for edge in point.edges):
             return False
     sent = [code for code in _talking(process, Send) if rendezvous(code)]
     if not sent or not all(map(always_meets, sent)):
-        return False
-    into_atomic = any(edge.holds for point in process.template.points for edge in point.edges)
-    if into_atomic:
         return False
     return not any(
         code.edge.holds and any(may_meet(a, code) for a in sent)
