@@ -1,8 +1,10 @@
 """Formulas and claims against models: what `api.check` is made of.
 
-formulas     from the command line, or the `ltl` blocks of a model
-Question     a model with the propositions of one formula: its states, its reduction, its letters
-trail        a lasso of states as two traces, with the propositions that change on the way
+    formulas     from the command line, or the `ltl` blocks of a model
+    Question     a model with the propositions of one formula: its states, its reduction, its letters
+    trail        a lasso of states as two traces, with the propositions that change on the way
+
+Everything is asked of the graph of states, whatever the language.
 """
 
 from __future__ import annotations

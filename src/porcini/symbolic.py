@@ -1,8 +1,10 @@
 """All inputs at once: what `api.symbolic` is made of.
 
-explored     one entry for each class of paths: its condition, how it ends, an input that takes it, a schedule
-matters      the exact condition on the inputs under which the order matters, and two runs that show it
-cases        the same entries as tests: an input, a schedule, and what must come of them
+    explored     one entry for each class of paths: its condition, how it ends, an input that takes it, a schedule
+    matters      the exact condition on the inputs under which the order matters, and two runs that show it
+    cases        the same entries as tests: an input, a schedule, and what must come of them
+
+The search itself is `engines.symbolic`, the comparison of endings `properties.for_inputs`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """When are two traces the same? P3's parameter, behind one protocol.
 
-InterferenceFree   steps of different processes that touch nothing in common, one of them writing (Def. 3.7)
-Commuting          steps that a solver proves to commute in every state: `x := x` and `x < 3` do
-Semantic           the same; and whole traces are one if one is a permutation of the other, they end in equal
-                   states and have equivalent path conditions (Def. 3.1, 3.2), decided by a solver
+    InterferenceFree   steps of different processes that touch nothing in common, one of them writing (Def. 3.7)
+    Commuting          steps that a solver proves to commute in every state: `x := x` and `x < 3` do
+    Semantic           the same; and whole traces are one if one is a permutation of the other, they end in equal
+                       states and have equivalent path conditions (Def. 3.1, 3.2), decided by a solver
+
+The symbolic engine is told which one to use; steps of one process are never swapped.
 """
 
 from __future__ import annotations
