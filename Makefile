@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check bench bench-actors bench-promela soak clean
+.PHONY: demo test check bench bench-actors bench-promela bench-maude soak clean
 
 demo: $(READY)
 	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
 	$(BIN)/porcini explore examples/abs/account.abs || test $$? -eq 1
 	$(BIN)/porcini check examples/promela/mutex.pml
+	$(BIN)/porcini check examples/maude/table.maude --ltl '[] ~ (eats(0) /\ eats(1))'
 	$(BIN)/porcini symbolic examples/par/withdrawals.par || test $$? -eq 1
 
 test: $(READY)
@@ -33,12 +34,15 @@ bench-actors: $(READY)
 bench-promela: $(READY)
 	$(BIN)/python benchmarks/promela.py $(ARGS)
 
+bench-maude: $(READY)
+	$(BIN)/python benchmarks/maude.py $(ARGS)
+
 soak: $(READY)
 	$(BIN)/python tests/soak.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,spot]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,spot,maude]"
 	touch $(READY)
 
 clean:

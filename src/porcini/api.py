@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from porcini.checking import Named, check_formula, check_never, formulas_of, given_formula
+from porcini.checking import Named, check_by_maude, check_formula, check_never, formulas_of, given_formula
 from porcini.checking import verify_reduction as compare_reduced
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
@@ -20,6 +20,7 @@ from porcini.core.execution import Dependence
 from porcini.core.reports import Counterexample, Counts, Outcome, PropertyName, Report, TraceEntry, Trail
 from porcini.core.systems import Value
 from porcini.core.traces import Trace
+from porcini.engines.ample import Ample
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, COMPLETE, ENGINES, Options
 from porcini.engines.fagiani import Seeds
 from porcini.engines.limits import Limits
@@ -39,13 +40,15 @@ from porcini.ir.packed.view import PackedView
 from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import StepGraph
 from porcini.ir.text import show
-from porcini.langs import actors, gcl, par, promela
+from porcini.langs import actors, gcl, maude, par, promela
+from porcini.properties.ltl.formula import atoms as ltl_atoms
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
 from porcini.symbolic import cases, concrete, explored
 
 T = TypeVar("T")
-Source = Graph | StepGraph | promela.Model
+Source = Graph | StepGraph | promela.Model | maude.Model
+System = GraphSystem | StepSystem | PackedView | maude.MaudeSystem
 Loader = Callable[[str, str, Mapping[str, str]], Source]
 LANGUAGES: dict[str, Loader] = {
     "gcl": lambda source, file, _: gcl.load(source, file),
@@ -79,15 +82,17 @@ class Model:
     source: str
     graph: Source
 
-    def system(
-        self, inputs: Mapping[str, Value] | None = None, *, optimise: bool = False
-    ) -> GraphSystem | StepSystem | PackedView:
+    def system(self, inputs: Mapping[str, Value] | None = None, *, optimise: bool = False) -> System:
         """The compiled program, with a value for each of its inputs; `optimise` for searches that keep states."""
         given = dict(inputs or {})
         if isinstance(self.graph, promela.Model):
             if given:
                 raise InputError("Promela models have no inputs", file=self.file, hint="-D N=3 defines a macro")
             return PackedView(self.graph.program, optimise=optimise)
+        if isinstance(self.graph, maude.Model):
+            if given:
+                raise InputError("rewrite theories have no inputs", file=self.file, hint="`initial` says them all")
+            return maude.MaudeSystem(self.graph)
         for name, value in given.items():
             type_ = self.graph.inputs.get(name)
             if type_ is None:
@@ -111,7 +116,7 @@ class Model:
 
     def takes(self, engine: str) -> bool:
         """Is an engine for programs of this kind?"""
-        if isinstance(self.graph, promela.Model):
+        if isinstance(self.graph, promela.Model | maude.Model):
             return engine not in (*BY_FORMULAS, *BY_ACTORS)
         return engine not in (BY_FORMULAS if isinstance(self.graph, StepGraph) else BY_ACTORS)
 
@@ -123,11 +128,15 @@ class Model:
         if isinstance(self.graph, promela.Model):
             program = self.graph.program
             return {v.name for v in program.globals} | {channel.name for channel in program.channels}
+        if isinstance(self.graph, maude.Model):
+            system = maude.MaudeSystem(self.graph)
+            return set(system.observe(system.initial()))
         return {variable.name for variable in self.graph.variables if "#" not in variable.name}
 
 
-def load(file: str | Path, *, defines: Mapping[str, str] | None = None) -> Model:
-    """Read a program. What is wrong with it is an `InputError` that says where; `defines` are macros of Promela.
+def load(file: str | Path, *, defines: Mapping[str, str] | None = None, por: str | None = None) -> Model:
+    """Read a program. What is wrong with it is an `InputError` that says where; `defines` are macros of Promela,
+    `por` names the description of a rewrite theory.
 
     >>> load("examples/gcl/vineyard.gcl").language
     'gcl'
@@ -147,7 +156,12 @@ def load(file: str | Path, *, defines: Mapping[str, str] | None = None) -> Model
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise InputError(f"is not UTF-8 text (byte {problem.start})", file=str(file)) from None
-    return loads(text, source_path.suffix.removeprefix("."), str(file), defines=defines)
+    language = source_path.suffix.removeprefix(".")
+    if por is not None and language != "maude":
+        raise InputError("a description is for rewrite theories only", file=str(file))
+    if language == "maude":
+        return Model(str(file), language, text, maude.load(str(file), por))
+    return loads(text, language, str(file), defines=defines)
 
 
 def loads(
@@ -158,8 +172,10 @@ def loads(
     >>> explore(loads("x |-> 0, True |> spawn(True |> x := 1); True |> x := 2")).verdict
     'violated'
     """
+    if language == "maude":
+        raise InputError("a rewrite theory is read from a file, with its description", file=file)
     if language not in LANGUAGES:
-        known = ", ".join("." + ending for ending in LANGUAGES)
+        known = ", ".join("." + ending for ending in (*LANGUAGES, "maude"))
         raise InputError(f"unknown language `.{language}`", file=file, hint=f"known: {known}")
     if defines and language != "pml":
         raise InputError("macros are defined for Promela only", file=file)
@@ -249,8 +265,8 @@ def explore(
     """
     model = _model(model)
     search = _named("engine", engine, ENGINES)
-    if independence == "semantic" and model.language == "pml":
-        raise InputError("Promela knows syntactic independence only", file=model.file)
+    if independence == "semantic" and model.language in ("pml", "maude"):
+        raise InputError(f".{model.language} knows syntactic independence only", file=model.file)
     dependence = _named("independence", independence, INDEPENDENCES)()
     if independence == "semantic" and engine in _WITHOUT_SEMANTIC:
         raise InputError(f"engine `{engine}` knows syntactic independence only")
@@ -276,15 +292,16 @@ def explore(
         independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
         counterexample=shrunk(violation[1]) if violation else None,
-        notes=dependence.notes() + _noticed(system) + _advice(tally, engine, violation is not None),
+        notes=dependence.notes() + _noticed(model, system) + _advice(tally, engine, violation is not None),
     )
 
 
-def _noticed(system: GraphSystem | StepSystem | PackedView) -> tuple[str, ...]:
+def _noticed(model: Model, system: System) -> tuple[str, ...]:
     """What the program did that should be known."""
-    if not isinstance(system, PackedView):
-        return ()
-    return tuple(system.noticed())
+    if isinstance(system, maude.MaudeSystem):
+        assert isinstance(model.graph, maude.Model)
+        return (*model.graph.notes, *system.noticed())
+    return tuple(system.noticed()) if isinstance(system, PackedView) else ()
 
 
 def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
@@ -298,6 +315,7 @@ def check(
     model: Model | str | Path,
     *,
     ltl: str | None = None,
+    engine: str | None = None,
     first: bool = False,
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
@@ -306,7 +324,8 @@ def check(
     watch: Watcher | None = None,
 ) -> Report:
     """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
-    instead of all that, one formula.
+    instead of all that, one formula. Formulas about rewrite theories are checked by Maude itself, unless the
+    engine is to be `graph`.
 
     >>> check("examples/gcl/vineyard.gcl").verdict
     'holds'
@@ -315,8 +334,12 @@ def check(
     """
     model = _model(model)
     options = options or Options()
+    if engine not in (None, "graph") and not (engine == "maude" and model.language == "maude" and ltl is not None):
+        raise InputError(f"`check` does not go by engine `{engine}` here", hint="graph, or maude for a formula")
     if ltl is not None:
         named = given_formula(ltl, model.graph)
+        if isinstance(model.graph, maude.Model) and engine != "graph":
+            return _check_by_maude(model, model.graph, named, limits, options)
         return _check_formula(model, named, inputs, limits, options, watch)
     claimed = isinstance(model.graph, promela.Model) and bool(model.graph.nevers)
     found = explore(
@@ -347,6 +370,29 @@ def _check_never(
     tally = Tally(limits or Limits(), None, watch=watch)
     trail, notes = check_never(source, lambda optimise: model.system(optimise=optimise), tally, options)
     return _with_trail(_report(model, "check", tally, engine="graph", property="never", notes=notes), trail)
+
+
+def _check_by_maude(
+    model: Model, source: maude.Model, named: Named, limits: Limits | None, options: Options
+) -> Report:
+    tally = Tally(limits or Limits(), None)
+    trail, notes = check_by_maude(source, named, tally, options)
+    notes = (*source.notes, *notes)
+    return _with_trail(_report(model, "check", tally, engine="maude", property=named.name, notes=notes), trail)
+
+
+def transform(
+    model: Model | str | Path, *, ltl: str | None = None, ample: Ample = "closure", load: str | None = None
+) -> str:
+    """P1: a rewrite theory with partial order reduction built in, as text for Maude. `ltl` is a formula whose
+    propositions must be seen; `load` is what the text is to load first.
+    """
+    model = _model(model)
+    if not isinstance(model.graph, maude.Model):
+        raise InputError("only rewrite theories can be transformed", file=model.file, hint=".maude")
+    watched = ltl_atoms(given_formula(ltl, model.graph).formula) if ltl is not None else ()
+    texts = tuple(dict.fromkeys(atom.text for atom in watched))
+    return model.graph.transformed(ample, texts, load)
 
 
 def _with_trail(report: Report, trail: Trail | None) -> Report:
@@ -421,6 +467,8 @@ def _check_formula(
     trail, notes = check_formula(
         model.graph, lambda optimise: model.system(inputs, optimise=optimise), named, tally, options
     )
+    if isinstance(model.graph, maude.Model):
+        notes = (*model.graph.notes, *notes)
     return _with_trail(_report(model, "check", tally, engine="graph", property=named.name, notes=notes), trail)
 
 

@@ -35,7 +35,7 @@ from porcini.ir.packed.claims import NeverClaim
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.view import PackedView
-from porcini.langs import gcl, promela
+from porcini.langs import gcl, maude, promela
 from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
@@ -77,7 +77,8 @@ def given_formula(text: str, source: object) -> Named:
         for block in source.syntax.formulas:
             if block.name == text.strip():
                 return next(named for named in formulas_of(source) if named.name == f"ltl {block.name}")
-    return Named(f"ltl {text}", parse(text, file="--ltl", source=text), "--ltl", text)
+    read = text.replace("~", "!") if isinstance(source, maude.Model) else text  # as Maude writes it
+    return Named(f"ltl {text}", parse(read, file="--ltl", source=text), "--ltl", text)
 
 
 @dataclass(slots=True)
@@ -117,7 +118,9 @@ def asked(source: object, make: Maker, named: Named, atoms: Sequence[ltl.Atom], 
         return Question(graph, propositions.letter, chooser, shown, notes)
     if isinstance(system, GraphSystem):
         return _asked_of_graph(system, atoms, options, reduced, notes)
-    raise InputError("formulas are for .gcl, .par and .pml models")
+    if isinstance(system, maude.MaudeSystem):
+        return _asked_of_terms(system, atoms, options, reduced, notes)
+    raise InputError("formulas are for .gcl, .par, .pml and .maude models")
 
 
 def _asked_of_graph(
@@ -137,6 +140,16 @@ def _asked_of_graph(
     lookahead: Any = GraphLookahead(system.graph)
     chooser = AmpleSets(graph, lookahead, options.ample, frozenset(seen)) if reduced else None
     return Question(graph, letter, chooser, [atom.text for atom in atoms], notes)
+
+
+def _asked_of_terms(
+    system: Any, atoms: Sequence[ltl.Atom], options: Options, reduced: bool, notes: tuple[str, ...]
+) -> Question:
+    """The states of a rewrite theory, with what its propositions see."""
+    graph = SystemGraph(system)
+    letter = system.letter([(atom.text, atom.place) for atom in atoms])
+    ample = AmpleSets(graph, system, options.ample, letter=letter) if reduced else None
+    return Question(graph, letter, ample, [atom.text for atom in atoms], notes)
 
 
 def check_formula(
@@ -162,6 +175,62 @@ def check_formula(
     if lasso is None:
         return None, notes
     return as_written(make, trail_of(question, lasso)), notes
+
+
+def check_by_maude(
+    source: maude.Model, named: Named, tally: Tally, options: Options
+) -> tuple[Trail | None, tuple[str, ...]]:
+    """The same by Maude's own checker, on the theory with the reduction built in."""
+    atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
+    notes: tuple[str, ...] = ()
+    reduced = options.reduction != "none"
+    if reduced and ltl.has_next(named.formula):
+        reduced, notes = False, ("X counts steps: no reduction",)
+    if options.fair:
+        raise InputError("Maude's checker knows no fairness", hint="--engine graph")
+    system = maude.MaudeSystem(source)
+    try:
+        question = _asked_of_terms(system, atoms, options, False, ())
+    except InputError as problem:
+        problem.file, problem.source = named.file, named.source
+        raise
+    answers: list[maude.Answer] = []
+
+    def work(_: Tally) -> None:
+        answers.append(
+            maude.ask(
+                source,
+                _in_maude(named.formula),
+                [atom.text for atom in atoms],
+                heuristic=options.ample if reduced else None,
+                timeout=tally.limits.timeout,
+                most=tally.limits.max_states,
+            )
+        )
+
+    tally.explore(work)
+    if not answers:
+        return None, notes
+    tally.counts.states = answers[0].states
+    if answers[0].holds:
+        return None, notes
+    return trail_of(question, Lasso(*system.along(answers[0].stem, answers[0].loop))), notes
+
+
+def _in_maude(formula: ltl.Formula) -> str:
+    """A formula in Maude's syntax."""
+    match formula:
+        case ltl.Constant(value):
+            return "True" if value else "False"
+        case ltl.Atom(text):
+            return f"({text})"
+        case ltl.Not(operand):
+            return f"(~ {_in_maude(operand)})"
+        case ltl.Next(operand):
+            return f"(O {_in_maude(operand)})"
+        case ltl.And(left, right) | ltl.Or(left, right) | ltl.Until(left, right) | ltl.Release(left, right):
+            sign = {ltl.And: "/\\", ltl.Or: "\\/", ltl.Until: "U", ltl.Release: "R"}[type(formula)]
+            return f"({_in_maude(left)} {sign} {_in_maude(right)})"
 
 
 def check_never(

@@ -80,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away; that is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
+    if report is None:
+        return 0
     return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
 
 
@@ -122,6 +124,7 @@ def _show(report: Report, options: argparse.Namespace) -> None:
     else:
         given = [f"-D {quote(item)} " for item in options.define]
         given += [f"--input {quote(item)} " for item in options.input]
+        given += [f"--por {quote(options.por)} "] if options.por else []
         print_report(report, make_console(), "".join(given))
     if getattr(options, "printf", False) and not options.json:
         sys.stdout.write("".join(report.said))
@@ -137,7 +140,7 @@ def _model(options: argparse.Namespace) -> api.Model:
         if not name.strip().isidentifier():
             raise InputError(f"-D wants NAME or NAME=TEXT, not {item!r}")
         defines[name.strip()] = text.strip() if sign else "1"
-    return api.load(options.file, defines=defines)
+    return api.load(options.file, defines=defines, por=options.por)
 
 
 def _run(options: argparse.Namespace) -> Report:
@@ -224,6 +227,7 @@ def _check(options: argparse.Namespace) -> Report:
         return api.check(
             model,
             ltl=options.ltl,
+            engine=options.engine,
             first=options.first,
             observe=options.observe,
             inputs=inputs,
@@ -231,6 +235,24 @@ def _check(options: argparse.Namespace) -> Report:
             options=told,
             watch=watch,
         )
+
+
+def _transform(options: argparse.Namespace) -> Report | None:
+    """Print a theory; there is nothing to report."""
+    target = Path(options.output) if options.output else None
+    base = target.parent if target else Path()
+    text = api.transform(
+        _model(options), ltl=options.ltl, ample=options.ample, load=os.path.relpath(options.file, base)
+    )
+    options.printed = True
+    if target is None:
+        print(text)
+        return None
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot be written: {problem.strerror}", file=str(target)) from None
+    return None
 
 
 def _symbolic(options: argparse.Namespace) -> Report:
@@ -356,6 +378,7 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     check = _command(commands, "check", "every reachable state: can it deadlock, can it fail?", _check)
     check.add_argument("--ltl", metavar="PHI", help="check this formula instead, or the `ltl` block of this name")
+    check.add_argument("--engine", choices=("graph", "maude"), help="for formulas about .maude (default: maude)")
     check.add_argument("--fairness", choices=("none", "weak"), default="none", help="who can always move, does")
     check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
     check.add_argument(
@@ -372,6 +395,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")
     check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")
+    transform = _command(commands, "transform", "print a theory with the reduction built in (.maude)", _transform)
+    transform.add_argument("-o", metavar="OUT.maude", dest="output", help="where to write it (default: print it)")
+    transform.add_argument("--ltl", metavar="PHI", help="a formula whose propositions must be seen")
+    transform.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
     symbolic = _command(commands, "symbolic", "all inputs at once: for which does the order matter?", _symbolic)
     symbolic.add_argument(
         "--equivalence", choices=tuple(EQUIVALENCES), default="syntactic", help="when two orders are one"
@@ -403,11 +430,14 @@ def _command(
     commands: argparse._SubParsersAction[_Parser],
     name: str,
     summary: str,
-    function: Callable[[argparse.Namespace], Report],
+    function: Callable[[argparse.Namespace], Report | None],
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
     command.set_defaults(command=function, printed=False)
-    command.add_argument("file", metavar="FILE", help="a program: .gcl, .par, .abs or .pml")
+    command.add_argument("file", metavar="FILE", help="a program: .gcl, .par, .abs, .pml or .maude")
+    command.add_argument(
+        "--por", metavar="FILE.toml", help="the description of a theory (default: FILE with .toml)"
+    )
     command.add_argument("-D", metavar="N=TEXT", action="append", default=[], dest="define", help="a macro (.pml)")
     command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")

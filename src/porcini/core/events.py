@@ -65,6 +65,8 @@ class Action:
     enabled: bool = True
     decides: frozenset[Location] = NOWHERE
     shifting: bool = False
+    awaits: frozenset[Location] = NOWHERE
+    """What it reads only to know whether it can go on: once it can, no write of these stops it or changes it."""
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

@@ -6,7 +6,8 @@ P1's conditions, with its errata corrected:
 - C'1: the actions of the chosen processes, enabled or not, are independent of all that every *other* process may
   still do, enabled or not, with what it may spawn (erratum 1). All choices of a process belong together (erratum
   2), and every process of a set is taken, not one of them (erratum 3).
-- C2: with a formula, nothing of the set that is enabled writes what the formula looks at. C3 is the search's.
+- C2: with a formula, nothing of the set that is enabled writes what the formula looks at, or else changes what it
+  sees. C3 is the search's.
 
 `single` tries one process at a time; `closure` adds to a process those whose future depends on it, until none is
 left.
@@ -14,7 +15,7 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Literal
 
 from porcini.core.events import Action, Event, FailureKind
@@ -84,42 +85,46 @@ class AmpleSets:
         lookahead: Lookahead[State],
         heuristic: Ample,
         visible: frozenset[Location] = NOWHERE,
+        letter: Callable[[State], int] | None = None,
     ) -> None:
         self.graph = graph
         self.visible = visible
+        self.letter = letter
+        """What a formula sees of a state, where it is not known by which locations."""
         self.lookahead = lookahead
         self.heuristic = heuristic
 
     def chosen(self, state: State) -> Choice[State] | None:
         actions = self.graph.system.actions(state)
-        ample = self._ample(state, actions)
-        if ample is None or (self.visible and any(self._seen(a) for a in actions if a.pid in ample)):
-            return None
-        after = self.graph.after(state, [action for action in actions if action.pid in ample])
         able = frozenset(action.pid for action in actions if action.enabled)
-        return Choice(after, able & ample, able)
+        if len(able) < 2:
+            return None
+        for ample in self._amples(state, actions, able):
+            taken = [action for action in actions if action.pid in ample]
+            if self.visible and any(self._seen(action) for action in taken):
+                continue
+            after = self.graph.after(state, taken)
+            if self.letter is None or all(self.letter(each) == self.letter(state) for each in after):
+                return Choice(after, able & ample, able)
+        return None
 
     def _seen(self, action: Action) -> bool:
         """C2: may what an action does be seen by the formula?"""
         return action.enabled and (action.footprint.opaque or not self.visible.isdisjoint(action.footprint.writes))
 
-    def _ample(self, state: State, actions: Sequence[Action]) -> set[Pid] | None:
-        """Processes whose actions are enough here; None for all of them."""
-        able = {action.pid for action in actions if action.enabled}
-        if len(able) < 2:
-            return None
+    def _amples(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[set[Pid]]:
+        """Sets of processes whose actions are enough here, small ones first."""
+        waiting = {action.pid for action in actions if not action.enabled}
         now: dict[Pid, Footprint] = {}
         for action in actions:
-            now[action.pid] = now.get(action.pid, EMPTY) | action.footprint
+            foot = action.footprint
+            if action.awaits and action.pid not in waiting:
+                foot = Footprint(foot.reads - action.awaits, foot.writes, foot.opaque)
+            now[action.pid] = now.get(action.pid, EMPTY) | foot
         later = {pid: self.lookahead.may_still_do(state, pid) for pid in now}
-        best: set[Pid] | None = None
-        for pid in now:
-            if pid not in able:
-                continue
-            chosen = self._grown({pid}, now, later)
-            if chosen is not None and len(chosen & able) < len(best & able if best else able):
-                best = chosen
-        return best
+        found = [grown for pid in now if pid in able and (grown := self._grown({pid}, now, later)) is not None]
+        found = [ample for ample in found if len(ample & able) < len(able)]
+        return sorted(found, key=lambda ample: len(ample & able))
 
     def _grown(self, chosen: set[Pid], now: dict[Pid, Footprint], later: dict[Pid, Footprint]) -> set[Pid] | None:
         """The set with all that its actions depend on, or None if it may not grow and would have to."""

@@ -76,8 +76,8 @@ def _by_states(program: Program, tally: Tally, options: Options) -> None:
     assert isinstance(program, TransitionSystem), "all that are loaded from files are"
     graph = SystemGraph(program)
     reduction: Chooser[Any] | None = None
-    if isinstance(program, GraphSystem) and options.reduction != "none":
-        lookahead: Any = GraphLookahead(program.graph)
+    lookahead: Any = GraphLookahead(program.graph) if isinstance(program, GraphSystem) else program
+    if options.reduction != "none" and hasattr(lookahead, "may_still_do"):
         reduction = AmpleSets(graph, lookahead, options.ample)
     Graph(graph, reduction, tally).explore(options.search)
 

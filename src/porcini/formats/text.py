@@ -96,7 +96,7 @@ def _verdict(report: Report) -> str:
     runs = _count(report.counts.executions, "permutation" if report.command == "permute" else "execution")
     ways = _count(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
-    if report.engine == "graph":
+    if report.engine in ("graph", "maude"):
         states = _count(report.counts.states, "state")
         seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
     elif report.command == "explore":
@@ -448,6 +448,8 @@ def _print_one(outcome: Outcome, console: Console) -> None:
 
 def _footer(report: Report) -> str:
     counts = report.counts
+    if report.engine == "maude":  # it counts states only
+        return f"engine maude: {_count(counts.states, 'state')}, {report.seconds:.2f} s"
     if report.engine == "graph":
         parts = [_count(counts.executions, "end state")]
     else:

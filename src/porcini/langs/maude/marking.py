@@ -1,0 +1,178 @@
+"""The marked-state theory (P1, section 3.2): threads carry a flag, and only those with the flag move, one step
+at a time.
+
+    enabled(U, B)       a thread with its flag
+    ready(S)            a state before a step; P1's `{_}`
+    moved(S, T)         a state after a step of thread T; P1's `[_]`. No rule applies to it
+
+Every use of threads as parts of a state becomes one of marked threads, in operators, equations, propositions and
+rules. A rule for a part of a state is given the rest of it, as context: `ready` and `moved` stand around whole
+states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from porcini.core.errors import InputError
+from porcini.langs.maude.signature import Signature
+from porcini.langs.maude.terms import Apply, Attributes, MetaModule, Node, Operator, Statement, Variable
+from porcini.langs.maude.theory import Theory, ThreadRule, fresh, names_of
+
+FALSE, TRUE = Apply("false", (), "Bool"), Apply("true", (), "Bool")
+_CONSTRUCTOR = Attributes(("ctor",))
+_FROZEN = Attributes(("ctor", "frozen"))
+RESERVED = ("enabled", "ready", "moved")
+
+
+@dataclass(slots=True)
+class Marked:
+    """The marked theory: its module, the signature to print it with, and its rules in their contexts."""
+
+    theory: Theory
+    module: MetaModule
+    signature: Signature
+
+    def in_context(self, rule: ThreadRule, flag: Callable[[str], Node]) -> tuple[Node, Node]:
+        """Both sides of a rule as whole states. `flag` gives the flag of its own thread."""
+        return _in_context(self.theory, rule, flag)
+
+
+def marked(theory: Theory) -> Marked:
+    _free_names(theory, RESERVED)
+    description = theory.description
+    subsorts: list[tuple[str, str]] = []
+    operators: list[Operator] = []
+    equations: list[Statement] = []
+    memberships: list[Statement] = []
+    sorts: list[str] = []
+    for module in theory.touched:
+        sorts += [sort for sort in module.sorts if sort not in sorts]
+        for low, high in module.subsorts:
+            part = low == description.thread and theory.in_states(high)
+            subsorts.append(("MThread" if part else low, high))
+        operators += [_operator(theory, each) for each in module.operators]
+        memberships += [_equation(theory, each) for each in module.memberships]
+        equations += [_equation(theory, each) for each in module.equations]
+    operators += [
+        Operator("enabled", (description.thread, "Bool"), "MThread", _CONSTRUCTOR),
+        Operator("ready", (description.state,), "MState", _FROZEN),
+        Operator("moved", (description.state, description.tid), "MState", _FROZEN),
+    ]
+    rules = tuple(_rule(theory, rule) for rule in theory.rules)
+    found = MetaModule(
+        f"{description.module}-MARKED",
+        tuple(theory.imports),
+        (*sorts, "MThread", "MState"),
+        tuple(dict.fromkeys(subsorts)),
+        tuple(dict.fromkeys(operators)),
+        tuple(memberships),
+        tuple(equations),
+        rules,
+    )
+    whole = MetaModule(
+        "", (), tuple(theory.signature.sorts), (), tuple(theory.signature.all_operators()), (), (), ()
+    )
+    return Marked(theory, found, Signature.of([whole, found]))
+
+
+def _free_names(theory: Theory, wanted: tuple[str, ...]) -> None:
+    taken = {operator.name for module in [*theory.touched, *theory.below] for operator in module.operators}
+    clash = sorted(taken & set(wanted))
+    if clash:
+        raise InputError(
+            f"the operator `{clash[0]}` has a name that the transformation needs",
+            file=str(theory.file),
+            hint=f"reserved: {', '.join(wanted)}",
+        )
+
+
+def _operator(theory: Theory, operator: Operator) -> Operator:
+    if not theory.makes_states(operator):
+        return operator
+    low = theory.description.thread
+    domain = tuple("MThread" if theory.signature.below(sort, low) else sort for sort in operator.domain)
+    return replace(operator, domain=domain)
+
+
+def with_flags(theory: Theory, node: Node, flag: Callable[[Node], Node], top: bool = True) -> Node:
+    """A term with its threads marked, where they are parts of a state."""
+    if top and theory.is_thread(node):
+        return Apply("enabled", (node, flag(node)))
+    if not isinstance(node, Apply):
+        return node
+    args: list[Node] = []
+    for number, arg in enumerate(node.args):
+        if theory.is_part(node, number):
+            args.append(Apply("enabled", (arg, flag(arg))))
+        else:
+            args.append(with_flags(theory, arg, flag, top=False))
+    return Apply(node.op, tuple(args), node.sort)
+
+
+def _equation(theory: Theory, equation: Statement) -> Statement:
+    """An equation that keeps the flags of threads; a thread that it makes is not marked."""
+    taken = names_of(equation)
+    flags: dict[Node | None, Node] = {}
+
+    def on_the_left(thread: Node) -> Node:
+        tid = theory.tid_of(thread) or thread
+        if tid not in flags:
+            flags[tid] = Variable(fresh(taken, "Flag"), "Bool")
+        return flags[tid]
+
+    def on_the_right(thread: Node) -> Node:
+        return flags.get(theory.tid_of(thread) or thread, FALSE)
+
+    top = not theory.is_thread(equation.left)  # an equation between threads goes on inside of its mark
+    left = with_flags(theory, equation.left, on_the_left, top)
+    condition = tuple(
+        (
+            kind,
+            with_flags(theory, a, on_the_left if kind == ":=" else on_the_right),
+            b if kind == ":" else with_flags(theory, b, on_the_right),
+        )
+        for kind, a, b in equation.condition
+    )
+    right = equation.right if equation.membership else with_flags(theory, equation.right, on_the_right, top)
+    return replace(equation, left=left, right=right, condition=condition)
+
+
+def _rule(theory: Theory, rule: ThreadRule) -> Statement:
+    left, right = _in_context(theory, rule, lambda _: TRUE)
+    condition = tuple(
+        (
+            kind,
+            with_flags(theory, a, lambda _: FALSE),
+            b if kind == ":" else with_flags(theory, b, lambda _: FALSE),
+        )
+        for kind, a, b in rule.statement.condition
+    )
+    ready, moved = Apply("ready", (left,)), Apply("moved", (right, rule.tid))
+    return replace(rule.statement, left=ready, right=moved, condition=condition)
+
+
+def _in_context(theory: Theory, rule: ThreadRule, flag: Callable[[str], Node]) -> tuple[Node, Node]:
+    taken = names_of(rule.statement)
+    own = flag(fresh(taken, "Flag"))
+
+    def of(thread: Node) -> Node:
+        return own if theory.tid_of(thread) == rule.tid else FALSE
+
+    left = with_flags(theory, rule.statement.left, of)
+    right = with_flags(theory, rule.statement.right, of)
+    kind = theory.signature.kind(theory.signature.least_sort(rule.statement.left))
+    if kind == theory.signature.kind(theory.thread_sort):
+        soup = theory.soup
+        if soup is not None and not any(
+            isinstance(part, Variable) and theory.signature.below(soup.range, part.sort) for part in rule.around
+        ):
+            rest = Variable(fresh(taken, "Ct"), soup.range)
+            left, right = Apply(soup.name, (left, rest)), Apply(soup.name, (right, rest))
+        for operator, number in reversed(theory.levels):
+            others = [Variable(fresh(taken, "Ct"), sort) for sort in operator.domain]
+            left, right = (
+                Apply(operator.name, (*others[:number], side, *others[number + 1 :])) for side in (left, right)
+            )
+    return left, right

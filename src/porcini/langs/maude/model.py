@@ -1,0 +1,152 @@
+"""A theory with its description, as the rest of Porcini sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from porcini.core.errors import InputError, Place
+from porcini.langs.maude import bindings
+from porcini.langs.maude.derived import Derived, derive
+from porcini.langs.maude.description import Description, read_description, wrong_value
+from porcini.langs.maude.reduction import Heuristic, transformed
+from porcini.langs.maude.steps import Steps
+from porcini.langs.maude.theory import Theory, read_theory
+
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """What was made of a theory, and need not be made again."""
+
+    engine: str | None = None
+    reduced: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Model:
+    """A rewrite theory that was read and checked."""
+
+    theory: Theory
+    _kept: _Kept = field(default_factory=_Kept)
+
+    @property
+    def description(self) -> Description:
+        return self.theory.description
+
+    @cached_property
+    def derived(self) -> Derived:
+        return derive(self.theory)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What Maude said, and what could not be derived."""
+        found = [str(warned) for warned in self.theory.warned]
+        if self.derived.unknown and not self.description.future:
+            found.append(
+                f"what threads may still do is not known: {self.derived.unknown}. A module with `future` can tell"
+            )
+        return tuple(found)
+
+    def transformed(self, heuristic: Heuristic, watched: tuple[str, ...] = (), load: str | None = None) -> str:
+        """The theory with partial order reduction, as text."""
+        return transformed(self.theory, heuristic, watched, load)
+
+    def reduced_module(self, heuristic: Heuristic, watched: tuple[str, ...]) -> bindings.Module:
+        """The same, loaded."""
+        name = f"{self.description.module}-POR"
+        key = heuristic, watched
+        if self._kept.reduced.get(key) is None:
+            self._enter(self.transformed(heuristic, watched))
+            self._kept.reduced = {key: name}  # there is one module of that name at a time
+        return bindings.module(name)
+
+    def engine_module(self) -> bindings.Module:
+        """The theory as it is, with what its rules mean for threads: for Porcini's own engines."""
+        if self._kept.engine is None:
+            self._kept.engine = f"{self.description.module}-ENGINE"
+            self._enter(self._engine_text(self._kept.engine))
+        return bindings.module(self._kept.engine)
+
+    def _engine_text(self, name: str) -> str:
+        description, theory = self.description, self.theory
+        steps = Steps(theory, self.derived, theory.signature, {}, marks=False)
+        return "\n".join(
+            [
+                f"mod {name} is",
+                *(f"  including {module} ." for module in description.modules),
+                *(f"  protecting {module} ." for module in ("EXT-BOOL", "NAT", "QID", "PORCINI")),
+                *(["  including MODEL-CHECKER ."] if description.propositions else []),
+                "",
+                steps.signature(),
+                *steps.declared(),
+                "",
+                *steps.text(),
+                "endm",
+                "",
+            ]
+        )
+
+    @staticmethod
+    def _enter(text: str) -> None:
+        wrong = [warned for warned in bindings.enter(text) if bindings.is_fatal(warned)]
+        if wrong:
+            raise AssertionError(f"Porcini bug: a generated module is wrong: {wrong[0].message}")
+
+    def initial_in(self, module: bindings.Module) -> bindings.Term:
+        """The initial state, in normal form."""
+        term = self.parsed(module, self.description.initial, "initial")
+        term.reduce()
+        sort = str(term.getSort())
+        if not self.theory.signature.below(sort, self.description.state):
+            message = f"`{self.description.initial}` is a {sort}, no {self.description.state}: {_short(str(term))}"
+            raise wrong_value(self.description, "initial", message)
+        return term
+
+    def parsed(self, module: bindings.Module, text: str, key: str) -> bindings.Term:
+        try:
+            return bindings.parse(module, text, f"`{key}`:")
+        except InputError as problem:
+            raise wrong_value(self.description, key, problem.message) from None
+
+    def proposition(self, module: bindings.Module, text: str, place: Place | None) -> bindings.Term:
+        """A proposition of a formula."""
+        if self.description.propositions is None:
+            raise InputError(
+                "the description names no propositions",
+                place=place,
+                hint='propositions = "A-MODULE" in the TOML file',
+            )
+        try:
+            term = bindings.parse(module, text, "the proposition")
+        except InputError as problem:
+            problem.place = place
+            raise
+        if str(term.getSort()) != "Prop":
+            raise InputError(f"`{text}` is a {term.getSort()}, no Prop", place=place)
+        return term
+
+    @property
+    def rules_with_anything(self) -> bool:
+        """May a step touch anything? Then any two steps may depend on each other."""
+        if self.description.dependence is None:
+            return any(accesses is None for accesses in self.derived.accesses.values())
+        return any(
+            getattr(node, "op", "") == "anything"
+            for module in self.theory.touched
+            if module.name == self.description.dependence
+            for equation in module.equations
+            for node in (equation.left, *getattr(equation.right, "args", ()), equation.right)
+        )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def load(file: str, por: str | None = None) -> Model:
+    """Read a theory and its description: FILE with `.toml`, unless another is named."""
+    path = Path(file)
+    bindings.maude()
+    description = read_description(Path(por) if por else path.with_suffix(".toml"))
+    return Model(read_theory(path, description))

@@ -1,0 +1,220 @@
+"""The theory with partial order reduction built in (P1, section 3.2 and 3.3), as a Maude module that a person
+can read.
+
+    transformed     the text: the marked theory, then the module that chooses ample sets
+    _statements     what it says about each rule: when a thread offers it, can take it, and what comes of it
+
+A state of it is `{ ready(S) | I }`: a state with marked threads, and what has to be remembered. Its only rule is
+`step`. After each step `MarkAmples` marks the threads that are enough:
+
+- C'1, corrected (erratum 1): nothing that *any* other thread may still do, enabled or not, conflicts with what the
+  chosen ones offer, enabled or not. All that a thread can do belongs together (erratum 2): threads are marked, not
+  transitions.
+- C2: none of their steps changes a proposition of the formula.
+- C3, by the state information: `left-out(T, S)` says that T could move at S and was left out, and has not moved
+since.
+  Back at S, T must not be left out again. P1 keeps such a pair for every state; here only for steps after which
+  threads have not become smaller. Along a circle of states that cannot be so at every step, which is enough, and
+  a program without loops needs to remember nothing. When all threads go, all is forgotten: a circle through such
+  a state is fine.
+- The heuristic on the right of Fig. 1 marks every thread of its set, not one (erratum 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from porcini.langs.maude import bindings
+from porcini.langs.maude.derived import derive
+from porcini.langs.maude.marking import Marked, marked
+from porcini.langs.maude.steps import Steps, section, variables_of
+from porcini.langs.maude.terms import Apply, Node, Statement, Variable
+from porcini.langs.maude.text import module_text
+from porcini.langs.maude.theory import Theory, fresh, names_of
+
+Heuristic = Literal["single", "closure"]
+
+_VARIABLES = (
+    ("C C'", "{state}"),
+    ("Us Vs Ws Es Cs", "ThreadList"),
+    ("Ss", "StateList"),
+    ("B", "Bool"),
+    ("I", "StateInfo"),
+    ("M M'", "MState"),
+)
+
+
+def transformed(
+    theory: Theory, heuristic: Heuristic = "closure", watched: Sequence[str] = (), load: str | None = None
+) -> str:
+    """The transformed theory as text. `watched` are the propositions of a formula; `load` is where the theory
+    is."""
+    found = marked(theory)
+    head = [
+        f"--- {theory.description.module} with partial order reduction built in, made by `porcini transform`.",
+        *(["", bindings.interface(), f"sload {load}"] if load else []),
+        "",
+    ]
+    por = _Reduction(found, heuristic, watched)
+    return "\n".join([*head, module_text(found.module, found.signature), por.text()])
+
+
+class _Reduction:
+    """Writes the module that chooses ample sets."""
+
+    def __init__(self, found: Marked, heuristic: Heuristic, watched: Sequence[str]) -> None:
+        self.marked = found
+        self.theory = theory = found.theory
+        self.heuristic = heuristic
+        self.watched = watched
+        own = variables_of(theory, _VARIABLES)
+        if theory.soup:
+            own["S"] = theory.soup.range
+        if watched:
+            own |= {"P": "Prop", "Ps": "PropList"}
+        self.steps = Steps(theory, derive(theory), found.signature, own, marks=True)
+        self.printer = self.steps.printer
+
+    def text(self) -> str:
+        theory, description = self.theory, self.theory.description
+        lines = [
+            f"mod {description.module}-POR is",
+            f"  including {description.module}-MARKED .",
+            *(f"  protecting {name} ." for name in ("EXT-BOOL", "NAT", "QID", "PORCINI")),
+            *(["  including MODEL-CHECKER ."] if description.propositions else []),
+            "",
+            self.steps.signature(),
+            section(theory, "signature"),
+            *([section(theory, "signature of propositions")] if self.watched else []),
+            *(["  subsort PState < State ."] if description.propositions else []),
+            "",
+            *self.steps.declared(),
+            "",
+            section(theory, "step"),
+            *(["  eq { ready(C) | I } |= P:Prop = C |= P:Prop ."] if description.propositions else []),
+            "",
+            *self._parts(),
+            "",
+            "  --- What each rule needs, and what comes of it.",
+            *self._statements(),
+            "",
+            *self.steps.text(),
+            "",
+            "  --- How much a thread has left to do: the size of its term.",
+            *self.steps.weights(),
+            "",
+            section(theory, "choice"),
+            *self._visible(),
+            section(theory, self.heuristic),
+            "endm",
+            "",
+        ]
+        return "\n".join(lines)
+
+    def _soup(self, part: Node) -> str:
+        """A part with the rest of its soup."""
+        soup = self.theory.soup
+        if soup is None:
+            return self.printer.term(part)
+        return self.printer.term(Apply(soup.name, (part, Variable("S", soup.range))))
+
+    def _parts(self) -> list[str]:
+        """The threads of a state, and how to mark them."""
+        thread = Variable("U", self.theory.thread_sort)
+        flag = Variable("B", "Bool")
+        here = self._soup(Apply("enabled", (thread, flag)))
+        soup = self.theory.soup
+        lines = ["  --- The threads of a state, and a state with some of them marked."]
+        if soup is None:
+            lines += [f"  eq Threads({here}) = U .", f"  eq Mark({here}, Cs) = enabled(U, U in Cs) ."]
+        else:
+            again = self.printer.term(
+                Apply(
+                    soup.name,
+                    (Apply("enabled", (thread, Variable("(U in Cs)", "?"))), Variable("Mark(S, Cs)", "?")),
+                )
+            ).replace(":?", "")
+            lines += [
+                f"  eq Threads({here}) = U ;; Threads(S) .",
+                f"  eq Mark({here}, Cs) = {again} .",
+                "  eq Threads(S) = noThread [owise] .",
+                "  eq Mark(S, Cs) = S [owise] .",
+            ]
+            if soup.attributes.identity is None:
+                lines += [
+                    "  eq Threads(enabled(U, B)) = U .",
+                    "  eq Mark(enabled(U, B), Cs) = enabled(U, U in Cs) .",
+                ]
+        for operator, number in self.theory.levels:
+            others: list[Node] = [Variable(f"X{k}", sort) for k, sort in enumerate(operator.domain)]
+            whole = self.printer.term(Apply(operator.name, tuple(others)))
+            marked_ = list(others)
+            marked_[number] = Variable(f"Mark(X{number}:{operator.domain[number]}, Cs)", "?")
+            inner = self.printer.term(others[number])
+            lines.append(f"  eq Threads({whole}) = Threads({inner}) .")
+            lines.append(
+                f"  eq Mark({whole}, Cs) = {self.printer.term(Apply(operator.name, tuple(marked_)))} .".replace(
+                    ":?", ""
+                )
+            )
+        tids = {}
+        for rule in self.theory.rules:
+            shape = rule.thread.op, len(rule.thread.args)
+            if shape not in tids:
+                index = rule.thread.args.index(rule.tid)
+                domain = self.theory.signature.declared(*shape)[0].domain
+                args: list[Node] = [Variable(f"X{k}", sort) for k, sort in enumerate(domain)]
+                args[index] = Variable("T", self.theory.description.tid)
+                tids[shape] = f"  eq TidOf({self.printer.term(Apply(shape[0], tuple(args)))}) = T ."
+        return [*lines, *tids.values()]
+
+    def _statements(self) -> list[str]:
+        """For each rule: who can take it, and the states after it."""
+        lines = []
+        for rule in self.theory.rules:
+            name = Apply(f"'{rule.label}", (), "Qid")
+            left, right = self.marked.in_context(rule, lambda free: Variable(free, "Bool"))
+            can = Apply("Can", (name, rule.thread, left))
+            lines.append(self._equation(can, "true", rule.statement, ()))
+            then = f"{fresh(names_of(rule.statement), 'Then')}:{self.theory.description.state}"
+            after = f"(Ss ;; state({then}))"
+            whole = self.printer.term(left)
+            extra = [f"{then} := {self.printer.term(right)}", f"not ({then} in Ss)"]
+            head = f"Next('{rule.label}, {self.printer.term(rule.tid)}, %s, {whole})"
+            condition = self._condition(rule.statement, extra)
+            lines.append(f"  ceq {head % 'Ss'} = {head % after} if {condition} .")
+        lines += [
+            "  eq Can(R, U, C) = false [owise] .",
+            "  eq Next(R, T, Ss, C) = Ss [owise] .",
+            "  eq CanMove(U, C) = "
+            + " or-else ".join(f"Can('{label}, U, C)" for label in self.steps.labels)
+            + " .",
+            "  eq AfterAll(noThread, C) = noState .",
+            "  eq AfterAll(U ;; Us, C) = "
+            + " ;; ".join(f"Next('{label}, TidOf(U), noState, C)" for label in self.steps.labels)
+            + " ;; AfterAll(Us, C) .",
+        ]
+        return lines
+
+    def _condition(self, statement: Statement, extra: Sequence[str]) -> str:
+        own = [self.printer.condition(statement.condition)] if statement.condition else []
+        return " /\\ ".join([*own, *extra])
+
+    def _equation(self, left: Node, right: str, statement: Statement, extra: Sequence[str]) -> str:
+        condition = self._condition(statement, extra)
+        head = f"{self.printer.term(left)} = {right}"
+        return f"  ceq {head} if {condition} ." if condition else f"  eq {head} ."
+
+    def _visible(self) -> list[str]:
+        lines = ["  --- C2: no step changes a proposition of the formula."]
+        if not self.watched:
+            return [*lines, "  eq Invisible(Ss, C) = true ."]
+        return [
+            *lines,
+            f"  eq Watched = {' ;; '.join(f'({each})' for each in self.watched)} .",
+            "  eq Invisible(noState, C) = true .",
+            "  eq Invisible(state(C') ;; Ss, C) = Alike(Watched, C', C) and-then Invisible(Ss, C) .",
+            "  eq Alike(noProp, C', C) = true .",
+            "  eq Alike(P ;; Ps, C', C) = ((C' |= P) == true) == ((C |= P) == true) and-then Alike(Ps, C', C) .",
+        ]

@@ -1,0 +1,97 @@
+"""Sorts in their order and operators by name: what a term is, without asking Maude."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from porcini.langs.maude.terms import Apply, MetaModule, Node, Operator, Variable
+
+
+@dataclass(slots=True)
+class Signature:
+    """The signature of a module with all that it imports."""
+
+    sorts: set[str] = field(default_factory=set)
+    above: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Each sort with all sorts that it is below of, itself included."""
+    operators: dict[tuple[str, int], list[Operator]] = field(default_factory=lambda: defaultdict(list))
+    kinds: dict[str, str] = field(default_factory=dict)
+    """Each sort with one that stands for its kind."""
+
+    @classmethod
+    def of(cls, modules: Iterable[MetaModule]) -> Signature:
+        found = cls()
+        direct: set[tuple[str, str]] = set()
+        for module in modules:
+            found.sorts.update(module.sorts)
+            direct.update(module.subsorts)
+            for operator in module.operators:
+                known = found.operators[operator.name, len(operator.domain)]
+                if operator not in known:
+                    known.append(operator)
+        found._close(direct)
+        return found
+
+    def _close(self, direct: set[tuple[str, str]]) -> None:
+        parents: dict[str, set[str]] = defaultdict(set)
+        for low, high in direct:
+            parents[low].add(high)
+        for sort in self.sorts:
+            left = [sort]
+            while left:
+                each = left.pop()
+                if each not in self.above[sort]:
+                    self.above[sort].add(each)
+                    left += parents[each]
+        self.kinds = {sort: sort for sort in self.sorts}
+        for low, high in direct:
+            a, b = self.kind(low), self.kind(high)
+            self.kinds.update({sort: b for sort, kind in self.kinds.items() if kind == a})
+
+    def kind(self, sort: str) -> str:
+        """The kind of a sort, or of a kind as it is written, `[Nat]`."""
+        inner = sort.strip("[]").split(",")[0]
+        return self.kinds.get(inner, inner)
+
+    def below(self, low: str, high: str) -> bool:
+        return low == high or high in self.above.get(low, ())
+
+    def same_kind(self, one: str, two: str) -> bool:
+        return self.kind(one) == self.kind(two)
+
+    def least_sort(self, node: Node) -> str:
+        """The least sort of a term; the kind's own name where no declaration fits."""
+        if isinstance(node, Variable) or (not node.args and node.sort):
+            return node.sort
+        given = [self.least_sort(arg) for arg in node.args]
+        declared = self.declared(node.op, len(given))
+        fitting = [o for o in declared if all(map(self.below, given, o.domain))]
+        for operator in fitting:
+            if all(self.below(operator.range, other.range) for other in fitting):
+                return operator.range
+        for operator in declared:
+            if all(map(self.same_kind, given, operator.domain)):
+                return f"[{self.kind(operator.range)}]"
+        return f"[{self.kind(declared[0].range)}]" if declared else "?"
+
+    def declared(self, name: str, arity: int) -> Sequence[Operator]:
+        """The declarations of an operator; a flattened one is declared with two arguments."""
+        found = self.operators.get((name, arity), [])
+        if not found and arity > 2:
+            found = [operator for operator in self.operators.get((name, 2), []) if operator.flat]
+        return found
+
+    def expected(self, node: Apply, index: int) -> set[str]:
+        """The sorts that an operator wants for an argument."""
+        given = [self.least_sort(arg) for arg in node.args]
+        found = set()
+        for operator in self.declared(node.op, len(node.args)):
+            domain = operator.domain if len(operator.domain) == len(given) else operator.domain[:1] * len(given)
+            if all(self.same_kind(a, b) or "?" in a for a, b in zip(given, domain, strict=True)):
+                found.add(domain[index])
+        return found
+
+    def all_operators(self) -> list[Operator]:
+        return [operator for each in self.operators.values() for operator in each]

@@ -1,0 +1,504 @@
+"""Any rewrite theory as a transition system over Maude terms, so that every engine works on it.
+
+A process is a thread, an action of it is a rule that its term offers, taken in one way. States are terms in normal
+form; what belongs to a thread alone (what it offers and may still do) is asked of Maude once for each term and
+kept.
+
+Threads get pids in the order of their ids; one that is spawned is a child of the thread whose step made it,
+counted by its spawner, so that pids are the same in every schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from porcini.core.errors import Place
+from porcini.core.events import Action, Event, Move
+from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
+from porcini.core.pids import Pid
+from porcini.core.systems import Final, Observed, SystemRun, Waiting
+from porcini.langs.maude.model import Model
+from porcini.langs.maude.steps import Steps
+from porcini.langs.maude.terms import variables
+from porcini.langs.maude.theory import ThreadRule
+
+_ANYWHERE = Location("*")
+"""Written by every step, where some steps may touch anything."""
+_MOST_KEPT = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A term, and which thread is which process."""
+
+    term: Any
+    names: tuple[tuple[str, Pid, int], ...]
+    """For each thread id that was ever seen: its pid, and how many threads it has spawned."""
+
+    def __hash__(self) -> int:
+        return hash(self.term)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLabel:
+    """The rule of a step, and what it touched."""
+
+    rule: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.rule} {self.what}" if self.what else self.rule
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A footprint in Maude's words: what is awaited matters only to a step that cannot go yet."""
+
+    reads: frozenset[Location] = NOWHERE
+    writes: frozenset[Location] = NOWHERE
+    awaits: frozenset[Location] = NOWHERE
+    anything: bool = False
+
+    def __or__(self, other: Touch) -> Touch:
+        return Touch(
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.awaits | other.awaits,
+            self.anything or other.anything,
+        )
+
+    @property
+    def locations(self) -> frozenset[Location]:
+        return self.reads | self.writes | self.awaits
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A way in which a thread may take a rule, now or later."""
+
+    rule: ThreadRule
+    number: int
+    way: tuple[str, ...]
+    touch: Touch
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """What a thread's term says by itself."""
+
+    offers: tuple[Offer, ...]
+    decides: frozenset[Location]
+    future: Touch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaudeAction(Action):
+    """An action, and the state after it."""
+
+    after: Any = None
+    spawned: tuple[str, ...] = ()
+    tid: str = ""
+
+
+@dataclass(slots=True)
+class _Rule:
+    """A rule of the loaded module, and where to find its thread in a match."""
+
+    rule: ThreadRule
+    number: int
+    thread: Any
+    tid: Any
+    left: Any
+    ways: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class MaudeSystem:
+    """A transition system over Maude terms (`core.systems.TransitionSystem`), with a lookahead."""
+
+    model: Model
+    chooses: bool = True
+    several: str | None = field(default=None, init=False)
+    """A thread that was seen with several rules enabled at once, and which."""
+
+    def __post_init__(self) -> None:
+        model = self.model
+        self.module = model.engine_module()
+        self.coarse = model.rules_with_anything
+        self._infos: dict[Any, ThreadInfo] = {}
+        self._rules: dict[Any, _Rule] = {}
+        self._moves: dict[State, list[Action]] = {}
+        self._exact: dict[str, Touch] = {}
+        self._symbols: dict[str, Any] = {}
+        self._soup = model.theory.soup.name if model.theory.soup else None
+        self._levels = [(operator.name, number) for operator, number in model.theory.levels]
+        theory = model.theory
+        self._shapes = {
+            (rule.thread.op.replace("`", ""), len(rule.thread.args)): rule.thread.args.index(rule.tid)
+            for rule in theory.rules
+        }
+        declared = theory.signature.declared("touches", 2)
+        self._exactly = model.description.dependence is not None and any(
+            not theory.signature.below(operator.domain[1], theory.thread_sort) for operator in declared
+        )
+        self._decided = model.description.dependence is not None and bool(theory.signature.declared("decides", 1))
+        self._identity_of_rules()
+
+    # States and steps
+
+    def start(self) -> SystemRun:
+        return SystemRun(self, self.initial())  # type: ignore[arg-type]
+
+    def initial(self) -> State:
+        term = self.model.initial_in(self.module)
+        tids = sorted(self.threads(term), key=_by_number)
+        return State(term, tuple((tid, Pid((number,)), 0) for number, tid in enumerate(tids)))
+
+    def threads(self, term: Any) -> dict[str, Any]:
+        """The threads of a state by their ids."""
+        found = {}
+        for part in self.parts(term):
+            index = self._shapes.get((str(part.symbol()).replace("`", ""), len(list(part.arguments()))))
+            if index is not None:
+                found[str(list(part.arguments())[index])] = part
+        return found
+
+    def parts(self, term: Any) -> list[Any]:
+        """The parts of a state's soup."""
+        for name, number in self._levels:
+            if str(term.symbol()) == name:
+                term = list(term.arguments())[number]
+        return list(term.arguments()) if self._soup and str(term.symbol()) == self._soup else [term]
+
+    def actions(self, state: State) -> Sequence[Action]:
+        found = self._moves.get(state)
+        if found is None:
+            if len(self._moves) > _MOST_KEPT:
+                self._moves.clear()
+            found = self._moves[state] = self._actions(state)
+        return found
+
+    def fire(self, state: State, action: Action) -> tuple[State, Event]:
+        assert isinstance(action, MaudeAction)
+        names, spawned = state.names, []
+        if action.spawned:
+            children = next(children for tid, _, children in names if tid == action.tid)
+            for number, tid in enumerate(action.spawned, children):
+                spawned.append((tid, action.pid.child(number), 0))
+            names = tuple(
+                (tid, pid, count + len(spawned) if tid == action.tid else count) for tid, pid, count in names
+            )
+            names += tuple(spawned)
+        event = Event(
+            action.pid,
+            action.choice,
+            action.label,
+            action.footprint,
+            tuple(pid for _, pid, _ in spawned),
+            None,
+            action.decides,
+        )
+        return State(action.after, names), event
+
+    def final(self, state: State) -> Final:
+        waiting = []
+        names = {tid: pid for tid, pid, _ in state.names}
+        for tid, thread in self.threads(state.term).items():
+            offers = self.info(thread).offers
+            if offers:
+                rules = ", ".join(dict.fromkeys(offer.rule.label for offer in offers))
+                places = sorted(location for offer in offers for location in offer.touch.locations)
+                guard = f"{rules} {', '.join(dict.fromkeys(places))}".strip()
+                file, place = self.model.theory.place(offers[0].rule.label)
+                here = place if file == str(self.model.theory.file) else None
+                waiting.append(Waiting(names[tid], guard, {}, here, name=f"thread {tid}"))
+        waiting.sort(key=lambda each: each.pid)
+        return Final("deadlock" if waiting else "terminated", self.observe(state), tuple(waiting))
+
+    def noticed(self) -> tuple[str, ...]:
+        """What was seen that should be known."""
+        return (self.several,) if self.several else ()
+
+    # What engines ask besides
+
+    def may_still_do(self, state: State, pid: Pid) -> Footprint:
+        """`core.systems.Lookahead`: what is only awaited stands in nobody's way."""
+        tid = next(tid for tid, known, _ in state.names if known == pid)
+        thread = self.threads(state.term).get(tid)
+        if thread is None:
+            return Footprint()
+        future = self.info(thread).future
+        if future.anything or self.coarse:
+            return OPAQUE
+        return Footprint(future.reads, future.writes)
+
+    def letter(self, atoms: Sequence[tuple[str, Place | None]]) -> Callable[[State], int]:
+        """Which propositions hold in a state, as bits. What no equation says to be true is not."""
+        if not atoms:
+            return lambda _: 0
+        props = [self.model.proposition(self.module, text, place) for text, place in atoms]
+        known: dict[Any, int] = {}
+
+        def of(state: State) -> int:
+            found = known.get(state.term)
+            if found is None:
+                found = 0
+                for number, prop in enumerate(props):
+                    if str(self._asked("_|=_", [state.term, prop])) == "true":
+                        found |= 1 << number
+                known[state.term] = found
+            return found
+
+        return of
+
+    def along(self, stem: Sequence[Move], loop: Sequence[Move]) -> tuple[tuple[State, ...], tuple[State, ...]]:
+        """The states on a run: from the initial one, and then once round; a run that ends stays where it is."""
+        states = [self.initial()]
+        for move in (*stem, *loop):
+            action = next(each for each in self.actions(states[-1]) if each.move == move)
+            states.append(self.fire(states[-1], action)[0])
+        split = len(stem) + 1
+        return tuple(states[:split]), tuple(states[split:]) or (states[-1],)
+
+    def observe(self, state: State) -> dict[str, Observed]:
+        """The parts of a state that are no threads, by name."""
+        found: list[tuple[str, str, Observed]] = []
+        for part in self.parts(state.term):
+            args = list(part.arguments())
+            shape = str(part.symbol()), len(args)
+            if (shape[0].replace("`", ""), shape[1]) in self._shapes or not args:
+                continue
+            keys = self.model.derived.keys.get(shape) or self.model.derived.keys.get((_quoted(shape[0]), shape[1]))
+            sort = str(part.getSort())
+            if keys:
+                values = [_value(arg) for number, arg in enumerate(args) if number not in keys]
+                name = ", ".join(_name(args[number]) for number in keys)
+                found.append((sort, name, values[0] if len(values) == 1 else tuple(values)))
+            else:
+                found += [(sort, name, value) for name, value in _entries(sort, args)]
+        names = [name for _, name, _ in found]
+        return {
+            name if names.count(name) == 1 else f"{sort} {name}": value
+            for sort, name, value in sorted(found, key=lambda each: each[:2])
+        }
+
+    # Threads
+
+    def info(self, thread: Any) -> ThreadInfo:
+        """What a thread offers and may still do; asked of Maude once for each term."""
+        known = self._infos.get(thread)
+        if known is None:
+            known = self._infos[thread] = self._info(thread)
+        return known
+
+    def _info(self, thread: Any) -> ThreadInfo:
+        offers = []
+        for each in sorted(self._rules.values(), key=lambda each: each.number):
+            ways = self._asked("Ways", [self._number(each.number), self._constant("noWay"), thread])
+            touch = self._touch(
+                self._asked("Offers", [self._label(each.rule.label), self._constant("nothing"), thread])
+            )
+            for way in sorted(tuple(map(str, way.arguments())) for way in _listed(ways, "_;;_", "noWay")):
+                offers.append(Offer(each.rule, each.number, way, touch))
+        decides = frozenset(location for offer in offers for location in offer.touch.locations)
+        if self._decided:
+            decides = self._touch(self._asked("decides", [thread])).locations
+        return ThreadInfo(tuple(offers), decides, self._touch(self._asked("Future", [thread])))
+
+    def _actions(self, state: State) -> list[Action]:
+        names = {tid: pid for tid, pid, _ in state.names}
+        threads = self.threads(state.term)
+        taken: dict[str, dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]]] = {}
+        for after, match, _, rule in state.term.apply(None):
+            here = self._rules[rule]
+            tid_term = match.instantiate(here.tid)
+            tid_term.reduce()
+            after.reduce()
+            way = tuple(str(match.find(name)) for name in here.ways)
+            results = taken.setdefault(str(tid_term), {}).setdefault((here.number, way), [])
+            if all(after != other for other, _, _ in results):
+                results.append((after, match, here))
+        found: list[Action] = []
+        for tid, thread in sorted(threads.items(), key=lambda item: names[item[0]]):
+            found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads)
+        return found
+
+    def _actions_of(
+        self,
+        pid: Pid,
+        tid: str,
+        thread: Any,
+        taken: dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]],
+        threads: dict[str, Any],
+    ) -> list[Action]:
+        info = self.info(thread)
+        found: list[Action] = []
+        if len(taken) > 1 and self.several is None:
+            rules = dict.fromkeys(results[0][2].rule.label for results in taken.values())
+            self.several = (
+                f"thread {tid} had several steps to choose from ({', '.join(rules)}): they are kept together"
+            )
+        more = len(info.offers)
+        for choice, offer in enumerate(info.offers):
+            results = taken.get((offer.number, offer.way), [])
+            if not results:
+                touch = offer.touch
+                found.append(
+                    MaudeAction(
+                        pid,
+                        choice,
+                        _label(offer.rule, touch),
+                        self._foot(touch, info),
+                        False,
+                        self._decides(info),
+                        awaits=touch.awaits - touch.reads - touch.writes,
+                    )
+                )
+            for index, (after, match, here) in enumerate(
+                sorted(results, key=lambda r: str(r[0])) if len(results) > 1 else results
+            ):
+                touch = self._exact_touch(match, here) if self._exactly else offer.touch
+                born = (
+                    tuple(sorted((new for new in self.threads(after) if new not in threads), key=_by_number))
+                    if here.rule.spawned
+                    else ()
+                )
+                found.append(
+                    MaudeAction(
+                        pid,
+                        choice if index == 0 else more * index + choice,
+                        _label(offer.rule, touch),
+                        self._foot(touch, info),
+                        True,
+                        self._decides(info),
+                        awaits=touch.awaits - touch.reads - touch.writes,
+                        after=after,
+                        spawned=born,
+                        tid=tid,
+                    )
+                )
+        return found
+
+    def _decides(self, info: ThreadInfo) -> frozenset[Location]:
+        return frozenset((_ANYWHERE,)) if self.coarse else info.decides
+
+    def _foot(self, touch: Touch, info: ThreadInfo) -> Footprint:
+        """By taking one of its ways a thread gives up the others: a step reads what decides all of them."""
+        if self.coarse or touch.anything:
+            return Footprint(frozenset((_ANYWHERE,)), frozenset((_ANYWHERE,)), opaque=touch.anything)
+        return Footprint(touch.reads | touch.awaits | info.decides, touch.writes)
+
+    def _exact_touch(self, match: Any, here: _Rule) -> Touch:
+        """What a step touches, given all that its rule matched."""
+        whole = match.instantiate(here.left)
+        key = f"{here.number} {whole}"
+        known = self._exact.get(key)
+        if known is None:
+            known = self._exact[key] = self._touch(self._asked("touches", [self._label(here.rule.label), whole]))
+        return known
+
+    # Asking Maude
+
+    def _identity_of_rules(self) -> None:
+        """Which rule of the loaded module is which, with its thread as a term of it."""
+        numbers = {rule.label: number for number, rule in enumerate(self.model.theory.rules)}
+        steps = Steps(self.model.theory, self.model.derived, self.model.theory.signature, {}, marks=False)
+        for loaded in self.module.getRules():
+            if loaded.isNonexec():
+                continue
+            number = numbers[loaded.getLabel()]
+            rule = self.model.theory.rules[number]
+            left = loaded.getLhs()
+            threads = self.threads(left)
+            (thread,) = threads.values()
+            index = self._shapes[str(thread.symbol()).replace("`", ""), len(list(thread.arguments()))]
+            matched = [side for kind, side, _ in rule.own_condition if kind == ":="]
+            own = sorted(each.name for each in variables(rule.thread, *matched))
+            one_way = all(map(steps.one_way, (rule.thread, *matched)))
+            self._rules[loaded] = _Rule(
+                rule, number, thread, list(thread.arguments())[index], left, () if one_way else tuple(own)
+            )
+
+    def _asked(self, function: str, args: list[Any]) -> Any:
+        if function not in self._symbols:
+            kinds = [arg.getSort().kind() for arg in args]
+            self._symbols[function] = next(
+                each
+                for each in self.module.getSymbols()
+                if str(each) == function
+                and each.arity() == len(args)
+                and all(each.domainKind(k) == kind for k, kind in enumerate(kinds))
+            )
+        term = self._symbols[function].makeTerm(args)
+        term.reduce()
+        return term
+
+    def _constant(self, name: str) -> Any:
+        return self.module.parseTerm(name)
+
+    def _number(self, number: int) -> Any:
+        return self.module.parseTerm(str(number), self.module.findSort("Nat").kind())
+
+    def _label(self, label: str) -> Any:
+        return self.module.parseTerm(f"'{label}", self.module.findSort("Qid").kind())
+
+    def _touch(self, term: Any) -> Touch:
+        """A footprint from a term of sort Footprint; what is none may be anything."""
+        found = Touch()
+        for access in _listed(term, "_&_", "nothing"):
+            args = frozenset(Location(str(arg)) for arg in access.arguments())
+            match str(access.symbol()):
+                case "reads":
+                    found |= Touch(reads=args)
+                case "writes":
+                    found |= Touch(writes=args)
+                case "awaits":
+                    found |= Touch(awaits=args)
+                case _:
+                    found |= Touch(anything=True)
+        return found
+
+
+def _listed(term: Any, op: str, nothing: str) -> list[Any]:
+    name = str(term.symbol())
+    if name == nothing:
+        return []
+    return list(term.arguments()) if name == op else [term]
+
+
+def _label(rule: ThreadRule, touch: Touch) -> RuleLabel:
+    return RuleLabel(rule.label, ", ".join(sorted(touch.reads | touch.writes)))
+
+
+def _by_number(tid: str) -> tuple[bool, int, str]:
+    return not tid.isdigit(), int(tid) if tid.isdigit() else 0, tid
+
+
+def _quoted(name: str) -> str:
+    return "".join(f"`{character}" if character in "[](){}," else character for character in name)
+
+
+def _name(term: Any) -> str:
+    return str(term).removeprefix("'")
+
+
+def _value(term: Any) -> Observed:
+    text = str(term)
+    if text in ("true", "false"):
+        return text == "true"
+    digits = text.replace(" ", "")
+    return int(digits) if digits.removeprefix("-").isdigit() else text
+
+
+def _entries(sort: str, args: list[Any]) -> Iterable[tuple[str, Observed]]:
+    """A part without a name: the entries of a map, if it holds one, or all of it."""
+    if len(args) == 1:
+        (held,) = args
+        inner = list(held.arguments())
+        entries = inner if held.symbol().isAssoc() and len(inner) > 1 else [held]
+        pairs = [list(entry.arguments()) for entry in entries]
+        if all(len(pair) == 2 and str(pair[0]).startswith("'") for pair in pairs):
+            return [(_name(key), _value(value)) for key, value in pairs]
+    return [(sort, ", ".join(map(str, args)) if len(args) != 1 else _value(args[0]))]
