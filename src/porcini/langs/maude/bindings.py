@@ -122,6 +122,11 @@ def parse(module: Module, text: str, what: str) -> Term:
     return term
 
 
+def meta_term(home: Module, text: str) -> Term:
+    """A term as data, as it is written."""
+    return module("META-LEVEL").upTerm(parse(home, text, "the term"))
+
+
 def meta_module(name: str) -> Term:
     """A module as data, as it was written: with its imports, not with what they import."""
     return _reduced(f"upModule('{name}, false)")

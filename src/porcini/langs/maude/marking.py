@@ -62,7 +62,7 @@ def marked(theory: Theory) -> Marked:
     ]
     rules = tuple(_rule(theory, rule) for rule in theory.rules)
     found = MetaModule(
-        f"{description.module}-MARKED",
+        theory.generated("MARKED"),
         tuple(theory.imports),
         (*sorts, "MThread", "MState"),
         tuple(dict.fromkeys(subsorts)),

@@ -54,7 +54,7 @@ class Model:
 
     def reduced_module(self, heuristic: Heuristic, watched: tuple[str, ...]) -> bindings.Module:
         """The same, loaded."""
-        name = f"{self.description.module}-POR"
+        name = self.theory.generated("REDUCED")
         key = heuristic, watched
         if self._kept.reduced.get(key) is None:
             self._enter(self.transformed(heuristic, watched))
@@ -64,7 +64,7 @@ class Model:
     def engine_module(self) -> bindings.Module:
         """The theory as it is, with what its rules mean for threads: for Porcini's own engines."""
         if self._kept.engine is None:
-            self._kept.engine = f"{self.description.module}-ENGINE"
+            self._kept.engine = self.theory.generated("ENGINE")
             self._enter(self._engine_text(self._kept.engine))
         return bindings.module(self._kept.engine)
 

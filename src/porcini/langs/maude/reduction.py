@@ -27,7 +27,7 @@ from typing import Literal
 
 from porcini.langs.maude import bindings
 from porcini.langs.maude.derived import derive
-from porcini.langs.maude.marking import Marked, marked
+from porcini.langs.maude.marking import FALSE, Marked, marked, with_flags
 from porcini.langs.maude.steps import Steps, section, variables_of
 from porcini.langs.maude.terms import Apply, Node, Statement, Variable
 from porcini.langs.maude.text import module_text
@@ -42,6 +42,8 @@ _VARIABLES = (
     ("B", "Bool"),
     ("I", "StateInfo"),
     ("M M'", "MState"),
+    ("Qs Xs", "SetList"),
+    ("O", "PState"),
 )
 
 
@@ -79,8 +81,8 @@ class _Reduction:
     def text(self) -> str:
         theory, description = self.theory, self.theory.description
         lines = [
-            f"mod {description.module}-POR is",
-            f"  including {description.module}-MARKED .",
+            f"mod {theory.generated('REDUCED')} is",
+            f"  including {theory.generated('MARKED')} .",
             *(f"  protecting {name} ." for name in ("EXT-BOOL", "NAT", "QID", "PORCINI")),
             *(["  including MODEL-CHECKER ."] if description.propositions else []),
             "",
@@ -91,7 +93,7 @@ class _Reduction:
             "",
             *self.steps.declared(),
             "",
-            section(theory, "step"),
+            section(theory, "step").replace("@initial@", self._initial()),
             *(["  eq { ready(C) | I } |= P:Prop = C |= P:Prop ."] if description.propositions else []),
             "",
             *self._parts(),
@@ -111,6 +113,10 @@ class _Reduction:
             "",
         ]
         return "\n".join(lines)
+
+    def _initial(self) -> str:
+        """The initial state, with its threads marked as those of other states."""
+        return self.printer.term(with_flags(self.theory, self.theory.initial, lambda _: FALSE))
 
     def _soup(self, part: Node) -> str:
         """A part with the rest of its soup."""

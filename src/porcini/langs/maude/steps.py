@@ -44,7 +44,7 @@ def _sections() -> dict[str, str]:
 def section(theory: Theory, name: str) -> str:
     """A part of a generated module that is the same for all theories, but for what the description says."""
     text = _sections()[name]
-    for key in ("state", "thread", "tid", "initial"):
+    for key in ("state", "thread", "tid"):
         text = text.replace(f"@{key}@", getattr(theory.description, key))
     return text
 

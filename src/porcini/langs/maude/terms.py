@@ -180,7 +180,7 @@ def _attributes(terms: list[Any]) -> Attributes:
             found = replace(found, flags=(*found.flags, kind))
         elif kind in ("id", "left-id", "right-id"):
             side = {"id": "id", "left-id": "left id", "right-id": "right id"}[kind]
-            found = replace(found, identity=_node(args[0]), identity_side=side)
+            found = replace(found, identity=read_term(args[0]), identity_side=side)
         elif kind == "prec":
             found = replace(found, precedence=int(str(args[0])))
         elif kind == "gather":
@@ -201,9 +201,9 @@ def _numbers(term: Any) -> list[Any]:
 def _statement(term: Any) -> Statement:
     kind = str(term.symbol())
     args = _args(term)
-    left = _node(args[0])
+    left = read_term(args[0])
     membership = kind.startswith(("mb", "cmb"))
-    right = Apply(_sort(str(args[1]))) if membership else _node(args[1])
+    right = Apply(_sort(str(args[1]))) if membership else read_term(args[1])
     condition = tuple(_fragment(each) for each in _conjuncts(args[2])) if "_if_" in kind else ()
     label, flags = "", []
     for each in _list(args[-1]):
@@ -226,25 +226,25 @@ def _fragment(term: Any) -> Fragment:
     left, right = _args(term)
     match str(term.symbol()):
         case "_:_":
-            return ":", _node(left), Apply(_sort(str(right)))
+            return ":", read_term(left), Apply(_sort(str(right)))
         case "_:=_":
-            return ":=", _node(left), _node(right)
+            return ":=", read_term(left), read_term(right)
         case "_=>_":
-            return "=>", _node(left), _node(right)
-    return "=", _node(left), _node(right)
+            return "=>", read_term(left), read_term(right)
+    return "=", read_term(left), read_term(right)
 
 
 _ITERATED = re.compile(r"(.*)\^(\d+)\Z")
 
 
-def _node(term: Any) -> Node:
+def read_term(term: Any) -> Node:
     """A term from its meta-representation: `'f['X:S, 'c.S]`."""
     if str(term.symbol()) == "_`[_`]":
         op, args = _args(term)
         name = _unquoted(str(op))
         each = _args(args) if str(args.symbol()) == "_`,_" else [args]
         iterated = _ITERATED.match(name)
-        nodes = tuple(map(_node, each))
+        nodes = tuple(map(read_term, each))
         count = 1
         if iterated and iterated[1].count("_") == 1:
             name, count = iterated[1], int(iterated[2])

@@ -30,6 +30,7 @@ from porcini.langs.maude.terms import (
     condition_variables,
     flattened,
     read_module,
+    read_term,
     subterms,
     variables,
 )
@@ -81,6 +82,8 @@ class Theory:
     """The operator that makes states of parts."""
     levels: list[tuple[Operator, int]]
     """From a state down to the soup: operators, and at which argument to go on."""
+    initial: Node
+    """The initial state as it is written."""
     warned: list[bindings.Warned] = field(default_factory=list)
     rules: list[ThreadRule] = field(default_factory=list)
     order: list[str] = field(default_factory=list)
@@ -149,6 +152,11 @@ class Theory:
         identity = self.soup.attributes.identity if self.soup else None
         return [part for part in found if part != identity]
 
+    def generated(self, kind: str) -> str:
+        """The name of a module that is made of this theory: one that no module of the user's has."""
+        taken = {module.name for module in [*self.touched, *self.below]}
+        return fresh(taken, f"{self.description.module}-{kind}")
+
     def place(self, label: str) -> tuple[str, Place | None]:
         return self.places.get(label, (str(self.file), None))
 
@@ -179,12 +187,21 @@ def read_theory(file: Path, description: Description) -> Theory:
     touched, imports = _touched(closure, signature, description)
     soup = _soup(signature, description)
     below = [module for module in closure.values() if module not in touched]
-    theory = Theory(description, file, signature, touched, below, imports, soup, [], list(warned))
+    initial = _initial(description)
+    theory = Theory(description, file, signature, touched, below, imports, soup, [], initial, list(warned))
     theory.levels = _levels(theory)
     theory.places, theory.order = _places(file, description)
     _rules(theory)
     _check_equations(theory)
     return theory
+
+
+def _initial(description: Description) -> Node:
+    module = bindings.module(description.module)
+    try:
+        return read_term(bindings.meta_term(module, description.initial))
+    except InputError as problem:
+        raise wrong_value(description, "initial", problem.message) from None
 
 
 def _closure(names: Sequence[str]) -> dict[str, MetaModule]:
