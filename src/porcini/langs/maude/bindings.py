@@ -74,7 +74,10 @@ def load(path: Path) -> list[Warned]:
     path = path.resolve()
     text = path.read_text(encoding="utf-8", errors="replace")
     known = _loaded.get(path)
-    if known is not None and known[0] == text:
+    if known is not None:
+        if known[0] != text:
+            hint = "start again: Maude does not always survive when modules are redefined"
+            raise InputError("has changed since this process has read it", file=str(path), hint=hint)
         return known[1]
     with _heard() as said:
         done = bindings.load(str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -54,12 +54,13 @@ class Model:
 
     def reduced_module(self, heuristic: Heuristic, watched: tuple[str, ...]) -> bindings.Module:
         """The same, loaded."""
-        name = self.theory.generated("REDUCED")
         key = heuristic, watched
-        if self._kept.reduced.get(key) is None:
-            self._enter(self.transformed(heuristic, watched))
-            self._kept.reduced = {key: name}  # there is one module of that name at a time
-        return bindings.module(name)
+        if key not in self._kept.reduced:
+            version = len(self._kept.reduced) + 1
+            theory = replace(self.theory, version=version)
+            self._enter(transformed(theory, heuristic, watched))
+            self._kept.reduced[key] = theory.generated("REDUCED")
+        return bindings.module(self._kept.reduced[key])
 
     def engine_module(self) -> bindings.Module:
         """The theory as it is, with what its rules mean for threads: for Porcini's own engines."""

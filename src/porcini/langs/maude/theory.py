@@ -89,6 +89,8 @@ class Theory:
     order: list[str] = field(default_factory=list)
     """The labels of the rules as they are written."""
     places: dict[str, tuple[str, Place]] = field(default_factory=dict)
+    version: int = 1
+    """Counts the transformed theories that one process has loaded: Maude does not always survive a redefinition."""
 
     # What terms are
 
@@ -155,7 +157,8 @@ class Theory:
     def generated(self, kind: str) -> str:
         """The name of a module that is made of this theory: one that no module of the user's has."""
         taken = {module.name for module in [*self.touched, *self.below]}
-        return fresh(taken, f"{self.description.module}-{kind}")
+        number = f"-{self.version}" if self.version > 1 else ""
+        return fresh(taken, f"{self.description.module}-{kind}{number}")
 
     def place(self, label: str) -> tuple[str, Place | None]:
         return self.places.get(label, (str(self.file), None))
