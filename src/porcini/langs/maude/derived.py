@@ -75,10 +75,13 @@ def derive(theory: Theory) -> Derived:
             stable = _stable(rule, before, after)
             known = found.keys.get(name)
             found.keys[name] = stable if known is None else tuple(k for k in known if k in stable)
-    _with_equations(theory, found)
+    coupled = _with_equations(theory, found)
     _name(theory, found)
     for number, touched in enumerate(pairs):
-        found.accesses[number] = None if touched is None else [_access(found, pair) for pair in touched]
+        accesses = None if touched is None else [_access(found, pair) for pair in touched]
+        if accesses and any(access.part in coupled for access in accesses):
+            accesses = None
+        found.accesses[number] = accesses
     _future(theory, found)
     return found
 
@@ -94,7 +97,10 @@ def _paired(theory: Theory, rule: ThreadRule) -> list[Pair] | None:
     after = list(rule.around_after)
     pairs: list[Pair] = []
     rest = [part for part in rule.around if isinstance(part, Variable)]
+    soup = theory.soup.range if theory.soup else theory.description.state
     for variable in rest:
+        if not theory.signature.below(soup, variable.sort):
+            return None  # some part, whichever: not the rest of them
         elsewhere = [*(p for p in rule.around if p is not variable), rule.thread, *rule.spawned]
         elsewhere += [p for p in after if p != variable] + ([rule.after] if rule.after else [])
         if (
@@ -154,8 +160,10 @@ def _stable(rule: ThreadRule, before: Node | None, after: Node | None) -> tuple[
     )
 
 
-def _with_equations(theory: Theory, found: Derived) -> None:
-    """A key that an equation changes is none."""
+def _with_equations(theory: Theory, found: Derived) -> set[Part]:
+    """A key that an equation changes is none. Parts that equations look at together cannot be told apart at all:
+    these are given back."""
+    coupled: set[Part] = set()
     for module in theory.touched:
         for equation in module.equations:
             left = equation.left
@@ -164,9 +172,11 @@ def _with_equations(theory: Theory, found: Derived) -> None:
             for part in theory.parts(left):
                 if not isinstance(part, Apply) or (part.op, len(part.args)) not in found.keys:
                     continue
-                same = [each for each in theory.parts(equation.right) if each == part]
-                if not same:
+                if part not in theory.parts(equation.right):
                     found.keys[part.op, len(part.args)] = ()
+                if len(theory.parts(left)) > 1:
+                    coupled.add((part.op, len(part.args)))
+    return coupled
 
 
 def _name(theory: Theory, found: Derived) -> None:

@@ -196,6 +196,7 @@ def read_theory(file: Path, description: Description) -> Theory:
     theory.places, theory.order = _places(file, description)
     _rules(theory)
     _check_equations(theory)
+    _check_coherence(theory)
     return theory
 
 
@@ -389,6 +390,15 @@ def _check_equations(theory: Theory) -> None:
             if left and len(theory.parts(equation.left)) > 1 and _made_of_parts(theory, equation.left):
                 hint = "what depends on others is a step: make it a rule"
                 raise _refused(theory, equation, "looks at a thread together with something else", hint)
+
+
+def _check_coherence(theory: Theory) -> None:
+    """Rules apply to terms in normal form: one whose own left-hand side is none would never apply."""
+    for rule in bindings.module(theory.description.module).getRules():
+        left = rule.getLhs().copy()
+        if not rule.isNonexec() and left.reduce() > 0:
+            message = "has a left-hand side that equations rewrite: it would never apply"
+            raise theory.refuse(rule.getLabel() or "", message, "rules must be coherent with equations (P1, 3.2)")
 
 
 def _is_state(theory: Theory, node: Node) -> bool:
