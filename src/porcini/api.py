@@ -12,7 +12,15 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from porcini.checking import Named, check_by_maude, check_formula, check_never, formulas_of, given_formula
+from porcini.checking import (
+    Named,
+    check_by_maude,
+    check_formula,
+    check_never,
+    formulas_of,
+    given_formula,
+    propositions_of,
+)
 from porcini.checking import verify_reduction as compare_reduced
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
@@ -41,7 +49,6 @@ from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import StepGraph
 from porcini.ir.text import show
 from porcini.langs import actors, gcl, maude, par, promela
-from porcini.properties.ltl.formula import atoms as ltl_atoms
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
 from porcini.symbolic import cases, concrete, explored
@@ -390,9 +397,8 @@ def transform(
     model = _model(model)
     if not isinstance(model.graph, maude.Model):
         raise InputError("only rewrite theories can be transformed", file=model.file, hint=".maude")
-    watched = ltl_atoms(given_formula(ltl, model.graph).formula) if ltl is not None else ()
-    texts = tuple(dict.fromkeys(atom.text for atom in watched))
-    return model.graph.transformed(ample, texts, load)
+    watched = propositions_of(model.graph, given_formula(ltl, model.graph)) if ltl is not None else ()
+    return model.graph.transformed(ample, watched, load)
 
 
 def _with_trail(report: Report, trail: Trail | None) -> Report:

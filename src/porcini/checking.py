@@ -9,7 +9,8 @@ Everything is asked of the graph of states, whatever the language.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -158,11 +159,8 @@ def check_formula(
     """A run on which a formula does not hold, if there is one; and what should be said with it."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
-    try:
+    with _in_formula(named):
         question = asked(source, make, named, atoms, options)
-    except InputError as problem:
-        problem.file, problem.source = named.file, named.source
-        raise
     texts = [atom.text for atom in atoms]
     claim = FormulaClaim(translate(negated), texts, question.letter)
     product = Product(question.graph, claim, tally, question.reduction, question.graph if options.fair else None)
@@ -177,6 +175,24 @@ def check_formula(
     return as_written(make, trail_of(question, lasso)), notes
 
 
+def propositions_of(source: maude.Model, named: Named) -> tuple[str, ...]:
+    """The propositions of a formula about a rewrite theory, which must know them."""
+    atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
+    with _in_formula(named):
+        maude.MaudeSystem(source).letter([(atom.text, atom.place) for atom in atoms])
+    return tuple(atom.text for atom in atoms)
+
+
+@contextmanager
+def _in_formula(named: Named) -> Iterator[None]:
+    """What is wrong with a proposition is wrong in the formula's text."""
+    try:
+        yield
+    except InputError as problem:
+        problem.file, problem.source = named.file, named.source
+        raise
+
+
 def check_by_maude(
     source: maude.Model, named: Named, tally: Tally, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
@@ -189,16 +205,13 @@ def check_by_maude(
     if options.fair:
         raise InputError("Maude's checker knows no fairness", hint="--engine graph")
     system = maude.MaudeSystem(source)
-    try:
+    with _in_formula(named):
         question = _asked_of_terms(system, atoms, options, False, ())
-    except InputError as problem:
-        problem.file, problem.source = named.file, named.source
-        raise
     answers: list[maude.Answer] = []
 
-    def work(_: Tally) -> None:
-        answers.append(
-            maude.ask(
+    def work(tally: Tally) -> None:
+        try:
+            answer = maude.ask(
                 source,
                 _in_maude(named.formula),
                 [atom.text for atom in atoms],
@@ -206,7 +219,10 @@ def check_by_maude(
                 timeout=tally.limits.timeout,
                 most=tally.limits.max_states,
             )
-        )
+        except maude.TooMany as hit:
+            tally.counts.states = hit.states
+            raise
+        answers.append(answer)
 
     tally.explore(work)
     if not answers:
@@ -256,11 +272,8 @@ def verify_reduction(
     """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
-    try:
+    with _in_formula(named):
         question = asked(source, make, named, atoms, replace(options, fair=False))
-    except InputError as problem:
-        problem.file, problem.source = named.file, named.source
-        raise
     if question.reduction is None:
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
     most = min(tally.limits.states, MOST_COMPARED)

@@ -1,7 +1,7 @@
 """Any language that is given as a rewrite theory in Maude (P1)."""
 
-from porcini.langs.maude.checker import Answer, ask
+from porcini.langs.maude.checker import Answer, TooMany, ask
 from porcini.langs.maude.model import Model, load
 from porcini.langs.maude.system import MaudeSystem
 
-__all__ = ["Answer", "MaudeSystem", "Model", "ask", "load"]
+__all__ = ["Answer", "MaudeSystem", "Model", "TooMany", "ask", "load"]

@@ -71,18 +71,21 @@ def interface() -> str:
 def load(path: Path) -> list[Warned]:
     """Read a file of modules; a file that does not load is an error with Maude's own words."""
     bindings = maude()
-    path = path.resolve()
+    given, path = path, path.resolve()
     text = path.read_text(encoding="utf-8", errors="replace")
     known = _loaded.get(path)
     if known is not None:
         if known[0] != text:
             hint = "start again: Maude does not always survive when modules are redefined"
-            raise InputError("has changed since this process has read it", file=str(path), hint=hint)
+            raise InputError("has changed since this process has read it", file=str(given), hint=hint)
         return known[1]
     with _heard() as said:
         done = bindings.load(str(path))
     warned = _warnings(said[0])
-    _refuse(warned, done, path, text)
+    if not done or any(map(is_fatal, warned)):
+        with _heard():
+            bindings.input("endm")  # a file may have ended inside a module
+    _refuse(warned, done, given, text)
     _system.difference_update(_DEFINED.findall(text))  # a user may define a module that Maude has, too
     _loaded[path] = text, warned
     return warned
@@ -168,7 +171,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WARNED = re.compile(r'(?:"(?P<file>[^"]*)"|<[^>]*>), line (?P<line>\d+)(?: \([^)]*\))?: (?P<said>.*)', re.DOTALL)
 _FATAL = re.compile(
     r"no parse|didn't expect token|undeclared|unusable|unable to|not exist|bad token|missing|unpatchable"
-    r"|syntax error|could not|unrecognized|unexpected|skipped"
+    r"|syntax error|used before it is bound|could not|unrecognized|unexpected|skipped"
 )
 
 

@@ -30,6 +30,14 @@ class Answer:
     loop: tuple[Move, ...] = ()
 
 
+class TooMany(LimitHit):
+    """There were more states than allowed."""
+
+    def __init__(self, message: str, states: int) -> None:
+        super().__init__(message)
+        self.states = states
+
+
 def ask(
     model: Model,
     formula: str,
@@ -68,7 +76,7 @@ def ask(
         raise AssertionError(f"Porcini bug: Maude's checker failed: {done.stderr.strip().splitlines()[-1:]}")
     found = json.loads(done.stdout)
     if "limit" in found:
-        raise LimitHit(found["limit"])
+        raise TooMany(found["limit"], found["states"])
     stem, loop = (
         tuple(Move(Pid.parse(pid), choice) for pid, choice in found.get(key, ())) for key in ("stem", "loop")
     )

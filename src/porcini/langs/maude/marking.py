@@ -34,8 +34,9 @@ class Marked:
     module: MetaModule
     signature: Signature
 
-    def in_context(self, rule: ThreadRule, flag: Callable[[str], Node]) -> tuple[Node, Node]:
-        """Both sides of a rule as whole states. `flag` gives the flag of its own thread."""
+    def in_context(self, rule: ThreadRule, flag: Callable[[str], Node]) -> list[tuple[Node, Node]]:
+        """Both sides of a rule as whole states; two pairs where the rest may be missing, and has no name for
+        that. `flag` gives the flag of its own thread."""
         return _in_context(self.theory, rule, flag)
 
 
@@ -60,7 +61,7 @@ def marked(theory: Theory) -> Marked:
         Operator("ready", (description.state,), "MState", _FROZEN),
         Operator("moved", (description.state, description.tid), "MState", _FROZEN),
     ]
-    rules = tuple(_rule(theory, rule) for rule in theory.rules)
+    rules = tuple(each for rule in theory.rules for each in _marked_rules(theory, rule))
     found = MetaModule(
         theory.generated("MARKED"),
         tuple(theory.imports),
@@ -139,8 +140,7 @@ def _equation(theory: Theory, equation: Statement) -> Statement:
     return replace(equation, left=left, right=right, condition=condition)
 
 
-def _rule(theory: Theory, rule: ThreadRule) -> Statement:
-    left, right = _in_context(theory, rule, lambda _: TRUE)
+def _marked_rules(theory: Theory, rule: ThreadRule) -> list[Statement]:
     condition = tuple(
         (
             kind,
@@ -149,30 +149,41 @@ def _rule(theory: Theory, rule: ThreadRule) -> Statement:
         )
         for kind, a, b in rule.statement.condition
     )
-    ready, moved = Apply("ready", (left,)), Apply("moved", (right, rule.tid))
-    return replace(rule.statement, left=ready, right=moved, condition=condition)
+    return [
+        replace(
+            rule.statement,
+            left=Apply("ready", (left,)),
+            right=Apply("moved", (right, rule.tid)),
+            condition=condition,
+        )
+        for left, right in _in_context(theory, rule, lambda _: TRUE)
+    ]
 
 
-def _in_context(theory: Theory, rule: ThreadRule, flag: Callable[[str], Node]) -> tuple[Node, Node]:
+def _in_context(theory: Theory, rule: ThreadRule, flag: Callable[[str], Node]) -> list[tuple[Node, Node]]:
     taken = names_of(rule.statement)
     own = flag(fresh(taken, "Flag"))
 
     def of(thread: Node) -> Node:
         return own if theory.tid_of(thread) == rule.tid else FALSE
 
-    left = with_flags(theory, rule.statement.left, of)
-    right = with_flags(theory, rule.statement.right, of)
+    alone = with_flags(theory, rule.statement.left, of), with_flags(theory, rule.statement.right, of)
     kind = theory.signature.kind(theory.signature.least_sort(rule.statement.left))
-    if kind == theory.signature.kind(theory.thread_sort):
-        soup = theory.soup
-        if soup is not None and not any(
-            isinstance(part, Variable) and theory.signature.below(soup.range, part.sort) for part in rule.around
-        ):
-            rest = Variable(fresh(taken, "Ct"), soup.range)
-            left, right = Apply(soup.name, (left, rest)), Apply(soup.name, (right, rest))
-        for operator, number in reversed(theory.levels):
-            others = [Variable(fresh(taken, "Ct"), sort) for sort in operator.domain]
-            left, right = (
-                Apply(operator.name, (*others[:number], side, *others[number + 1 :])) for side in (left, right)
-            )
-    return left, right
+    if kind != theory.signature.kind(theory.thread_sort):
+        return [alone]
+    found = [alone]
+    soup = theory.soup
+    if soup is not None and not any(
+        isinstance(part, Variable) and theory.signature.below(soup.range, part.sort) for part in rule.around
+    ):
+        rest = Variable(fresh(taken, "Ct"), soup.range)
+        more = Apply(soup.name, (alone[0], rest)), Apply(soup.name, (alone[1], rest))
+        found = [more] if soup.attributes.identity is not None else [alone, more]
+    for operator, number in reversed(theory.levels):
+        others = [Variable(fresh(taken, "Ct"), sort) for sort in operator.domain]
+        before, after = others[:number], others[number + 1 :]
+        found = [
+            (Apply(operator.name, (*before, left, *after)), Apply(operator.name, (*before, right, *after)))
+            for left, right in found
+        ]
+    return found

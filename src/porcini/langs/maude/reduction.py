@@ -27,11 +27,11 @@ from typing import Literal
 
 from porcini.langs.maude import bindings
 from porcini.langs.maude.derived import derive
-from porcini.langs.maude.marking import FALSE, Marked, marked, with_flags
+from porcini.langs.maude.marking import FALSE, TRUE, Marked, marked, with_flags
 from porcini.langs.maude.steps import Steps, section, variables_of
 from porcini.langs.maude.terms import Apply, Node, Statement, Variable
 from porcini.langs.maude.text import module_text
-from porcini.langs.maude.theory import Theory, fresh, names_of
+from porcini.langs.maude.theory import Theory, ThreadRule, fresh, names_of
 
 Heuristic = Literal["single", "closure"]
 
@@ -127,43 +127,44 @@ class _Reduction:
 
     def _parts(self) -> list[str]:
         """The threads of a state, and how to mark them."""
-        thread = Variable("U", self.theory.thread_sort)
-        flag = Variable("B", "Bool")
-        here = self._soup(Apply("enabled", (thread, flag)))
-        soup = self.theory.soup
-        lines = ["  --- The threads of a state, and a state with some of them marked."]
-        if soup is None:
-            lines += [f"  eq Threads({here}) = U .", f"  eq Mark({here}, Cs) = enabled(U, U in Cs) ."]
-        else:
-            again = self.printer.term(
-                Apply(
-                    soup.name,
-                    (Apply("enabled", (thread, Variable("(U in Cs)", "?"))), Variable("Mark(S, Cs)", "?")),
-                )
-            ).replace(":?", "")
+        theory = self.theory
+        sorts = [theory.description.state, *(operator.domain[number] for operator, number in theory.levels)]
+        kinds = {theory.signature.kind(sort): sort for sort in reversed(sorts)}
+        lines = ["  --- The threads of a state, and a state with some of them marked, or none."]
+        for sort in kinds.values():
+            lines.append(f"  op Threads : {sort} -> ThreadList .")
+            lines.append(f"  op Mark : {sort} ThreadList -> {sort} .")
+            lines.append(f"  op Unmark : {sort} -> {sort} .")
+        thread = Variable("U", theory.thread_sort)
+        one, off, on = (Apply("enabled", (thread, flag)) for flag in (Variable("B", "Bool"), FALSE, TRUE))
+        soup = theory.soup
+        if soup is not None:
             lines += [
-                f"  eq Threads({here}) = U ;; Threads(S) .",
-                f"  eq Mark({here}, Cs) = {again} .",
+                f"  eq Threads({self._soup(one)}) = U ;; Threads(S) .",
+                f"  eq Mark({self._soup(one)}, U ;; Cs) = Mark({self._soup(on)}, Cs) .",
+                f"  eq Unmark({self._soup(on)}) = Unmark({self._soup(off)}) .",
                 "  eq Threads(S) = noThread [owise] .",
-                "  eq Mark(S, Cs) = S [owise] .",
+                "  eq Mark(S, noThread) = S .",
+                "  eq Unmark(S) = S [owise] .",
             ]
-            if soup.attributes.identity is None:
-                lines += [
-                    "  eq Threads(enabled(U, B)) = U .",
-                    "  eq Mark(enabled(U, B), Cs) = enabled(U, U in Cs) .",
-                ]
-        for operator, number in self.theory.levels:
+        if soup is None or soup.attributes.identity is None:
+            lines += [
+                "  eq Threads(enabled(U, B)) = U .",
+                "  eq Mark(enabled(U, B), Cs) = enabled(U, U in Cs) .",
+                "  eq Unmark(enabled(U, B)) = enabled(U, false) .",
+            ]
+        for operator, number in theory.levels:
             others: list[Node] = [Variable(f"X{k}", sort) for k, sort in enumerate(operator.domain)]
-            whole = self.printer.term(Apply(operator.name, tuple(others)))
-            marked_ = list(others)
-            marked_[number] = Variable(f"Mark(X{number}:{operator.domain[number]}, Cs)", "?")
-            inner = self.printer.term(others[number])
-            lines.append(f"  eq Threads({whole}) = Threads({inner}) .")
-            lines.append(
-                f"  eq Mark({whole}, Cs) = {self.printer.term(Apply(operator.name, tuple(marked_)))} .".replace(
-                    ":?", ""
-                )
+            whole, inner = (
+                self.printer.term(Apply(operator.name, tuple(others))),
+                self.printer.term(others[number]),
             )
+            lines.append(f"  eq Threads({whole}) = Threads({inner}) .")
+            for function, more in (("Mark", ", Cs"), ("Unmark", "")):
+                changed = list(others)
+                changed[number] = Variable(f"{function}({inner}{more})", "?")
+                after = self.printer.term(Apply(operator.name, tuple(changed))).replace(":?", "")
+                lines.append(f"  eq {function}({whole}{more}) = {after} .")
         tids = {}
         for rule in self.theory.rules:
             shape = rule.thread.op, len(rule.thread.args)
@@ -180,28 +181,30 @@ class _Reduction:
         lines = []
         for rule in self.theory.rules:
             name = Apply(f"'{rule.label}", (), "Qid")
-            left, right = self.marked.in_context(rule, lambda free: Variable(free, "Bool"))
-            can = Apply("Can", (name, rule.thread, left))
-            lines.append(self._equation(can, "true", rule.statement, ()))
-            then = f"{fresh(names_of(rule.statement), 'Then')}:{self.theory.description.state}"
-            after = f"(Ss ;; state({then}))"
-            whole = self.printer.term(left)
-            extra = [f"{then} := {self.printer.term(right)}", f"not ({then} in Ss)"]
-            head = f"Next('{rule.label}, {self.printer.term(rule.tid)}, %s, {whole})"
-            condition = self._condition(rule.statement, extra)
-            lines.append(f"  ceq {head % 'Ss'} = {head % after} if {condition} .")
+            for left, right in self.marked.in_context(rule, lambda free: Variable(free, "Bool")):
+                can = Apply("Can", (name, rule.thread, left))
+                lines.append(self._equation(can, "true", rule.statement, ()))
+                lines.append(self._next(rule, left, right))
         lines += [
             "  eq Can(R, U, C) = false [owise] .",
-            "  eq Next(R, T, Ss, C) = Ss [owise] .",
+            "  eq Next(R, U, Ss, C) = Ss [owise] .",
             "  eq CanMove(U, C) = "
             + " or-else ".join(f"Can('{label}, U, C)" for label in self.steps.labels)
             + " .",
             "  eq AfterAll(noThread, C) = noState .",
             "  eq AfterAll(U ;; Us, C) = "
-            + " ;; ".join(f"Next('{label}, TidOf(U), noState, C)" for label in self.steps.labels)
+            + " ;; ".join(f"Next('{label}, U, noState, C)" for label in self.steps.labels)
             + " ;; AfterAll(Us, C) .",
         ]
         return lines
+
+    def _next(self, rule: ThreadRule, left: Node, right: Node) -> str:
+        """The states after a rule are gathered one by one."""
+        then = f"{fresh(names_of(rule.statement), 'Then')}:{self.theory.description.state}"
+        extra = [f"{then} := {self.printer.term(right)}", f"not ({then} in Ss)"]
+        head = f"Next('{rule.label}, {self.printer.term(rule.thread)}, %s, {self.printer.term(left)})"
+        condition = self._condition(rule.statement, extra)
+        return f"  ceq {head % 'Ss'} = {head % f'(Ss ;; state({then}))'} if {condition} ."
 
     def _condition(self, statement: Statement, extra: Sequence[str]) -> str:
         own = [self.printer.condition(statement.condition)] if statement.condition else []

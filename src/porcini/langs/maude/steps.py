@@ -96,7 +96,7 @@ class Steps:
         lines = ["  --- What the steps that a thread offers touch, whether it can take them now or not."]
         if not given:
             lines += [
-                f"  op {self.derived.names[part]} : {' '.join(sorts)} -> Location [ctor] ."
+                f"  op {self.derived.names[part]} : {' '.join((*sorts, '->'))} Location [ctor] ."
                 for part, sorts in self.derived.sorts.items()
             ]
         for number, rule in enumerate(self.theory.rules):

@@ -10,7 +10,7 @@ counted by its spawner, so that pids are the same in every schedule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, SystemRun, Waiting
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.steps import Steps
-from porcini.langs.maude.terms import variables
+from porcini.langs.maude.terms import Apply, variables
 from porcini.langs.maude.theory import ThreadRule
 
 _ANYWHERE = Location("*")
@@ -122,6 +122,8 @@ class MaudeSystem:
     chooses: bool = True
     several: str | None = field(default=None, init=False)
     """A thread that was seen with several rules enabled at once, and which."""
+    unknown: str | None = field(default=None, init=False)
+    """Something that `touches` or `future` has no equation for."""
 
     def __post_init__(self) -> None:
         model = self.model
@@ -219,7 +221,7 @@ class MaudeSystem:
 
     def noticed(self) -> tuple[str, ...]:
         """What was seen that should be known."""
-        return (self.several,) if self.several else ()
+        return tuple(note for note in (self.several, self.unknown) if note)
 
     # What engines ask besides
 
@@ -263,26 +265,41 @@ class MaudeSystem:
         return tuple(states[:split]), tuple(states[split:]) or (states[-1],)
 
     def observe(self, state: State) -> dict[str, Observed]:
-        """The parts of a state that are no threads, by name."""
-        found: list[tuple[str, str, Observed]] = []
-        for part in self.parts(state.term):
+        """All of a state but its threads, by name. Several things of one name are a list."""
+        found: dict[tuple[str, str], list[Observed]] = {}
+        for sort, name, value in self._observed(state.term):
+            found.setdefault((sort, name), []).append(value)
+        names = [name for _, name in found]
+        shown: dict[str, Observed] = {}
+        for (sort, name), values in sorted(found.items(), key=lambda item: item[0]):
+            key = name if names.count(name) == 1 else f"{sort} {name}"
+            shown[key] = values[0] if len(values) == 1 else _sorted(values)
+        return shown
+
+    def _observed(self, term: Any) -> Iterator[tuple[str, str, Observed]]:
+        for name, number in self._levels:
+            if str(term.symbol()) == name:
+                for index, arg in enumerate(term.arguments()):
+                    if index != number:
+                        yield from _entries(arg)
+        keyed = self.model.derived.keys
+        for part in self.parts(term):
             args = list(part.arguments())
             shape = str(part.symbol()), len(args)
-            if (shape[0].replace("`", ""), shape[1]) in self._shapes or not args:
+            if (shape[0].replace("`", ""), shape[1]) in self._shapes or self._is_none(part):
                 continue
-            keys = self.model.derived.keys.get(shape) or self.model.derived.keys.get((_quoted(shape[0]), shape[1]))
-            sort = str(part.getSort())
+            keys = keyed.get(shape) or keyed.get((_quoted(shape[0]), shape[1]))
             if keys:
                 values = [_value(arg) for number, arg in enumerate(args) if number not in keys]
                 name = ", ".join(_name(args[number]) for number in keys)
-                found.append((sort, name, values[0] if len(values) == 1 else tuple(values)))
+                yield str(part.getSort()), name, values[0] if len(values) == 1 else tuple(values)
             else:
-                found += [(sort, name, value) for name, value in _entries(sort, args)]
-        names = [name for _, name, _ in found]
-        return {
-            name if names.count(name) == 1 else f"{sort} {name}": value
-            for sort, name, value in sorted(found, key=lambda each: each[:2])
-        }
+                yield from _entries(part)
+
+    def _is_none(self, part: Any) -> bool:
+        soup = self.model.theory.soup
+        identity = soup.attributes.identity if soup else None
+        return isinstance(identity, Apply) and str(part.symbol()) == identity.op and not list(part.arguments())
 
     # Threads
 
@@ -305,6 +322,11 @@ class MaudeSystem:
         decides = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
             decides = self._touch(self._asked("decides", [thread])).locations
+        if self.model.description.future:
+            self._touch(self._asked("future", [thread]))  # as it is, to notice what it says nothing of
+        if self.model.description.dependence and not self._exactly:
+            for label in dict.fromkeys(offer.rule.label for offer in offers):
+                self._touch(self._asked("touches", [self._label(label), thread]))
         return ThreadInfo(tuple(offers), decides, self._touch(self._asked("Future", [thread])))
 
     def _actions(self, state: State) -> list[Action]:
@@ -456,8 +478,11 @@ class MaudeSystem:
                     found |= Touch(writes=args)
                 case "awaits":
                     found |= Touch(awaits=args)
+                case "anything":
+                    found |= Touch(anything=True)
                 case _:
                     found |= Touch(anything=True)
+                    self.unknown = self.unknown or f"no equation says what `{access}` is: it may be anything"
         return found
 
 
@@ -492,13 +517,19 @@ def _value(term: Any) -> Observed:
     return int(digits) if digits.removeprefix("-").isdigit() else text
 
 
-def _entries(sort: str, args: list[Any]) -> Iterable[tuple[str, Observed]]:
+def _sorted(values: list[Observed]) -> Observed:
+    return tuple(sorted(values, key=lambda value: (str(type(value)), value)))
+
+
+def _entries(part: Any) -> list[tuple[str, str, Observed]]:
     """A part without a name: the entries of a map, if it holds one, or all of it."""
+    sort, args = str(part.getSort()), list(part.arguments())
     if len(args) == 1:
         (held,) = args
         inner = list(held.arguments())
         entries = inner if held.symbol().isAssoc() and len(inner) > 1 else [held]
         pairs = [list(entry.arguments()) for entry in entries]
         if all(len(pair) == 2 and str(pair[0]).startswith("'") for pair in pairs):
-            return [(_name(key), _value(value)) for key, value in pairs]
-    return [(sort, ", ".join(map(str, args)) if len(args) != 1 else _value(args[0]))]
+            return [(sort, _name(key), _value(value)) for key, value in pairs]
+        return [(sort, sort, _value(held))]
+    return [(sort, sort, str(part))]

@@ -20,8 +20,8 @@ from porcini.langs.maude.terms import (
 )
 from porcini.langs.maude.terms import condition_variables as variables_of_condition
 
-_LOOSE = 41
-"""The precedence of an operator that begins or ends with an argument, unless it says otherwise."""
+_LOOSE, _UNARY = 41, 15
+"""The precedence of an operator that begins or ends with an argument, and of one with one argument only."""
 _SPECIAL = "[](){},"
 
 
@@ -52,7 +52,8 @@ class Printer:
             (o.attributes.precedence for o in operators if o.attributes.precedence is not None), None
         )
         if precedence is None:
-            precedence = _LOOSE if node.op.startswith("_") or node.op.endswith("_") else 0
+            open_ended = node.op.startswith("_") or node.op.endswith("_")
+            precedence = (_UNARY if len(args) == 1 else _LOOSE) if open_ended else 0
         if flat and node.op.count("_") == 2 and node.op.startswith("_") and node.op.endswith("_"):
             middle = " ".join(_tokens(node.op[1:-1]))
             parts = [self._within(arg, precedence) for arg in args]
@@ -186,4 +187,4 @@ def _rule(statement: Statement, printer: Printer) -> str:
     text = printer.statement(statement, "rl")
     head, _, rest = text.partition(" => ")
     label, colon, left = head.partition(" : ")
-    return f"{label}{colon}\n      {left}\n    => {rest}" if colon else text
+    return f"{label} :\n      {left}\n    => {rest}" if colon else text

@@ -90,7 +90,7 @@ class Theory:
     """The labels of the rules as they are written."""
     places: dict[str, tuple[str, Place]] = field(default_factory=dict)
     version: int = 1
-    """Counts the transformed theories that one process has loaded: Maude does not always survive a redefinition."""
+    """Counts the transformed theories that a process has loaded: Maude does not always survive redefinitions."""
 
     # What terms are
 
@@ -316,6 +316,9 @@ def _rules(theory: Theory) -> None:
     for rule in theory.rules:
         if sum(other.label == rule.label for other in theory.rules) > 1:
             raise theory.refuse(rule.label, "is not the only one of that name", "steps go by the names of rules")
+    if all(rule.after is None for rule in theory.rules) and any(rule.spawned for rule in theory.rules):
+        message = f"no rule keeps its thread: is `{theory.description.tid}` the sort of thread ids?"
+        raise wrong_value(theory.description, "tid", message)
     rank = {label: number for number, label in enumerate(theory.order)}
     theory.rules.sort(key=lambda rule: rank.get(rule.label, len(rank)))
 
@@ -331,13 +334,16 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
     if len(threads) != 1:
         several = f"{len(threads)} threads" if threads else "no thread"
         hint = (
-            "a step is made by one thread (P1, 3.1)"
+            "a step is made by one thread: P1, 3.1"
             if threads
             else f"a thread is a term of sort {theory.thread_sort}"
         )
         raise theory.refuse(label, f"has {several} on its left-hand side", hint)
     thread = threads[0]
     tid = theory.tid_of(thread)
+    if isinstance(thread, Apply) and tid is None:
+        message = f"no {theory.description.tid} stands in a thread such as `{bindings_text(theory, thread)}`"
+        raise wrong_value(theory.description, "tid", message)
     if not isinstance(thread, Apply) or tid is None:
         raise theory.refuse(
             label, f"does not show the {theory.description.tid} of its thread", "write the thread out"
@@ -386,7 +392,12 @@ def _check_equations(theory: Theory) -> None:
             if not left and isinstance(equation.left, Apply) and not _made_of_parts(theory, equation.left):
                 continue
             if sorted(map(repr, before)) != sorted(map(repr, afterwards)):
-                raise _refused(theory, equation, "does not keep threads (P1, 3.2)", "threads come and go by rules")
+                raise _refused(
+                    theory,
+                    equation,
+                    "does not keep threads, which P1 (3.2) asks for",
+                    "threads come and go by rules",
+                )
             if left and len(theory.parts(equation.left)) > 1 and _made_of_parts(theory, equation.left):
                 hint = "what depends on others is a step: make it a rule"
                 raise _refused(theory, equation, "looks at a thread together with something else", hint)
@@ -398,7 +409,7 @@ def _check_coherence(theory: Theory) -> None:
         left = rule.getLhs().copy()
         if not rule.isNonexec() and left.reduce() > 0:
             message = "has a left-hand side that equations rewrite: it would never apply"
-            raise theory.refuse(rule.getLabel() or "", message, "rules must be coherent with equations (P1, 3.2)")
+            raise theory.refuse(rule.getLabel() or "", message, "rules must be coherent with equations: P1, 3.2")
 
 
 def _is_state(theory: Theory, node: Node) -> bool:
