@@ -288,7 +288,17 @@ def explore(
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    tally.explore(lambda tally: search(system, tally, options))
+    if isinstance(system, maude.MaudeSystem) and engine != "graph":
+        system.careful = True
+        try:
+            tally.explore(lambda tally: search(system, tally, options))
+        except maude.Unknown:  # footprints cannot be relied on: once more without them
+            assert isinstance(model.graph, maude.Model)
+            system = maude.MaudeSystem(model.graph, coarse=True)
+            tally = Tally(tally.limits, tally.observe, violated=tally.violated, watch=watch)
+            tally.explore(lambda tally: search(system, tally, options))
+    else:
+        tally.explore(lambda tally: search(system, tally, options))
     violation = first_violated(wanted, tally.outcomes)
     return _report(
         model,

@@ -2,6 +2,6 @@
 
 from porcini.langs.maude.checker import Answer, TooMany, ask
 from porcini.langs.maude.model import Model, load
-from porcini.langs.maude.system import MaudeSystem
+from porcini.langs.maude.system import MaudeSystem, Unknown
 
-__all__ = ["Answer", "MaudeSystem", "Model", "TooMany", "ask", "load"]
+__all__ = ["Answer", "MaudeSystem", "Model", "TooMany", "Unknown", "ask", "load"]

@@ -20,6 +20,7 @@ from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, SystemRun, Waiting
 from porcini.langs.maude.model import Model
+from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.terms import Apply, variables
 from porcini.langs.maude.theory import ThreadRule
@@ -93,13 +94,24 @@ class ThreadInfo:
     future: Touch
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What comes of an action that can be taken: the term after it, new thread ids, and whose step it was."""
+
+    after: Any
+    spawned: tuple[str, ...]
+    tid: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MaudeAction(Action):
-    """An action, and the state after it."""
+    """An action, and what comes of it if it can be taken."""
 
-    after: Any = None
-    spawned: tuple[str, ...] = ()
-    tid: str = ""
+    step: _Step | None = None
+
+
+class Unknown(Exception):
+    """A step may touch anything, which was not known before."""
 
 
 @dataclass(slots=True)
@@ -119,7 +131,11 @@ class MaudeSystem:
     """A transition system over Maude terms (`core.systems.TransitionSystem`), with a lookahead."""
 
     model: Model
+    coarse: bool = False
+    """May any step touch anything? Then any two steps depend on each other."""
     chooses: bool = True
+    careful: bool = field(default=False, init=False)
+    """For searches that rely on footprints from the start: what turns out to touch anything is `Unknown`."""
     several: str | None = field(default=None, init=False)
     """A thread that was seen with several rules enabled at once, and which."""
     unknown: str | None = field(default=None, init=False)
@@ -128,7 +144,7 @@ class MaudeSystem:
     def __post_init__(self) -> None:
         model = self.model
         self.module = model.engine_module()
-        self.coarse = model.rules_with_anything
+        self.coarse = self.coarse or model.rules_with_anything
         self._infos: dict[Any, ThreadInfo] = {}
         self._rules: dict[Any, _Rule] = {}
         self._moves: dict[State, list[Action]] = {}
@@ -183,15 +199,12 @@ class MaudeSystem:
         return found
 
     def fire(self, state: State, action: Action) -> tuple[State, Event]:
-        assert isinstance(action, MaudeAction)
-        names, spawned = state.names, []
-        if action.spawned:
-            children = next(children for tid, _, children in names if tid == action.tid)
-            for number, tid in enumerate(action.spawned, children):
-                spawned.append((tid, action.pid.child(number), 0))
-            names = tuple(
-                (tid, pid, count + len(spawned) if tid == action.tid else count) for tid, pid, count in names
-            )
+        assert isinstance(action, MaudeAction) and action.step is not None
+        step, names, spawned = action.step, state.names, []
+        if step.spawned:
+            children = next(children for tid, _, children in names if tid == step.tid)
+            spawned = [(tid, action.pid.child(number), 0) for number, tid in enumerate(step.spawned, children)]
+            names = tuple((tid, pid, n + len(spawned) if tid == step.tid else n) for tid, pid, n in names)
             names += tuple(spawned)
         event = Event(
             action.pid,
@@ -202,7 +215,7 @@ class MaudeSystem:
             None,
             action.decides,
         )
-        return State(action.after, names), event
+        return State(step.after, names), event
 
     def final(self, state: State) -> Final:
         waiting = []
@@ -265,36 +278,22 @@ class MaudeSystem:
         return tuple(states[:split]), tuple(states[split:]) or (states[-1],)
 
     def observe(self, state: State) -> dict[str, Observed]:
-        """All of a state but its threads, by name. Several things of one name are a list."""
-        found: dict[tuple[str, str], list[Observed]] = {}
-        for sort, name, value in self._observed(state.term):
-            found.setdefault((sort, name), []).append(value)
-        names = [name for _, name in found]
-        shown: dict[str, Observed] = {}
-        for (sort, name), values in sorted(found.items(), key=lambda item: item[0]):
-            key = name if names.count(name) == 1 else f"{sort} {name}"
-            shown[key] = values[0] if len(values) == 1 else _sorted(values)
-        return shown
+        """All of a state but its threads, by name."""
+        return observed(self._things(state.term))
 
-    def _observed(self, term: Any) -> Iterator[tuple[str, str, Observed]]:
+    def _things(self, term: Any) -> Iterator[Thing]:
         for name, number in self._levels:
             if str(term.symbol()) == name:
                 for index, arg in enumerate(term.arguments()):
                     if index != number:
-                        yield from _entries(arg)
+                        yield from nameless(arg)
         keyed = self.model.derived.keys
         for part in self.parts(term):
-            args = list(part.arguments())
-            shape = str(part.symbol()), len(args)
+            shape = str(part.symbol()), len(list(part.arguments()))
             if (shape[0].replace("`", ""), shape[1]) in self._shapes or self._is_none(part):
                 continue
             keys = keyed.get(shape) or keyed.get((_quoted(shape[0]), shape[1]))
-            if keys:
-                values = [_value(arg) for number, arg in enumerate(args) if number not in keys]
-                name = ", ".join(_name(args[number]) for number in keys)
-                yield str(part.getSort()), name, values[0] if len(values) == 1 else tuple(values)
-            else:
-                yield from _entries(part)
+            yield from [by_keys(part, keys)] if keys else nameless(part)
 
     def _is_none(self, part: Any) -> bool:
         soup = self.model.theory.soup
@@ -327,6 +326,8 @@ class MaudeSystem:
         if self.model.description.dependence and not self._exactly:
             for label in dict.fromkeys(offer.rule.label for offer in offers):
                 self._touch(self._asked("touches", [self._label(label), thread]))
+        if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
+            raise Unknown
         return ThreadInfo(tuple(offers), decides, self._touch(self._asked("Future", [thread])))
 
     def _actions(self, state: State) -> list[Action]:
@@ -362,49 +363,32 @@ class MaudeSystem:
             self.several = (
                 f"thread {tid} had several steps to choose from ({', '.join(rules)}): they are kept together"
             )
-        more = len(info.offers)
         for choice, offer in enumerate(info.offers):
-            results = taken.get((offer.number, offer.way), [])
+            results = sorted(taken.get((offer.number, offer.way), []), key=lambda result: str(result[0]))
             if not results:
-                touch = offer.touch
-                found.append(
-                    MaudeAction(
-                        pid,
-                        choice,
-                        _label(offer.rule, touch),
-                        self._foot(touch, info),
-                        False,
-                        self._decides(info),
-                        awaits=touch.awaits - touch.reads - touch.writes,
-                    )
-                )
-            for index, (after, match, here) in enumerate(
-                sorted(results, key=lambda r: str(r[0])) if len(results) > 1 else results
-            ):
+                found.append(self._action(pid, choice, offer.rule, offer.touch, info))
+            for index, (after, match, here) in enumerate(results):
                 touch = self._exact_touch(match, here) if self._exactly else offer.touch
-                born = (
-                    tuple(sorted((new for new in self.threads(after) if new not in threads), key=_by_number))
-                    if here.rule.spawned
-                    else ()
-                )
-                found.append(
-                    MaudeAction(
-                        pid,
-                        choice if index == 0 else more * index + choice,
-                        _label(offer.rule, touch),
-                        self._foot(touch, info),
-                        True,
-                        self._decides(info),
-                        awaits=touch.awaits - touch.reads - touch.writes,
-                        after=after,
-                        spawned=born,
-                        tid=tid,
-                    )
-                )
+                born = [new for new in self.threads(after) if new not in threads] if here.rule.spawned else []
+                step = _Step(after, tuple(sorted(born, key=_by_number)), tid)
+                # several results of one way, by what else it matched: numbered after all ways
+                number = choice + index * len(info.offers)
+                found.append(self._action(pid, number, offer.rule, touch, info, step))
         return found
 
-    def _decides(self, info: ThreadInfo) -> frozenset[Location]:
-        return frozenset((_ANYWHERE,)) if self.coarse else info.decides
+    def _action(
+        self, pid: Pid, choice: int, rule: ThreadRule, touch: Touch, info: ThreadInfo, step: _Step | None = None
+    ) -> Action:
+        return MaudeAction(
+            pid,
+            choice,
+            _label(rule, touch),
+            self._foot(touch, info),
+            step is not None,
+            frozenset((_ANYWHERE,)) if self.coarse else info.decides,
+            awaits=touch.awaits - touch.reads - touch.writes,
+            step=step,
+        )
 
     def _foot(self, touch: Touch, info: ThreadInfo) -> Footprint:
         """By taking one of its ways a thread gives up the others: a step reads what decides all of them."""
@@ -503,33 +487,3 @@ def _by_number(tid: str) -> tuple[bool, int, str]:
 
 def _quoted(name: str) -> str:
     return "".join(f"`{character}" if character in "[](){}," else character for character in name)
-
-
-def _name(term: Any) -> str:
-    return str(term).removeprefix("'")
-
-
-def _value(term: Any) -> Observed:
-    text = str(term)
-    if text in ("true", "false"):
-        return text == "true"
-    digits = text.replace(" ", "")
-    return int(digits) if digits.removeprefix("-").isdigit() else text
-
-
-def _sorted(values: list[Observed]) -> Observed:
-    return tuple(sorted(values, key=lambda value: (str(type(value)), value)))
-
-
-def _entries(part: Any) -> list[tuple[str, str, Observed]]:
-    """A part without a name: the entries of a map, if it holds one, or all of it."""
-    sort, args = str(part.getSort()), list(part.arguments())
-    if len(args) == 1:
-        (held,) = args
-        inner = list(held.arguments())
-        entries = inner if held.symbol().isAssoc() and len(inner) > 1 else [held]
-        pairs = [list(entry.arguments()) for entry in entries]
-        if all(len(pair) == 2 and str(pair[0]).startswith("'") for pair in pairs):
-            return [(sort, _name(key), _value(value)) for key, value in pairs]
-        return [(sort, sort, _value(held))]
-    return [(sort, sort, str(part))]

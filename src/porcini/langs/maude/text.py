@@ -66,12 +66,8 @@ class Printer:
                 pieces.append(token)
             else:
                 at_end = number in (0, len(tokens) - 1) or "_" in (tokens[number - 1], tokens[number + 1])
-                pieces.append(self._within(holes.pop(0), precedence) if at_end else self.term_open(holes.pop(0)))
+                pieces.append(self._within(holes.pop(0), precedence) if at_end else self.term(holes.pop(0)))
         return _joined(pieces), precedence
-
-    def term_open(self, node: Node) -> str:
-        """A term between two words of an operator, where anything may stand."""
-        return self.term(node)
 
     def _within(self, node: Node, precedence: int) -> str:
         text, inner = self._shown(node)

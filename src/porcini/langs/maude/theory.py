@@ -11,7 +11,7 @@ create or remove threads, or that look at a thread together with something else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from porcini.langs.maude.terms import (
     subterms,
     variables,
 )
+from porcini.langs.maude.text import Printer
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +327,7 @@ def _rules(theory: Theory) -> None:
 def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
     label = statement.label
     if not label:
-        shown = bindings_text(theory, statement.left)
+        shown = _shown(theory, statement.left)
         raise InputError(
             f"a rule has no label: {shown}", file=str(theory.file), hint="write rl [name] : ... => ... ."
         )
@@ -342,7 +343,7 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
     thread = threads[0]
     tid = theory.tid_of(thread)
     if isinstance(thread, Apply) and tid is None:
-        message = f"no {theory.description.tid} stands in a thread such as `{bindings_text(theory, thread)}`"
+        message = f"no {theory.description.tid} stands in a thread such as `{_shown(theory, thread)}`"
         raise wrong_value(theory.description, "tid", message)
     if not isinstance(thread, Apply) or tid is None:
         raise theory.refuse(
@@ -371,9 +372,7 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
     )
 
 
-def bindings_text(theory: Theory, node: Node) -> str:
-    from porcini.langs.maude.text import Printer
-
+def _shown(theory: Theory, node: Node) -> str:
     return Printer(theory.signature).term(node)
 
 
@@ -426,12 +425,8 @@ def _made_of_parts(theory: Theory, node: Node) -> bool:
 
 
 def _refused(theory: Theory, equation: Statement, message: str, hint: str) -> InputError:
-    shown = bindings_text(theory, equation.left)
+    shown = _shown(theory, equation.left)
     return InputError(f"the equation for `{shown}` {message}", file=str(theory.file), hint=hint)
-
-
-Flag = Callable[[Node | None], Node]
-"""The flag of a thread, given its id."""
 
 
 def walk_terms(statement: Statement) -> Iterator[Node]:

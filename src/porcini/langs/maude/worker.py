@@ -14,7 +14,7 @@ from typing import Any
 
 from porcini.core.events import Action
 from porcini.langs.maude import bindings
-from porcini.langs.maude.model import Model, load
+from porcini.langs.maude.model import load
 from porcini.langs.maude.system import MaudeSystem, State
 
 
@@ -103,10 +103,6 @@ def main() -> None:
     sys.setrecursionlimit(100_000)
     question = json.load(sys.stdin)
     json.dump(answer(question), sys.stdout)
-
-
-def model_of(file: str, por: str | None) -> Model:
-    return load(file, por)
 
 
 if __name__ == "__main__":
