@@ -270,7 +270,7 @@ def test_a_file_that_ends_too_soon(tmp_path) -> None:
         ("sload no-such-file\nmod BAD is endm\n", "no-such-file"),
         (b"\xff\xfe", "UTF-8"),
         ("", "there is no module `BAD`"),
-        ("mod BAD is endm hello world", "BAD.maude"),
+        ("mod BAD is endm hello world", "unexpected token: hello"),
         ("mod BAD is protecting NOWHERE . endm", "NOWHERE"),
     ],
 )

@@ -205,7 +205,7 @@ class MaudeSystem:
             children = next(children for tid, _, children in names if tid == step.tid)
             spawned = [(tid, action.pid.child(number), 0) for number, tid in enumerate(step.spawned, children)]
             names = tuple((tid, pid, n + len(spawned) if tid == step.tid else n) for tid, pid, n in names)
-            names += tuple(spawned)
+            names = tuple(sorted((*names, *spawned), key=lambda named: named[1]))  # in whichever order they came
         event = Event(
             action.pid,
             action.choice,
