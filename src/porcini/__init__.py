@@ -1,12 +1,36 @@
 """Does the order matter? Systematic testing of concurrent programs by partial order reduction."""
 
-from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic
-from porcini.core.errors import InputError, ScheduleError
-from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
-from porcini.engines.limits import Limits
-from porcini.formats.schedules import parse_schedule, show_schedule
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic
+    from porcini.core.errors import InputError, ScheduleError
+    from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
+    from porcini.engines.limits import Limits
+    from porcini.formats.schedules import parse_schedule, show_schedule
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "api": ("Model", "check", "explore", "load", "loads", "permute", "replay", "run", "symbolic"),
+    "core.errors": ("InputError", "ScheduleError"),
+    "core.reports": ("Counterexample", "Counts", "Outcome", "Report", "TraceEntry"),
+    "engines.limits": ("Limits",),
+    "formats.schedules": ("parse_schedule", "show_schedule"),
+}
+_HOME = {name: f"porcini.{home}" for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Everything is loaded when it is first asked for: pytest looks at the plugin in here at every start."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'porcini' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
 
 __all__ = [
     "Counterexample",

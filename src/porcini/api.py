@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
+from porcini.all_inputs import cases, concrete, explored
 from porcini.checking import (
     Named,
     check_by_maude,
@@ -51,7 +52,6 @@ from porcini.ir.text import show
 from porcini.langs import actors, gcl, maude, par, promela
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
-from porcini.symbolic import cases, concrete, explored
 
 T = TypeVar("T")
 Source = Graph | StepGraph | promela.Model | maude.Model

@@ -20,6 +20,7 @@ from typing import NoReturn, get_args
 
 import porcini
 from porcini import api
+from porcini.all_inputs import written_as_pytest
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.core.systems import Value
@@ -36,7 +37,6 @@ from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
 from porcini.properties.outcomes import EXPLORED
-from porcini.symbolic import written_as_pytest
 
 BAD_INPUT, INTERRUPTED = 2, 130
 _DEEPEST_CALLS = 10_000

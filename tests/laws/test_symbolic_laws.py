@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 
 import porcini
 from porcini import Limits
+from porcini.all_inputs import explored
 from porcini.engines.tally import Tally
 from porcini.ir.expr import evaluate
-from porcini.symbolic import explored
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=max(PROGRAMS // 80, 5), deadline=None, suppress_health_check=list(HealthCheck))
