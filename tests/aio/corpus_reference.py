@@ -1,12 +1,16 @@
-"""Every order of ready handles, by brute force: the oracle for asyncio programs. Standard library only, nothing of porcini.
+"""Every order of ready handles, by brute force: the oracle for asyncio programs. Standard library only.
 
 How it works, in call order:
-1. `explore` runs a coroutine function again and again, each time with a list of choices that the run follows as far as it goes and
-   continues with choice 0 (asyncio's own FIFO order). Then the last choice that has a next one is increased: depth first, no state kept.
-2. `run` does one such run on a fresh `ChoiceLoop`: one handle per step, until the main task is done, nothing can move, or a limit is hit.
-3. `ChoiceLoop._run_once` is the scheduling model: any ready handle may go next (task steps, wake-ups and plain callbacks alike);
-   time is virtual and moves only when nothing is ready; timers due at one instant become ready together.
-4. The outcome is that of the main task. What other tasks would still do after it does not count: they are cancelled and drained.
+1. `explore` runs a coroutine function again and again, each time with a list of choices that the run follows as
+   far as it goes and continues with choice 0 (asyncio's own FIFO order). Then the last choice that has a next
+   one is increased: depth first, no state kept.
+2. `run` does one such run on a fresh `ChoiceLoop`: one handle per step, until the main task is done, nothing can
+   move, or a limit is hit.
+3. `ChoiceLoop._run_once` is the scheduling model: any ready handle may go next (task steps, wake-ups and plain
+   callbacks alike); time is virtual and moves only when nothing is ready; timers due at one instant become ready
+   together.
+4. The outcome is that of the main task. What other tasks would still do after it does not count: they are
+   cancelled and drained.
 
 No independence is consulted and nothing is merged, so the number of runs is the number of orders of handles.
 
@@ -27,7 +31,8 @@ from types import ModuleType
 from typing import Any
 
 Program = Callable[[], Coroutine[Any, Any, Any]]
-Outcome = tuple[str, ...]  # ("ok", repr(result)) | ("assertion", text) | ("error", type) | ("deadlock",) | ("limit",)
+# ("ok", repr(result)) | ("assertion", text) | ("error", type) | ("deadlock",) | ("limit",)
+Outcome = tuple[str, ...]
 
 CORPUS = Path(__file__).parent / "corpus"
 INSTANT = 1e-9  # timers closer than this are due at the same instant
@@ -42,13 +47,13 @@ class StepLimit(BaseException):
 
 
 class ReplayError(Exception):
-    """A prefix of choices met another number of ready handles than before: the program is not a function of its choices."""
+    """A prefix met another number of ready handles than before: the program is no function of its choices."""
 
 
 class ChoiceLoop(asyncio.BaseEventLoop):
     """An event loop in which a list of choices decides which ready handle runs next.
 
-    Where only one handle is ready there is no choice; `path` records (chosen, number of ready handles) where there are more.
+    Where only one handle is ready there is no choice; elsewhere `path` records (chosen, number of ready handles).
     """
 
     def __init__(self, choices: Sequence[int], max_steps: int) -> None:
@@ -73,8 +78,8 @@ class ChoiceLoop(asyncio.BaseEventLoop):
     def run_in_executor(self, *args: Any) -> Any:
         raise RuntimeError("the reference explorer has no threads")
 
-    def _write_to_self(self) -> None:  # call_soon_threadsafe wants it; the finalizers of async generators call that
-        pass
+    def _write_to_self(self) -> None:
+        """call_soon_threadsafe wants it, which the finalizers of async generators call."""
 
     def _ready_handles(self) -> list[asyncio.Handle]:
         """What may run next. Lets time pass if that is nothing."""
@@ -111,7 +116,7 @@ class ChoiceLoop(asyncio.BaseEventLoop):
         handle._run()
 
     def drain(self, max_steps: int = 200) -> None:
-        """After a run: cancel what is left and let it finish in FIFO order, so that no run leaves anything behind."""
+        """After a run: cancel what is left and let it finish in FIFO order, so that nothing stays behind."""
         for work in (self._cancel_all, self.shutdown_asyncgens):
             self.main = self.create_task(work())
             self.steps, self._choices, self._max_steps = 0, (), max_steps
@@ -141,7 +146,7 @@ def failure_leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def outcome_of(main: asyncio.Future[Any]) -> Outcome:
-    """How the main task ended. An exception group counts as what is in it; a failed assertion goes before other errors."""
+    """How the main task ended. An exception group counts as what is in it, a failed assertion before others."""
     if main.cancelled():
         return ("error", "CancelledError")
     error = main.exception()
@@ -156,7 +161,7 @@ def outcome_of(main: asyncio.Future[Any]) -> Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its outcome, the choices it made with the number of ready handles at each, and its steps (handles run)."""
+    """One run: its outcome, its choices with the number of ready handles at each, its steps (handles run)."""
 
     outcome: Outcome
     path: tuple[tuple[int, int], ...]
@@ -192,7 +197,7 @@ class Exploration:
     first: dict[Outcome, tuple[int, ...]] = field(default_factory=dict)
     counts: dict[Outcome, int] = field(default_factory=dict)
     runs: int = 0
-    complete: bool = False  # every order was run: max_runs was not hit (runs cut at max_steps have the outcome ("limit",))
+    complete: bool = False  # max_runs was not hit; runs cut at max_steps have the outcome ("limit",)
 
     @property
     def outcomes(self) -> set[Outcome]:
@@ -242,7 +247,7 @@ def verdict(found: Exploration) -> str:
 
 
 def as_expected(found: Exploration, expected: str) -> bool:
-    """Does an exploration show what a program's EXPECTED says? `passes`: never a failure, and rightly several results."""
+    """Does it show what a program's EXPECTED says? `passes`: never a failure, and rightly several results."""
     if not found.complete or not found.outcomes:
         return False
     return verdict(found) == ("nondeterministic" if expected == "passes" else expected)
@@ -283,7 +288,8 @@ def main(names: Sequence[str]) -> int:
             wrong += not good
             shown = ", ".join(" ".join(o)[:50] + f" x{found.counts[o]}" for o in sorted(found.outcomes))
             print(
-                f"{name + '.' + which:34} {expected:17} {verdict(found):17} {fifo:10} {found.runs:6} {found.cut:5} {took:5.2f}"
+                f"{name + '.' + which:34} {expected:17} {verdict(found):17} {fifo:10} "
+                f"{found.runs:6} {found.cut:5} {took:5.2f}"
                 f"{'  ' if good else ' !'}{'' if found.complete else '(incomplete) '}{shown}"
             )
         gc.collect()

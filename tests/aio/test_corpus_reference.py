@@ -7,6 +7,7 @@ import gc
 import math
 
 import pytest
+
 from aio.corpus_reference import CORPUS, ReplayError, as_expected, corpus_names, explore, load, max_steps_of, run
 
 # Under plain FIFO order these show their bug already (a timeout is registered before what it races with).

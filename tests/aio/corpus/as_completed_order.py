@@ -1,6 +1,7 @@
 """as_completed yields in the order of completion, not in the order given.
 
-The results differ when the second task completes first. The twin uses gather, which keeps the order of its arguments.
+The results differ when the second task completes first. The twin uses gather, which keeps the order of its
+arguments.
 """
 
 import asyncio

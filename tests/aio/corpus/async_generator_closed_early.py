@@ -1,7 +1,8 @@
-"""An async generator with a `finally`, left in the middle: its clean-up runs in a task that asyncio makes for it.
+"""An async generator with a `finally`, left in the middle: its clean-up runs in a task that asyncio makes for
+it.
 
-When the last reference goes, the loop's finalizer hook schedules `aclose`. Goes wrong when the caller looks before that task has
-run. The twin closes with `contextlib.aclosing`.
+When the last reference goes, the loop's finalizer hook schedules `aclose`. Goes wrong when the caller looks
+before that task has run. The twin closes with `contextlib.aclosing`.
 """
 
 import asyncio
@@ -21,12 +22,14 @@ async def rows(log):
 async def first(log):
     async for row in rows(log):
         return row
+    return None
 
 
 async def first_closed(log):
     async with contextlib.aclosing(rows(log)) as source:
         async for row in source:
             return row
+    return None
 
 
 async def other():

@@ -1,7 +1,7 @@
 """One async generator, two consumers.
 
-Goes wrong when a consumer asks for an item while the generator is suspended in the other's request: RuntimeError,
-"asynchronous generator is already running". The twin takes turns with a lock.
+Goes wrong when a consumer asks for an item while the generator is suspended in the other's request:
+RuntimeError, "asynchronous generator is already running". The twin takes turns with a lock.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """One attribute, four ways to it: `getattr`, `vars`, `__dict__`, `setattr` with a computed name.
 
-Goes wrong when one task reads between the other's read and write. No attribute access is to be seen in the source.
+Goes wrong when one task reads between the other's read and write. No attribute access is to be seen in the
+source.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """Barrier misuse: one barrier between writing and reading, none between reading and the next write.
 
-Each task writes its cell, meets the other at the barrier and reads the other's cell. Goes wrong when one task is in its second
-round already and overwrites its cell before the other has read it. The twin meets again before writing.
+Each task writes its cell, meets the other at the barrier and reads the other's cell. Goes wrong when one task
+is in its second round already and overwrites its cell before the other has read it. The twin meets again
+before writing.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Busy waiting for a flag that is raised before the data is there.
 
-Goes wrong when the waiter looks between the flag and the data: KeyError. The twin stores the data first.
-A run in which the waiter alone goes on is endless: an explorer needs a limit, or must see that nothing changed.
+Goes wrong when the waiter looks between the flag and the data: KeyError. The twin stores the data first. A
+run in which the waiter alone goes on is endless: an explorer needs a limit, or must see that nothing changed.
 """
 
 import asyncio

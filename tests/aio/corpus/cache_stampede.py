@@ -1,7 +1,7 @@
 """Cache stampede: a value is computed on a miss, and the computation awaits.
 
-Goes wrong when the second reader misses while the first still computes: the backend is asked twice.
-The twin keeps the computing task in the cache, so that the second reader awaits the first one's.
+Goes wrong when the second reader misses while the first still computes: the backend is asked twice. The twin
+keeps the computing task in the cache, so that the second reader awaits the first one's.
 """
 
 import asyncio

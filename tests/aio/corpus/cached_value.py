@@ -1,6 +1,7 @@
 """State in a cache that a decorator keeps: `functools.lru_cache` remembers what was read.
 
-Goes wrong when the value is asked for before it is configured: it stays the old one. The twin clears the cache.
+Goes wrong when the value is asked for before it is configured: it stays the old one. The twin clears the
+cache.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """A task that is cancelled before its first step never enters its `try`, so its `finally` never runs.
 
-Goes wrong when the cancellation comes before the task has started: the connection stays open. The twin closes where it opened.
+Goes wrong when the cancellation comes before the task has started: the connection stays open. The twin closes
+where it opened.
 """
 
 import asyncio

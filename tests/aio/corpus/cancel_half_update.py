@@ -1,6 +1,7 @@
 """Cancellation inside a critical section: the lock is released, the update is half done.
 
-Goes wrong when the transfer is cancelled between debit and credit: money is lost. The twin awaits before it changes anything.
+Goes wrong when the transfer is cancelled between debit and credit: money is lost. The twin awaits before it
+changes anything.
 """
 
 import asyncio

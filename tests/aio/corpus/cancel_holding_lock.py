@@ -1,6 +1,7 @@
 """Cancellation while a lock is held: acquire and release without `finally`.
 
-Goes wrong when the cancellation arrives while the holder is suspended in its critical section: the lock stays locked.
+Goes wrong when the cancellation arrives while the holder is suspended in its critical section: the lock stays
+locked.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """A worker that catches CancelledError around one of its awaits and goes on.
 
-Goes wrong when the cancellation arrives at that await: the worker waits for the next job for ever, and so does who cancelled it.
+Goes wrong when the cancellation arrives at that await: the worker waits for the next job for ever, and so
+does who cancelled it.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """Check-then-act on a dict: a user name is registered if it is free.
 
-Goes wrong when both tasks check before either registers: the second overwrites the first and both believe they won.
+Goes wrong when both tasks check before either registers: the second overwrites the first and both believe
+they won.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""State in a class, read through an instance of a subclass: `self.limit` finds nothing in the object and looks further up.
+"""State in a class, read through an instance of a subclass: `self.limit` finds nothing in the object and looks
+further up.
 
 Goes wrong when the class is changed between the two reads of the attribute. The twin reads it once.
 """

@@ -1,7 +1,8 @@
 """Condition.wait under `if` instead of `while`.
 
-Two consumers, two items, each announced by `notify`. Goes wrong when a consumer is notified and, before it runs, the other one
-comes, finds the item without waiting and takes it: the notified one pops from an empty list (IndexError).
+Two consumers, two items, each announced by `notify`. Goes wrong when a consumer is notified and, before it
+runs, the other one comes, finds the item without waiting and takes it: the notified one pops from an empty
+list (IndexError).
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Two kinds of waiters on one Condition, and `notify` wakes one: the wrong one.
 
-The waiter for "b" waits before the waiter for "a", "a" comes and only the longest waiting is woken; it looks and sleeps again.
-Goes wrong in exactly that order of arrival. The twin uses `notify_all`.
+The waiter for "b" waits before the waiter for "a", "a" comes and only the longest waiting is woken; it looks
+and sleeps again. Goes wrong in exactly that order of arrival. The twin uses `notify_all`.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Context variable misuse: the variable is per task, the dict in it is not.
 
-Each task inherits the context of its creator and with it the same dict. Goes wrong when one task overwrites the user while the
-other is suspended. The twin sets a new dict in its own context.
+Each task inherits the context of its creator and with it the same dict. Goes wrong when one task overwrites
+the user while the other is suspended. The twin sets a new dict in its own context.
 """
 
 import asyncio

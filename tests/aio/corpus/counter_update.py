@@ -1,7 +1,7 @@
 """False pass of other tools, 3: the state is changed through `collections.Counter.update`.
 
-A bonus is paid at the second vote. Goes wrong when both tasks vote before either looks: both see two votes and both pay it.
-The twin looks in the same step.
+A bonus is paid at the second vote. Goes wrong when both tasks vote before either looks: both see two votes
+and both pay it. The twin looks in the same step.
 """
 
 import asyncio

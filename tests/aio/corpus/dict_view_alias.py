@@ -1,6 +1,7 @@
 """Other views of a dict: a `ChainMap` reads through, `keys()` is live.
 
-Goes wrong when the dict grows between the length of its view and the use of it. The reader never names the dict.
+Goes wrong when the dict grows between the length of its view and the use of it. The reader never names the
+dict.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """A done callback stores the result, the awaiter of the task reads it from there.
 
-Both are scheduled when the task ends. asyncio runs the callback first, since it was added first; in any order of ready handles the
-awaiter may be first: KeyError. The twin takes the result from the await.
+Both are scheduled when the task ends. asyncio runs the callback first, since it was added first; in any order
+of ready handles the awaiter may be first: KeyError. The twin takes the result from the await.
 """
 
 import asyncio

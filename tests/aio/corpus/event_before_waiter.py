@@ -1,7 +1,7 @@
 """The event is set before its waiter exists.
 
-The waiter makes the event when it starts to wait, the signaller sets it if there is one. Goes wrong when the signaller comes
-first. The twin makes the event with the object.
+The waiter makes the event when it starts to wait, the signaller sets it if there is one. Goes wrong when the
+signaller comes first. The twin makes the event with the object.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """A `__del__` with an effect: dropping a reference by assignment runs code that writes elsewhere.
 
-Goes wrong when the old object is replaced before the reader looks at the log twice: the write is hidden in `holder.item = None`.
-The twin looks once.
+Goes wrong when the old object is replaced before the reader looks at the log twice: the write is hidden in
+`holder.item = None`. The twin looks once.
 """
 
 import asyncio

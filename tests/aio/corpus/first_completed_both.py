@@ -1,6 +1,7 @@
 """asyncio.wait with FIRST_COMPLETED: "first" may be more than one.
 
-Goes wrong when both tasks are done before the waiter runs: unpacking one element fails (ValueError). The twin takes any of them.
+Goes wrong when both tasks are done before the waiter runs: unpacking one element fails (ValueError). The twin
+takes any of them.
 """
 
 import asyncio

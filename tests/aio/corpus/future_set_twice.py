@@ -1,6 +1,7 @@
 """Two tasks answer one future.
 
-Goes wrong when both have asked `done` before either has answered: InvalidStateError. The twin asks in the step that answers.
+Goes wrong when both have asked `done` before either has answered: InvalidStateError. The twin asks in the
+step that answers.
 """
 
 import asyncio

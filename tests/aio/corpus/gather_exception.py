@@ -1,7 +1,7 @@
 """gather with an exception: the other tasks are not cancelled and go on behind the caller's back.
 
-The caller believes that everything stopped and reads the log. Goes wrong when the failure is delivered before the other task has
-written its entry. The twin uses `return_exceptions=True` and so waits for all.
+The caller believes that everything stopped and reads the log. Goes wrong when the failure is delivered before
+the other task has written its entry. The twin uses `return_exceptions=True` and so waits for all.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """State changed by a C function that gets it as an argument: `heapq` on a shared list.
 
-The smallest is looked at, then an await, then it is popped. Goes wrong when both look before either pops: one job is run twice,
-the other dropped. The twin pops what it looks at.
+The smallest is looked at, then an await, then it is popped. Goes wrong when both look before either pops: one
+job is run twice, the other dropped. The twin pops what it looks at.
 """
 
 import asyncio

@@ -1,6 +1,8 @@
-"""State in an iterator: two tasks draw from one `itertools.count`, and expect their two numbers to be neighbours.
+"""State in an iterator: two tasks draw from one `itertools.count`, and expect their two numbers to be
+neighbours.
 
-Goes wrong when the other task draws in between. `next` changes an object that has no attributes. The twin draws both at once.
+Goes wrong when the other task draws in between. `next` changes an object that has no attributes. The twin
+draws both at once.
 """
 
 import asyncio

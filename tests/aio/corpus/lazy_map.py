@@ -1,4 +1,5 @@
-"""A lazy iterator reads later: `map` and a generator expression over a shared list are made in one step and consumed in another.
+"""A lazy iterator reads later: `map` and a generator expression over a shared list are made in one step and
+consumed in another.
 
 Goes wrong when the list grows between the two. The twin makes a list at once.
 """

@@ -1,7 +1,7 @@
 """False pass of other tools, 5b: the state lives in a `collections.deque` of bounded length.
 
-Goes wrong when both tasks append before either takes its own entry back from the right end: one takes the other's.
-The twin appends and takes in one step.
+Goes wrong when both tasks append before either takes its own entry back from the right end: one takes the
+other's. The twin appends and takes in one step.
 """
 
 import asyncio

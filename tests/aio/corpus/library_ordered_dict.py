@@ -1,7 +1,8 @@
 """False pass of other tools, 5c: a least-recently-used cache in a `collections.OrderedDict`.
 
-`move_to_end` changes the order only. Goes wrong when the other task touches another key between a touch and the eviction that
-relies on it: the wrong entry is evicted and the lookup fails (KeyError). The twin reads its entry in the step of the touch.
+`move_to_end` changes the order only. Goes wrong when the other task touches another key between a touch and
+the eviction that relies on it: the wrong entry is evicted and the lookup fails (KeyError). The twin reads its
+entry in the step of the touch.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """A lock is released by a clean-up that believes it is its own: `if lock.locked(): lock.release()`.
 
-Goes wrong when the other task holds the lock at that moment: two are in the critical section, or the holder's own release fails
-(RuntimeError). The twin keeps to `async with`.
+Goes wrong when the other task holds the lock at that moment: two are in the critical section, or the holder's
+own release fails (RuntimeError). The twin keeps to `async with`.
 """
 
 import asyncio

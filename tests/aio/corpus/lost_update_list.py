@@ -1,7 +1,7 @@
 """Lost update on a list item, through an augmented assignment whose right-hand side awaits.
 
-`cells[0] += await one()` reads the item before the await and stores after it. Goes wrong when both read first.
-The twin awaits first and adds then.
+`cells[0] += await one()` reads the item before the await and stores after it. Goes wrong when both read
+first. The twin awaits first and adds then.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """Lost wake-up: Condition.notify before anybody waits.
 
-Goes wrong when the notifier gets the lock first: a notification is not remembered. The twin waits for a predicate.
+Goes wrong when the notifier gets the lock first: a notification is not remembered. The twin waits for a
+predicate.
 """
 
 import asyncio

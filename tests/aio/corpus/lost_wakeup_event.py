@@ -1,7 +1,7 @@
 """Lost wake-up: the waiter clears an Event just before it waits.
 
-Goes wrong when the producer sets it before the waiter has cleared it: the wake-up is gone, the waiter waits for ever.
-The twin asks for the work first and clears only what it is about to wait for.
+Goes wrong when the producer sets it before the waiter has cleared it: the wake-up is gone, the waiter waits
+for ever. The twin asks for the work first and clears only what it is about to wait for.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """Reads in patterns: `match` reads attributes and items without an expression that says so.
 
-Goes wrong when the state changes between the match and the step that relies on it. The twin changes it in the step of the match.
+Goes wrong when the state changes between the match and the step that relies on it. The twin changes it in the
+step of the match.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Two names for one memory: one task reads a `bytearray`, the other writes through a `memoryview` of it.
 
-Goes wrong when the write comes between the check of the header and the use of the byte: objects with different identities
-share their content. The twin copies before it awaits.
+Goes wrong when the write comes between the check of the header and the use of the byte: objects with
+different identities share their content. The twin copies before it awaits.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """Read-modify-write through a global of the module.
 
-Goes wrong when one task reads the global between the other's read and write. (The global is set again at the start of each run.)
+Goes wrong when one task reads the global between the other's read and write. (The global is set again at the
+start of each run.)
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""False pass of other tools, 4: `s.a[0].v += 1`, an object in a list in an object, with an await between read and write.
+"""False pass of other tools, 4: `s.a[0].v += 1`, an object in a list in an object, with an await between read
+and write.
 
 Goes wrong when one task reads between the other's read and write.
 """

@@ -1,6 +1,8 @@
-"""State that is read and written by operators: `in`, `==`, `bool`, `len`, a format and `+=` of a class of the user.
+"""State that is read and written by operators: `in`, `==`, `bool`, `len`, a format and `+=` of a class of the
+user.
 
-Goes wrong when one task's `bag += 1` comes between the other's `not bag` and its own `+=`: no method is called by name.
+Goes wrong when one task's `bag += 1` comes between the other's `not bag` and its own `+=`: no method is
+called by name.
 """
 
 import asyncio

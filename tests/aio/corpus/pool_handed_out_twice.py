@@ -1,7 +1,7 @@
 """A connection pool that hands out one connection twice.
 
-`acquire` looks at the last free connection, awaits its health check and only then takes it off the list. Goes wrong when the
-other task looks in between. The twin takes it off first.
+`acquire` looks at the last free connection, awaits its health check and only then takes it off the list. Goes
+wrong when the other task looks in between. The twin takes it off first.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Publish/subscribe: a dict of subscribers is iterated with an await in the loop.
 
-Goes wrong when somebody subscribes while the publisher is suspended: RuntimeError, "dictionary changed size during iteration".
-The twin iterates over a copy.
+Goes wrong when somebody subscribes while the publisher is suspended: RuntimeError, "dictionary changed size
+during iteration". The twin iterates over a copy.
 """
 
 import asyncio

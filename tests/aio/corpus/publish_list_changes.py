@@ -1,7 +1,7 @@
 """Publish/subscribe: a list of subscribers is iterated with an await in the loop, and one of them leaves.
 
-Goes wrong when the first subscriber leaves while the publisher is suspended after it: the second moves to its place and is
-skipped, silently. The iterator's position is the shared state. The twin iterates over a copy.
+Goes wrong when the first subscriber leaves while the publisher is suspended after it: the second moves to its
+place and is skipped, silently. The iterator's position is the shared state. The twin iterates over a copy.
 """
 
 import asyncio

@@ -17,10 +17,10 @@ async def buggy():
             await asyncio.sleep(0)
         if not queue.empty():
             await asyncio.sleep(0)
-            return [queue.get_nowait()]
-        return []
+            return queue.get_nowait()
+        return ""
 
-    return sum(await asyncio.gather(consume(False), consume(True)), [])
+    return "".join(await asyncio.gather(consume(False), consume(True)))
 
 
 async def correct():
@@ -32,7 +32,7 @@ async def correct():
             await asyncio.sleep(0)
         await asyncio.sleep(0)
         if not queue.empty():
-            return [queue.get_nowait()]
-        return []
+            return queue.get_nowait()
+        return ""
 
-    return sum(await asyncio.gather(consume(False), consume(True)), [])
+    return "".join(await asyncio.gather(consume(False), consume(True)))

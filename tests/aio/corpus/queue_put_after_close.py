@@ -1,6 +1,7 @@
 """Queue shutdown: an item is put after the service was closed and drained.
 
-`submit` asks `closed`, awaits, then appends. Goes wrong when `close` runs in between: the item was accepted and is never handled.
+`submit` asks `closed`, awaits, then appends. Goes wrong when `close` runs in between: the item was accepted
+and is never handled.
 """
 
 import asyncio

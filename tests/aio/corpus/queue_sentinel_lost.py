@@ -1,7 +1,7 @@
 """Queue shutdown: the sentinel does not fit and is dropped.
 
-The queue holds one item. Goes wrong when the producer wants to stop before the consumer has taken the item: QueueFull is
-swallowed, the consumer waits for ever. The twin awaits `put`.
+The queue holds one item. Goes wrong when the producer wants to stop before the consumer has taken the item:
+QueueFull is swallowed, the consumer waits for ever. The twin awaits `put`.
 """
 
 import asyncio

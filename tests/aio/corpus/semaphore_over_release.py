@@ -1,7 +1,7 @@
 """Semaphore over-release: `acquire` inside the `try` whose `finally` releases.
 
-Goes wrong when the task is cancelled while it waits in `acquire`: it releases what it never had, and the holder's own release is
-one too many (ValueError of a BoundedSemaphore).
+Goes wrong when the task is cancelled while it waits in `acquire`: it releases what it never had, and the
+holder's own release is one too many (ValueError of a BoundedSemaphore).
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """shield and cancel: the shielded work goes on after its waiter was cancelled.
 
-The caller cancels the waiter and closes the file. Goes wrong when the shielded write has not happened yet: it writes to a closed
-file. The twin waits for the shielded task before it closes.
+The caller cancels the waiter and closes the file. Goes wrong when the shielded write has not happened yet: it
+writes to a closed file. The twin waits for the shielded task before it closes.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """TaskGroup sibling failure: a failing task cancels its sibling in the middle of an update.
 
-Goes wrong when the failure comes between debit and credit. The twin undoes the first half when it is cancelled.
+Goes wrong when the failure comes between debit and credit. The twin undoes the first half when it is
+cancelled.
 """
 
 import asyncio

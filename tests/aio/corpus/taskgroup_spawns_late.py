@@ -1,7 +1,7 @@
 """A task of a TaskGroup spawns a sibling, after the group may have begun to abort.
 
-Goes wrong when the failing sibling ends first: the spawned task is refused or cancelled before it starts, and the cleanup that it
-should do does not happen. The twin cleans up after the group.
+Goes wrong when the failing sibling ends first: the spawned task is cancelled before it starts, and
+the cleanup that it should do does not happen. The twin cleans up after the group.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
-"""Timeout against completion, with `asyncio.timeout`: the item is taken, then acknowledged, and the timeout strikes in between.
+"""Timeout against completion, with `asyncio.timeout`: the item is taken, then acknowledged, and the timeout
+strikes in between.
 
-The acknowledgement and the timeout are due at the same instant. Goes wrong when the timeout goes first: the item is neither
-in the list nor returned. The twin takes the item only after the last await.
+The acknowledgement and the timeout are due at the same instant. Goes wrong when the timeout goes first: the
+item is neither in the list nor returned. The twin takes the item only after the last await.
 """
 
 import asyncio

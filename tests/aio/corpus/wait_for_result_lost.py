@@ -1,7 +1,9 @@
-"""Timeout against completion, with `wait_for`: a resource is handed to a waiter that times out at the same instant.
+"""Timeout against completion, with `wait_for`: a resource is handed to a waiter that times out at the same
+instant.
 
-`release` puts the connection into the waiter's future. Goes wrong when the timeout cancels the waiter after that and before it
-ran: nobody has the connection any more. The twin gives it back when it is cancelled with a connection in its hands.
+`release` puts the connection into the waiter's future. Goes wrong when the timeout cancels the waiter after
+that and before it ran: nobody has the connection any more. The twin gives it back when it is cancelled with a
+connection in its hands.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """State that is gone with the last reference: one task drops an object, the other finds it through a weak dict.
 
-Goes wrong when the object is dropped between the check and the lookup (KeyError): `del` of a list item changes another object.
-The twin keeps what it found.
+Goes wrong when the object is dropped between the check and the lookup (KeyError): `del` of a list item
+changes another object. The twin keeps what it found.
 """
 
 import asyncio
