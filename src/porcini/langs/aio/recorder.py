@@ -1,0 +1,466 @@
+"""What a step of real Python code read and wrote.
+
+While a step runs, instrumented code appends to `LOG`; `Recorder.end_step` turns the log into a footprint. An entry is
+`(object, site)` for an attribute or a truth test, and `(object, site, kind, suffixes)` for what the functions in
+`operations` have already resolved: parts of a container, the state of a future. Appending is one call of a C
+function; naming is left for the end of the step, when an object that was created in it has been seen to be new.
+
+**Names.** Footprints of different runs are compared, so a name must not depend on the schedule. An object that
+instrumented code was seen to create is named by the step that created it and the number of the creation within the
+step. What was there before the exploration is named by the path on which `learn` finds it. All other objects of one type
+share one name.
+
+**Fresh objects.** An access to an object which the same step created is left out: whoever touches it later got
+it through a location that this step wrote, or was spawned with it, and so depends on this step anyway.
+
+**Containers** have locations `[key]` for items, `[#]` for the shape (length, order, which keys) and `[=]`, which every item
+access reads and a change of the whole writes. So items are independent of each other, and reading all enumerates them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from porcini.core.footprints import EMPTY, Footprint, Location
+from porcini.langs.aio import rules
+from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES, Kind
+
+LIMIT = 1 << 18
+"""A step with more accesses than this is opaque: its log is cut."""
+
+READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
+SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
+STATE = (".state",)
+
+LOG: deque[tuple[Any, ...]] = deque(maxlen=LIMIT)
+CREATED: list[object] = []
+DERIVED: dict[int, tuple[object, tuple[object, ...]]] = {}
+"""Views and iterators that read something else whenever they are used: the object itself, and what it reads."""
+
+
+class Token:
+    """Stands for the closure variables of one activation of a function."""
+
+    __slots__ = ("__weakref__",)
+
+
+class ModuleToken(Token):
+    """Stands for the globals of a module."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Named:
+    """What is known of a name: its locations so far. Kept over runs, because names are the same in all of them."""
+
+    __slots__ = ("attributes", "name", "parts")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.attributes: dict[str, tuple[Location, ...] | None] = {}
+        self.parts: dict[str, Location] = {}
+
+    def part(self, suffix: str) -> Location:
+        found = self.parts.get(suffix)
+        if found is None:
+            found = self.parts[suffix] = Location(sys.intern(self.name + suffix))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access of a step, for reports. `value` is what was read, or what was there after the write."""
+
+    kind: str
+    location: Location
+    value: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueCall:
+    """Something not known that a step did, and where."""
+
+    name: str
+    file: str
+    line: int
+
+
+class Recorder:
+    """The log of one exploration: `start_run`, then `begin_step` and `end_step` for each step; `learn` before all.
+
+    With `detailed`, `accesses` lists what the last step did, with values: for the few runs that a report shows.
+    """
+
+    def __init__(self, detailed: bool = False) -> None:
+        self.detailed = detailed
+        self.opaque_calls: Counter[OpaqueCall] = Counter()
+        """What made steps opaque, over the whole exploration, and how often."""
+        self.accesses: list[Access] = []
+        self._learnt: dict[int, Named] = {}
+        self._kept_always: list[object] = []
+        self._names: dict[int, Named] = {}
+        self._kept: list[object] = []
+        self._known: dict[Hashable, Named] = {}
+        self._class_data: dict[type, frozenset[str]] = {}
+        self._step: tuple[Hashable, int] = ("", 0)
+        self._values: list[tuple[tuple[Any, ...], list[str]]] = []
+        self._pending: tuple[tuple[Any, ...], list[str]] | None = None
+
+    # The life of a recorder -----------------------------------------------------------------------------------
+
+    def start_run(self) -> None:
+        """Forget the objects of the run before; names of what was learnt stay."""
+        self._names = dict(self._learnt)
+        self._kept = []
+        DERIVED.clear()
+        self._clear()
+
+    def begin_step(self, process: Hashable, index: int) -> None:
+        """The index-th step of a process begins. What was logged since the last step belongs to no step."""
+        self._step = (process, index)
+        self._clear()
+
+    def end_step(self) -> Footprint:
+        """What the step read and wrote; its new objects get their names."""
+        if self._pending is not None:
+            self._settle()
+        footprint = self._resolve()
+        LOG.clear()
+        if CREATED:
+            self._christen()
+        return footprint
+
+    def _clear(self) -> None:
+        LOG.clear()
+        CREATED.clear()
+        self.accesses = []
+        self._values.clear()
+        self._pending = None
+
+    # What the controlled loop reports -------------------------------------------------------------------------
+
+    def read(self, obj: object, attr: str) -> None:
+        """The step reads `attr` of an object."""
+        LOG.append((obj, OUTSIDE, READ, ("." + attr,)))
+
+    def write(self, obj: object, attr: str) -> None:
+        """The step writes `attr` of an object."""
+        LOG.append((obj, OUTSIDE, WRITE, ("." + attr,)))
+
+    def opaque(self, name: str) -> None:
+        """The step does something that is not known."""
+        LOG.append((name, OUTSIDE, 0, OPAQUE))
+
+    def created(self, obj: object) -> None:
+        """An object that was created just now, in this step."""
+        CREATED.append(obj)
+
+    def name(self, obj: object, name: str) -> None:
+        """Give an object of this run a name of its own, which must be the same in every schedule: a task, say."""
+        self._names[id(obj)] = self._entry(name, name)
+        self._kept.append(obj)
+
+    # Names ----------------------------------------------------------------------------------------------------
+
+    def name_of(self, obj: object) -> str:
+        """The name that locations of this object begin with."""
+        return self._named(obj).name
+
+    def _named(self, obj: object) -> Named:
+        found = self._names.get(id(obj))
+        if found is not None:
+            return found
+        kind = type(obj)
+        if kind is ModuleToken:
+            name = obj.name  # type: ignore[attr-defined]
+        elif isinstance(obj, type | FunctionType):
+            name = f"{obj.__module__}.{obj.__qualname__}"
+        elif kind is ModuleType:
+            name = obj.__name__  # type: ignore[attr-defined]
+        else:
+            name = f"?{kind.__module__}.{kind.__qualname__}"
+        return self._entry(name, name)
+
+    def _entry(self, key: Hashable, name: str) -> Named:
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Named(name)
+        return found
+
+    def _christen(self) -> None:
+        """Name what was created and is still there. Last first, so that a list goes before what only it holds."""
+        process, index = self._step
+        while CREATED:
+            obj = CREATED.pop()
+            if sys.getrefcount(obj) <= 2:
+                DERIVED.pop(id(obj), None)
+                continue
+            if id(obj) in DERIVED and sys.getrefcount(obj) <= 3:
+                del DERIVED[id(obj)]
+                continue
+            if id(obj) not in self._names:
+                kind, number = type(obj), len(CREATED)
+                key = (process, index, number, kind)
+                found = self._known.get(key)
+                if found is None:
+                    found = self._known[key] = Named(f"{kind.__qualname__}<{process}#{index}/{number}>")
+                self._names[id(obj)] = found
+                self._kept.append(obj)
+
+    def learn(self, *roots: ModuleType | Callable[..., object]) -> None:
+        """Name what hangs off modules and functions now, before the exploration, by the path that leads there."""
+        for root in roots:
+            if isinstance(root, ModuleType):
+                module = root.__name__
+                for name, value in list(vars(root).items()):
+                    if not name.startswith(("@", "__")):
+                        self._learn(value, f"{module}.{name}", module)
+            else:
+                self._learn(root, f"{root.__module__}.{getattr(root, '__qualname__', root)}", root.__module__)
+
+    def _learn(self, value: object, path: str, module: str) -> None:
+        todo = deque([(value, path)])
+        while todo and len(self._learnt) < 100_000:
+            obj, path = todo.popleft()
+            kind = type(obj)
+            if kind in rules.PLAIN and kind not in (FunctionType, type):
+                continue
+            if id(obj) in self._learnt:
+                continue
+            inside = list(self._inside(obj, path, module))
+            if not isinstance(obj, FunctionType | type | ModuleType):
+                if kind.__module__ in ("builtins", "collections") or inside or hasattr(obj, "__dict__"):
+                    self._learnt[id(obj)] = self._names[id(obj)] = self._entry(path, path)
+            elif inside:
+                self._learnt[id(obj)] = self._names[id(obj)] = self._named(obj)
+            self._kept_always.append(obj)
+            todo.extend(inside)
+
+    def _inside(self, obj: object, path: str, module: str) -> Iterator[tuple[object, str]]:
+        if isinstance(obj, ModuleType):
+            return
+        if isinstance(obj, FunctionType):
+            if obj.__module__ == module:
+                for number, value in enumerate(obj.__defaults__ or ()):
+                    yield value, f"{path}.<default {number}>"
+                for name, value in (obj.__kwdefaults__ or {}).items():
+                    yield value, f"{path}.<default {name}>"
+                for name, cell in zip(obj.__code__.co_freevars, obj.__closure__ or (), strict=False):
+                    try:
+                        yield cell.cell_contents, f"{path}.<{name}>"
+                    except ValueError:
+                        continue
+                yield from ((value, f"{path}.{name}") for name, value in vars(obj).items())
+        elif isinstance(obj, type):
+            if obj.__module__ == module:
+                data = {n: v for n, v in vars(obj).items() if not n.startswith("__") and not rules.is_lookup(v)}
+                self._class_data[obj] = frozenset(data)
+                yield from ((value, f"{path}.{name}") for name, value in vars(obj).items() if name != "__dict__")
+        elif isinstance(obj, dict):
+            yield from ((value, f"{path}[{rules.shown(key)}]") for key, value in obj.items())
+        elif isinstance(obj, list | tuple | deque):
+            yield from ((value, f"{path}[{number}]") for number, value in enumerate(obj))
+        if not isinstance(obj, type | FunctionType):
+            yield from ((value, f"{path}.{name}") for name, value in rules.fields_of(obj))
+
+    # The footprint --------------------------------------------------------------------------------------------
+
+    def _resolve(self) -> Footprint:
+        """Log to footprint. Repeated accesses at one site to one object, as in loops, cost one comparison."""
+        if not LOG:
+            return EMPTY
+        reads: set[Location] = set()
+        writes: set[Location] = set()
+        opaque = False
+        if len(LOG) == LIMIT:
+            opaque = True
+            self._note(f"more than {LIMIT} accesses in one step", OUTSIDE)
+        fresh = set(map(id, CREATED))
+        names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
+        last: dict[int, object] = {}
+        for entry in LOG:
+            obj = entry[0]
+            number = entry[1]
+            if len(entry) == 2:
+                if last.get(number, LOG) is obj:
+                    continue
+                last[number] = obj
+                if id(obj) in fresh:
+                    continue
+                kind = kinds[number]
+                if kind == 4:
+                    if type(obj) not in plain:
+                        opaque |= self._truth(obj, number, reads)
+                    continue
+                named = names.get(id(obj))
+                if named is None:
+                    named = self._named(obj)
+                attr = attrs[number]
+                try:
+                    found = named.attributes[attr]
+                except KeyError:
+                    found = named.attributes[attr] = self._attribute(obj, named, attr)
+                if found is None or kind != 1:
+                    opaque |= self._written(obj, named, attr, kind, number, writes, found)
+                if found is not None and kind & 1:
+                    reads.update(found)
+                continue
+            suffixes = entry[3]
+            if suffixes is OPAQUE:
+                opaque = True
+                self._note(obj, number)
+                continue
+            if id(obj) in fresh:
+                continue
+            named = names.get(id(obj)) or self._named(obj)
+            into = reads if entry[2] == 1 else writes
+            parts = named.parts
+            for suffix in suffixes:
+                if suffix[:2] == APPENDED:
+                    into.update(named.part(f"[{i}]") for i in range(int(suffix[2:]), max(len(obj), int(suffix[2:]) + 1)))
+                else:
+                    into.add(parts.get(suffix) or named.part(suffix))
+        if self.detailed:
+            self._list_accesses(fresh)
+        return Footprint(frozenset(reads), frozenset(writes), opaque)
+
+    def _truth(self, obj: object, number: int, reads: set[Location]) -> bool:
+        """A truth test reads a container's shape; is it opaque?"""
+        rule = rules.rule(type(obj))
+        if rule is rules.Rule.CONTAINER:
+            reads.add(self._named(obj).part(SHAPE))
+        elif rule is rules.Rule.UNKNOWN and rules.unknown_truth(type(obj)):
+            self._note(f"bool({type(obj).__qualname__})", number)
+            return True
+        return False
+
+    def _attribute(self, obj: object, named: Named, attr: str) -> tuple[Location, ...] | None:
+        """The locations that reading an attribute reads; None if reading it runs code that is not known."""
+        if isinstance(obj, Token):
+            return (named.part("." + attr),)
+        if isinstance(obj, asyncio.Future):
+            return () if rules.is_silent_future_attribute(attr) else (named.part(STATE[0]),)
+        if isinstance(obj, ModuleType):
+            return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ()) else ()
+        if isinstance(obj, type):
+            return self._class_attribute(obj, attr)
+        way = rules.attribute(type(obj), attr)
+        if way is rules.Way.SILENT:
+            return ()
+        if way is rules.Way.UNKNOWN:
+            return None
+        return (named.part("." + attr), *self._class_attribute(type(obj), attr))
+
+    def _class_attribute(self, cls: type, attr: str) -> tuple[Location, ...]:
+        for owner in cls.__mro__:
+            if attr in vars(owner):
+                if attr in self._class_data.get(owner, ()):
+                    return (self._named(owner).part("." + attr),)
+                break
+        return ()
+
+    def _written(
+        self,
+        obj: object,
+        named: Named,
+        attr: str,
+        kind: int,
+        number: int,
+        writes: set[Location],
+        found: tuple[Location, ...] | None,
+    ) -> bool:
+        """Record the write of an attribute, or a read that runs unknown code; is it opaque?"""
+        if kind & 2:
+            if isinstance(obj, Token):
+                known = True
+            elif isinstance(obj, type):
+                known = attr in self._class_data.get(obj, ())
+            elif isinstance(obj, ModuleType):
+                known = attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ())
+            else:
+                known = rules.attribute(type(obj), attr, writing=True) is not rules.Way.UNKNOWN
+            if known:
+                writes.add(named.part("." + attr))
+            if known and kind == 3 and found is not None:
+                value = rules.peek(obj, attr)
+                known = type(value) in rules.PLAIN or rules.rule(type(value)) is not rules.Rule.UNKNOWN
+            if known and found is not None:
+                return False
+        elif found is not None:
+            return False
+        if found is None and rules.attribute(type(obj), attr) is rules.Way.CACHED:
+            writes.add(named.part("." + attr))
+            return False
+        self._note(f"{type(obj).__qualname__}.{attr}", number)
+        return True
+
+    def _note(self, name: str, number: int) -> None:
+        self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1
+
+    # Reports --------------------------------------------------------------------------------------------------
+
+    def detailed_log(self, entry: tuple[Any, ...]) -> None:
+        """Takes the place of `LOG.append` when values are wanted."""
+        if self._pending is not None:
+            self._settle()
+        LOG.append(entry)
+        self._pending = (entry, [self._value(entry)])
+
+    def _settle(self) -> None:
+        """What a write wrote can be seen only after it."""
+        assert self._pending is not None
+        entry, values = self._pending
+        self._pending = None
+        values.append(self._value(entry))
+        self._values.append((entry, values))
+
+    def _value(self, entry: tuple[Any, ...]) -> str:
+        if len(entry) == 2:
+            if KINDS[entry[1]] == TRUTH:
+                return self._show(entry[0])
+            return self._show(rules.peek(entry[0], NAMES[entry[1]]))
+        return self._show(entry[0]) if entry[3] is not OPAQUE else ""
+
+    def _show(self, value: object) -> str:
+        if value is rules.ABSENT:
+            return ""
+        if isinstance(value, int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
+            text = repr(value)
+        elif type(value) in (list, tuple, set, deque):
+            inner = ", ".join(self._show(v) for v in list(value)[:8])  # type: ignore[call-overload]
+            text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
+        elif isinstance(value, dict):
+            text = "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(value.items())[:8]) + "}"
+        else:
+            text = f"<{self.name_of(value)}>"
+        return text if len(text) <= 80 else text[:77] + "..."
+
+    def _list_accesses(self, fresh: Iterable[int]) -> None:
+        """The same as `_resolve`, one access at a time."""
+        for entry, (before, after) in self._values:
+            obj, number = entry[0], entry[1]
+            kind = KINDS[number] if len(entry) == 2 else entry[2]
+            if id(obj) in fresh or kind not in (1, 2, 3):
+                continue
+            named = self._named(obj)
+            if len(entry) == 2:
+                found = self._attribute(obj, named, NAMES[number])
+                locations = found if kind == 1 else (named.part("." + NAMES[number]),)
+            else:
+                locations = tuple(map(named.part, entry[3]))
+            for location in locations or ():
+                if kind & 1:
+                    self.accesses.append(Access("read", location, before, *PLACES[number]))
+                if kind & 2:
+                    self.accesses.append(Access("write", location, after, *PLACES[number]))
