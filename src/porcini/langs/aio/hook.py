@@ -13,7 +13,6 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import inspect
-import linecache
 import operator
 import sys
 import types
@@ -151,10 +150,8 @@ def instrument_source(source: str | bytes, filename: str, module: str) -> CodeTy
 
 def _compiled(tree: ast.Module, filename: str, module: str, static_cells: bool) -> CodeType:
     tree, written = instrumented(tree, filename, module, static_cells)
-    code = compile(tree, filename, "exec", dont_inherit=True)
     rules.WRITTEN_GLOBALS.setdefault(module, set()).update(written)
-    rules.register(code)
-    return code
+    return compile(tree, rules.marked(filename), "exec", dont_inherit=True)
 
 
 # Import hook --------------------------------------------------------------------------------------------------
@@ -231,6 +228,8 @@ def _twin(function: FunctionType) -> CodeType:
     )
     if twin is None or twin.co_freevars != code.co_freevars:
         raise NoSource(f"{function.__module__}.{function.__qualname__}: its source is not the one that was loaded")
+    if code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # set by `types.coroutine`
+        return twin.replace(co_flags=twin.co_flags | inspect.CO_ITERABLE_COROUTINE)
     return twin
 
 
@@ -331,5 +330,3 @@ def instrumented_asyncio() -> Iterator[None]:
         for undo in reversed(undos):
             undo()
 
-
-assert linecache

@@ -84,7 +84,7 @@ WRITTEN_GLOBALS: dict[str, set[str]] = {}
 """By module, the globals that instrumented functions of it declare `global`; all other globals are constants."""
 
 ABSENT = object()
-_CODES: dict[int, types.CodeType] = {}
+_FILENAMES: dict[int, str] = {}
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in (
@@ -96,16 +96,18 @@ _OPERATORS = frozenset(
 )
 
 
-def register(code: types.CodeType) -> None:
-    """This code, and the functions in it, are instrumented."""
-    _CODES[id(code)] = code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            register(constant)
+def marked(filename: str) -> str:
+    """The same name as an object of its own: code that was compiled with it is known to be instrumented.
+
+    Copies of a code object keep it, which matters because decorators such as `types.coroutine` make some.
+    """
+    copy = filename.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    _FILENAMES[id(copy)] = copy
+    return copy
 
 
 def is_instrumented(code: types.CodeType) -> bool:
-    return id(code) in _CODES
+    return id(code.co_filename) in _FILENAMES
 
 
 def forget() -> None:
