@@ -22,7 +22,7 @@ from typing import Any
 
 from porcini.langs.aio import operations as op
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import CREATED, READ, STATE, WRITE
+from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE
 
 Model = Callable[..., None]
 """Logs what a call will do: of the receiver (if it is a method), the site and the arguments."""
@@ -41,6 +41,8 @@ _SILENT_CLASSES = (ContextVar, Context, asyncio.AbstractEventLoop, asyncio.Handl
 
 def call(function: Any, number: int) -> Any:
     """The callee of a call whose arguments are evaluated without being suspended."""
+    if len(LOG) > 4096:
+        op.relieve()
     kind = type(function)
     if kind is types.MethodType:
         inner = function.__func__

@@ -21,6 +21,7 @@ from collections.abc import Callable, Generator
 from contextvars import Context
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from porcini.core.footprints import Location
 
@@ -104,6 +105,9 @@ class _Seen(asyncio.Future[Any]):
         self._look()
         return _remove(self, fn)
 
+    def __hash__(self) -> int:
+        return crc32(self._place.encode())  # not an address: sets of futures have the same order in every run
+
 
 class SeenFuture(_Seen):
     """What `loop.create_future()` gives."""
@@ -165,6 +169,9 @@ class SeenTask(asyncio.Task[Any]):
     def cancelling(self) -> int:
         self._loop.reads.add(self._process.name.cancelling)
         return _cancelling(self)
+
+    def __hash__(self) -> int:
+        return hash(self._process.name.pid)
 
     def set_name(self, value: object, /) -> None:
         self._process.title = str(value)

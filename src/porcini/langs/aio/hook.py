@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import gc
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -72,18 +73,11 @@ def _first(obj: Any, *_: Any) -> Any:
     return obj
 
 
-class _Anything:
-    """A set of all types."""
-
-    def __contains__(self, kind: object) -> bool:
-        return True
-
-
 _IDLE: dict[str, Any] = {
     **dict.fromkeys(_WORKING, _first),
     "@log": deque[Any](maxlen=0).append,
-    "@plain": _Anything(),
-    "@type": _first,
+    "@plain": frozenset({True, False}),
+    "@type": callable,  # a C function that gives a boolean and runs no code of the program
     "@key_of": lambda obj, key, number: key,
     "@set_key": lambda obj, key, number: key,
     "@del_key": lambda obj, key, number: key,
@@ -114,14 +108,21 @@ def prepare(namespace: dict[str, Any], module: str) -> None:
 
 @contextlib.contextmanager
 def recording(recorder: Recorder) -> Iterator[Recorder]:
-    """Instrumented code reports to this recorder. One at a time."""
+    """Instrumented code reports to this recorder. One at a time.
+
+    Garbage is collected between runs only (`Recorder.start_run`): a finaliser that runs in the middle of whichever step
+    happens to allocate much would be one more thing that no schedule controls, and the log would be walked over and over.
+    """
     global _active
     if _active is not None:
         raise RuntimeError("a recording is on already")
     _active = recorder
     log = recorder.detailed_log if recorder.detailed else LOG.append
-    op.redirect(log)
+    op.redirect(log, recorder.drain)
     rules.forget()
+    collecting = gc.isenabled()
+    gc.disable()
+    gc.freeze()
     try:
         for namespace in _globals.values():
             namespace.update(_WORKING)
@@ -129,10 +130,13 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         yield recorder
     finally:
         _active = None
-        op.redirect(LOG.append)
+        op.redirect(LOG.append, LOG.clear)
         for namespace in _globals.values():
             namespace.update(_IDLE)
         LOG.clear()
+        gc.unfreeze()
+        if collecting:
+            gc.enable()
 
 
 # From source to code ------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ class ControlledLoop(Outside):
         self.untracked = False
         self._making = False
         self._batch = 0
+        self._of = 0
         self._round = 0
         self._scheduled: list[Timer] = []  # type: ignore[misc]
         self._root = root
@@ -328,7 +329,7 @@ class ControlledLoop(Outside):
         handle = process.handle
         assert handle is not None
         process.handle = None
-        del self.ready[process]
+        self._of = self.ready.pop(process)
         self._begin()
         self.current = process
         task = process.task
@@ -357,7 +358,7 @@ class ControlledLoop(Outside):
                 self._due_now()
                 self._round = len(self.ready)
             for process in self.enabled():
-                if process is not self.current:
+                if self.ready[process] != self._of:  # the next in the queue, and not one of the same batch
                     self.woke[process] = None
 
     def _call(self, callback: Any, args: Any, context: Any) -> None:

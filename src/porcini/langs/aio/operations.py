@@ -19,19 +19,30 @@ from porcini.langs.aio.recorder import APPENDED, BASE, CREATED, DERIVED, LOG, OP
 from porcini.langs.aio.rules import PLAIN, Rule
 
 _log: Callable[[tuple[Any, ...]], None] = LOG.append
+_drain: Callable[[], None] = LOG.clear
+_MANY = 4096
 _WHOLE = (SHAPE, BASE)
 _SHAPE = (SHAPE,)
-_BASE = (BASE,)
 _VIEWS = frozenset((type({}.keys()), type({}.values()), type({}.items())))
 _NOTHING = (tuple, frozenset, str, bytes)
 _ORDERED_ONLY = (deque, bytearray)
 """Containers that have no locations for their items: the shape stands for all."""
 
 
-def redirect(log: Callable[[tuple[Any, ...]], None]) -> None:
-    """Log somewhere else: a detailed recorder wants to see each access when it happens."""
-    global _log
-    _log = log
+_INDICES = [(f"[{i}]", BASE) for i in range(256)]
+_ITEMS = [(f"[{i}]",) for i in range(256)]
+
+
+def redirect(log: Callable[[tuple[Any, ...]], None], drain: Callable[[], None]) -> None:
+    """Who gets the log: a detailed recorder wants to see each access when it happens."""
+    global _log, _drain
+    _log, _drain = log, drain
+
+
+def relieve() -> None:
+    """A long log is turned into locations in between."""
+    if len(LOG) > _MANY:
+        _drain()
 
 
 def unknown(name: str, number: int) -> None:
@@ -66,7 +77,7 @@ def read_all(obj: Any, number: int) -> None:
 def write_all(obj: Any, number: int) -> None:
     """Sorting, clearing, shifting: everything may be another one now."""
     if not isinstance(obj, _NOTHING):
-        _log((obj, number, WRITE, _WHOLE))
+        _log((obj, number, WRITE, _SHAPE if isinstance(obj, _ORDERED_ONLY) else _WHOLE))
 
 
 def append(obj: Any, number: int) -> None:
@@ -75,7 +86,6 @@ def append(obj: Any, number: int) -> None:
         _log((obj, number, WRITE, _SHAPE))
     else:
         _log((obj, number, WRITE, (SHAPE, f"{APPENDED}{len(obj)}")))
-        _log((obj, number, READ, _BASE))
 
 
 def has_key(obj: Any, key: object, number: int) -> None:
@@ -97,6 +107,9 @@ def read_key(obj: Any, key: object, number: int) -> None:
         if type(key) is int:
             length = len(obj)
             if -length <= key < length:
+                if 0 <= key < 256:
+                    _log((obj, number, READ, _INDICES[key]))
+                    return
                 _log((obj, number, READ, (f"[{key}]", BASE) if key >= 0 else (f"[{key + length}]", BASE, SHAPE)))
             else:
                 _log((obj, number, READ, _WHOLE))
@@ -113,8 +126,10 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
     if isinstance(obj, list):
         length = len(obj)
         if type(key) is int and -length <= key < length and adds:
-            _log((obj, number, WRITE, (f"[{key % length}]",)))
-            _log((obj, number, READ, _BASE if key >= 0 else _WHOLE))
+            index = key % length
+            _log((obj, number, WRITE, _ITEMS[index] if index < 256 else (f"[{index}]",)))
+            if key < 0:
+                _log((obj, number, READ, _SHAPE))
         else:
             _log((obj, number, WRITE, _WHOLE))
             _log((obj, number, READ, _WHOLE))
@@ -125,7 +140,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         else:
             stays = _present(obj, key) is adds
             _log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
-            _log((obj, number, READ, (suffix, BASE)))
+            _log((obj, number, READ, (suffix,)))
     elif not isinstance(obj, _NOTHING):
         _log((obj, number, WRITE, _SHAPE))
 
@@ -207,7 +222,15 @@ def both(obj: Any, key: Any, number: int) -> tuple[Any, Any]:
 
 def _changed(name: str, adds: bool, updates: bool) -> Callable[[Any, object, int], Any]:
     def change(obj: Any, key: object, number: int) -> Any:
+        if len(LOG) > _MANY:
+            _drain()
         kind = type(obj)
+        if kind is list or kind is dict:
+            if updates:
+                item(obj, key, number)
+                _element_in_place(obj, key, number)
+            write_key(obj, key, number, adds)
+            return obj
         base = rules.container_base(kind)
         if base is not None and not _overridden(kind, base, name):
             if updates:
@@ -428,6 +451,8 @@ def _known_iterator(kind: type) -> bool:
 
 def iterate(obj: Any, number: int) -> Any:
     """The items of `obj` are read, now; gives it back."""
+    if len(LOG) > _MANY:
+        _drain()
     kind = type(obj)
     if kind is list:
         read_all(obj, number)

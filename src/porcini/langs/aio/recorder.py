@@ -20,6 +20,7 @@ access reads and a change of the whole writes. So items are independent of each 
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -33,6 +34,9 @@ from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES, Kind
 
 LIMIT = 1 << 18
 """A step with more accesses than this is opaque: its log is cut."""
+
+GARBAGE = 20_000
+"""So many objects more than at the last collection make the next run begin with one."""
 
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
@@ -114,6 +118,9 @@ class Recorder:
         self._known: dict[Hashable, Named] = {}
         self._class_data: dict[type, frozenset[str]] = {}
         self._step: tuple[Hashable, int] = ("", 0)
+        self._reads: set[Location] = set()
+        self._writes: set[Location] = set()
+        self._opaque = False
         self._values: list[tuple[tuple[Any, ...], list[str]]] = []
         self._pending: tuple[tuple[Any, ...], list[str]] | None = None
 
@@ -125,6 +132,8 @@ class Recorder:
         self._kept = []
         DERIVED.clear()
         self._clear()
+        if not gc.isenabled() and gc.get_count()[0] > GARBAGE:
+            gc.collect()
 
     def begin_step(self, process: Hashable, index: int) -> None:
         """The index-th step of a process begins. What was logged since the last step belongs to no step."""
@@ -135,17 +144,21 @@ class Recorder:
         """What the step read and wrote; its new objects get their names."""
         if self._pending is not None:
             self._settle()
-        footprint = self._resolve()
-        LOG.clear()
+        if LOG:
+            self.drain()
         if CREATED:
             self._christen()
-        return footprint
+        if not self._reads and not self._writes and not self._opaque:
+            return EMPTY
+        return Footprint(frozenset(self._reads), frozenset(self._writes), self._opaque)
 
     def _clear(self) -> None:
         LOG.clear()
         CREATED.clear()
-        self.accesses = []
-        self._values.clear()
+        self._reads, self._writes, self._opaque = set(), set(), False
+        if self.detailed:
+            self.accesses = []
+            self._values.clear()
         self._pending = None
 
     # What the controlled loop reports -------------------------------------------------------------------------
@@ -276,15 +289,11 @@ class Recorder:
 
     # The footprint --------------------------------------------------------------------------------------------
 
-    def _resolve(self) -> Footprint:
-        """Log to footprint. Repeated accesses at one site to one object, as in loops, cost one comparison."""
-        if not LOG:
-            return EMPTY
-        reads: set[Location] = set()
-        writes: set[Location] = set()
-        opaque = False
+    def drain(self) -> None:
+        """Log to locations. Repeated accesses at one site to one object, as in loops, cost one comparison."""
+        reads, writes = self._reads, self._writes
         if len(LOG) == LIMIT:
-            opaque = True
+            self._opaque = True
             self._note(f"more than {LIMIT} accesses in one step", OUTSIDE)
         fresh = set(map(id, CREATED))
         names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
@@ -292,58 +301,65 @@ class Recorder:
         for entry in LOG:
             obj = entry[0]
             number = entry[1]
-            if len(entry) == 2:
-                if last.get(number, LOG) is obj:
-                    continue
-                last[number] = obj
-                if id(obj) in fresh:
-                    continue
-                kind = kinds[number]
-                if kind == 4:
-                    if type(obj) not in plain:
-                        opaque |= self._truth(obj, number, reads)
-                    continue
-                named = names.get(id(obj))
-                if named is None:
-                    named = self._named(obj)
-                attr = attrs[number]
-                try:
-                    found = named.attributes[attr]
-                except KeyError:
-                    found = named.attributes[attr] = self._attribute(obj, named, attr)
-                if found is None or kind != 1:
-                    opaque |= self._written(obj, named, attr, kind, number, writes, found)
-                if found is not None and kind & 1:
-                    reads.update(found)
+            if len(entry) != 2:
+                suffixes = entry[3]
+                if last.get(number, LOG) is not obj or last.get(-1 - number) is not suffixes:
+                    last[number], last[-1 - number] = obj, suffixes
+                    self._parts(obj, entry, fresh)
                 continue
-            suffixes = entry[3]
-            if suffixes is OPAQUE:
-                opaque = True
-                self._note(obj, number)
+            if last.get(number, LOG) is obj:
                 continue
+            last[number] = obj
             if id(obj) in fresh:
                 continue
+            kind = kinds[number]
+            if kind == 4:
+                if type(obj) not in plain:
+                    self._truth(obj, number)
+                continue
             named = names.get(id(obj)) or self._named(obj)
-            into = reads if entry[2] == 1 else writes
-            parts = named.parts
-            for suffix in suffixes:
-                if suffix[:2] == APPENDED:
-                    into.update(named.part(f"[{i}]") for i in range(int(suffix[2:]), max(len(obj), int(suffix[2:]) + 1)))
-                else:
-                    into.add(parts.get(suffix) or named.part(suffix))
+            attr = attrs[number]
+            try:
+                found = named.attributes[attr]
+            except KeyError:
+                found = named.attributes[attr] = self._attribute(obj, named, attr)
+            if found is None or kind != 1:
+                self._written(obj, named, attr, kind, number, writes, found)
+            if found is not None and kind & 1:
+                reads.update(found)
         if self.detailed:
             self._list_accesses(fresh)
-        return Footprint(frozenset(reads), frozenset(writes), opaque)
+        LOG.clear()
 
-    def _truth(self, obj: object, number: int, reads: set[Location]) -> bool:
-        """A truth test reads a container's shape; is it opaque?"""
+    def _parts(self, obj: Any, entry: tuple[Any, ...], fresh: set[int]) -> None:
+        """Parts of a container, or the state of a future. Who writes an item, too, reads that the whole stays."""
+        _, number, kind, suffixes = entry
+        if suffixes is OPAQUE:
+            self._opaque = True
+            self._note(obj, number)
+            return
+        if id(obj) in fresh:
+            return
+        named = self._names.get(id(obj)) or self._named(obj)
+        into = self._reads if kind == 1 else self._writes
+        parts = named.parts
+        for suffix in suffixes:
+            if suffix[:2] == APPENDED:
+                first = int(suffix[2:])
+                into.update(named.part(f"[{i}]") for i in range(first, max(len(obj), first + 1)))
+            else:
+                into.add(parts.get(suffix) or named.part(suffix))
+        if kind == 2 and suffixes[0][0] == "[" and suffixes[-1] != BASE:
+            self._reads.add(parts.get(BASE) or named.part(BASE))
+
+    def _truth(self, obj: object, number: int) -> None:
+        """A truth test reads a container's shape."""
         rule = rules.rule(type(obj))
         if rule is rules.Rule.CONTAINER:
-            reads.add(self._named(obj).part(SHAPE))
+            self._reads.add(self._named(obj).part(SHAPE))
         elif rule is rules.Rule.UNKNOWN and rules.unknown_truth(type(obj)):
+            self._opaque = True
             self._note(f"bool({type(obj).__qualname__})", number)
-            return True
-        return False
 
     def _attribute(self, obj: object, named: Named, attr: str) -> tuple[Location, ...] | None:
         """The locations that reading an attribute reads; None if reading it runs code that is not known."""
@@ -379,8 +395,8 @@ class Recorder:
         number: int,
         writes: set[Location],
         found: tuple[Location, ...] | None,
-    ) -> bool:
-        """Record the write of an attribute, or a read that runs unknown code; is it opaque?"""
+    ) -> None:
+        """Record the write of an attribute, or a read that runs code which is not known."""
         if kind & 2:
             if isinstance(obj, Token):
                 known = True
@@ -396,14 +412,14 @@ class Recorder:
                 value = rules.peek(obj, attr)
                 known = type(value) in rules.PLAIN or rules.rule(type(value)) is not rules.Rule.UNKNOWN
             if known and found is not None:
-                return False
+                return
         elif found is not None:
-            return False
+            return
         if found is None and rules.attribute(type(obj), attr) is rules.Way.CACHED:
             writes.add(named.part("." + attr))
-            return False
+            return
+        self._opaque = True
         self._note(f"{type(obj).__qualname__}.{attr}", number)
-        return True
 
     def _note(self, name: str, number: int) -> None:
         self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1
@@ -447,8 +463,11 @@ class Recorder:
         return text if len(text) <= 80 else text[:77] + "..."
 
     def _list_accesses(self, fresh: Iterable[int]) -> None:
-        """The same as `_resolve`, one access at a time."""
-        for entry, (before, after) in self._values:
+        """The same as `drain`, one access at a time."""
+        if self._pending is not None:
+            self._settle()
+        values, self._values = self._values, []
+        for entry, (before, after) in values:
             obj, number = entry[0], entry[1]
             kind = KINDS[number] if len(entry) == 2 else entry[2]
             if id(obj) in fresh or kind not in (1, 2, 3):

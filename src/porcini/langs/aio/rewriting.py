@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind, site
@@ -52,6 +53,26 @@ def _copy(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Constant(node.value), node)
 
 
+class _Loop:
+    """A loop that runs within one step, as nothing in it suspends: an access to one object is logged once in it.
+
+    `bound` are the names that change in it; `flags` are variables that say whether a site has been logged.
+    """
+
+    def __init__(self, node: ast.stmt) -> None:
+        self.bound = {
+            name
+            for part in ast.walk(node)
+            for name in (
+                (part.id,)
+                if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+                else (getattr(part, "name", None), getattr(part, "rest", None), getattr(part, "asname", None))
+            )
+        }
+        self.bound |= {a.name.partition(".")[0] for a in ast.walk(node) if isinstance(a, ast.alias)}
+        self.flags: list[str] = []
+
+
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, scopes: Scopes, filename: str, module: str, static_cells: bool) -> None:
         self.scopes = scopes
@@ -62,6 +83,7 @@ class _Rewriter(ast.NodeTransformer):
         self.live = False
         self.classes: list[str] = []
         self.kept = 0
+        self.loops: list[_Loop] = []
         self.imported = {
             alias.asname or alias.name
             for node in scopes.module.node.body  # type: ignore[attr-defined]
@@ -89,6 +111,15 @@ class _Rewriter(ast.NodeTransformer):
 
     def _logged(self, node: ast.expr, number: ast.Constant, function: str) -> ast.expr:
         """The value of `node`, after `(value, number)` has been logged."""
+        loop = self._loop_around(node)
+        if loop is not None:
+            assert isinstance(node, ast.Name)
+            flag = self._temporary()
+            loop.flags.append(flag)
+            entry = ast.Tuple([_copy(node), number], ast.Load())
+            log = ast.NamedExpr(_name(flag, ast.Store()), ast.UnaryOp(ast.Not(), _call("@log", entry)))
+            first_time = ast.BoolOp(ast.And(), [log, _copy(node)])
+            return ast.copy_location(ast.IfExp(_name(flag), node, first_time), node)
         if isinstance(node, ast.Name) and self._private(node.id):
             first: ast.expr = _copy(node)
             again: ast.expr = node
@@ -99,6 +130,28 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(_call(function, node, number), node)
         entry = ast.Tuple([first, number], ast.Load())
         return ast.copy_location(ast.BoolOp(ast.Or(), [_call("@log", entry), again]), node)
+
+    def _loop_around(self, node: ast.expr) -> _Loop | None:
+        """The outermost loop of this step in which a name stands for one object."""
+        if not isinstance(node, ast.Name) or not self._temporaries() or not self._private(node.id):
+            return None
+        return next((loop for loop in self.loops if node.id not in loop.bound), None)
+
+    @contextlib.contextmanager
+    def _looping(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[_Loop | None]:
+        if not self.live or not self.scope.is_function or suspends(node):
+            yield None
+            return
+        self.loops.append(_Loop(node))
+        yield self.loops[-1]
+        self.loops.pop()
+
+    def _with_flags(self, node: ast.stmt, loop: _Loop | None) -> ast.stmt | list[ast.stmt]:
+        """The loop, after its flags have been put down."""
+        if loop is None or not loop.flags:
+            return node
+        targets: list[ast.expr] = [_name(flag, ast.Store()) for flag in loop.flags]
+        return [ast.copy_location(ast.Assign(targets, ast.Constant(False)), node), node]
 
     def _private(self, name: str) -> bool:
         """A variable that may be loaded twice: its loads are not logged."""
@@ -165,28 +218,28 @@ class _Rewriter(ast.NodeTransformer):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         node.decorator_list = [self.visit(part) for part in node.decorator_list]
         self._defaults(node.args)
-        outer, live = self.scope, self.live
-        self.scope, self.live = self.scopes.of[node], True
+        outer, live, loops = self.scope, self.live, self.loops
+        self.scope, self.live, self.loops = self.scopes.of[node], True, []
         body = self._block(node.body)
         if self.scope.token and not self.static_cells:
             first = int(ast.get_docstring(node, clean=False) is not None)
             start = ast.Assign([_name(self.scope.token, ast.Store())], _call("@token"))
             body.insert(first, ast.copy_location(start, node.body[first] if first < len(node.body) else node.body[0]))
         node.body = body
-        self.scope, self.live = outer, live
+        self.scope, self.live, self.loops = outer, live, loops
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = _function
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._defaults(node.args)
-        outer, live = self.scope, self.live
-        self.scope, self.live = self.scopes.of[node], True
+        outer, live, loops = self.scope, self.live, self.loops
+        self.scope, self.live, self.loops = self.scopes.of[node], True, []
         node.body = self.visit(node.body)
         if self.scope.token and not self.static_cells:
             made = ast.NamedExpr(_name(self.scope.token, ast.Store()), _call("@token"))
             node.body = ast.Subscript(ast.Tuple([made, node.body], ast.Load()), ast.Constant(1), ast.Load())
-        self.scope, self.live = outer, live
+        self.scope, self.live, self.loops = outer, live, loops
         return node
 
     def _defaults(self, arguments: ast.arguments) -> None:
@@ -347,7 +400,12 @@ class _Rewriter(ast.NodeTransformer):
         node.targets = [self.visit(target) for target in node.targets]
         return node
 
-    def _for(self, node: ast.For | ast.AsyncFor) -> ast.AST:
+    def _for(self, node: ast.For | ast.AsyncFor) -> ast.stmt | list[ast.stmt]:
+        with self._looping(node) as loop:
+            self._for_parts(node)
+        return self._with_flags(node, loop)
+
+    def _for_parts(self, node: ast.For | ast.AsyncFor) -> None:
         bound = list(_names(node.target))
         if not self.live:
             node.iter = self.visit(node.iter)
@@ -360,15 +418,15 @@ class _Rewriter(ast.NodeTransformer):
         node.target = self.visit(node.target)
         node.body = self._body(node.body, bound if self.live else [], node)
         node.orelse = self._block(node.orelse)
-        return node
 
     visit_For = visit_AsyncFor = _for
 
-    def visit_While(self, node: ast.While) -> ast.AST:
-        node.test = self._truth(node.test)
-        node.body = self._block(node.body)
-        node.orelse = self._block(node.orelse)
-        return node
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
+        with self._looping(node) as loop:
+            node.test = self._truth(node.test)
+            node.body = self._block(node.body)
+            node.orelse = self._block(node.orelse)
+        return self._with_flags(node, loop)
 
     def visit_If(self, node: ast.If) -> ast.AST:
         node.test = self._truth(node.test)

@@ -115,6 +115,7 @@ def forget() -> None:
     PLAIN.clear()
     PLAIN.update(_ALWAYS_PLAIN)
     rule.cache_clear()
+    has_unknown.cache_clear()
     attribute.cache_clear()
 
 
@@ -191,6 +192,7 @@ def unknown_truth(kind: type) -> bool:
     return False
 
 
+@functools.cache
 def has_unknown(kind: type, name: str) -> bool:
     """Is this special method of the type code that is not known?"""
     for owner in kind.__mro__:
@@ -199,6 +201,7 @@ def has_unknown(kind: type, name: str) -> bool:
     return False
 
 
+@functools.cache
 def container_base(kind: type) -> type | None:
     """The C container that a type inherits from."""
     return next((owner for owner in kind.__mro__ if owner in CONTAINERS), None)
