@@ -518,3 +518,456 @@ def test_instrumented_code_does_the_same(name: str, recorded: bool) -> None:
 
     plain = outcome(SNIPPETS[name], instrument=False, recorded=False)
     assert clean(outcome(SNIPPETS[name], instrument=True, recorded=recorded)) == clean(plain)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_tracebacks_name_the_programs_own_lines(recorded: bool) -> None:
+    source = """
+    class A:
+        def __init__(self):
+            self.d = {}
+            self.go()
+        def go(self):
+            x = 1
+            self.d[
+                'k'
+            ].a = (
+                x)
+    def g():
+        return [A()
+                for _ in range(1)]
+    def f():
+        y = 2
+        return g()
+    """
+
+    def lines(instrument: bool) -> list[tuple[str, int | None]]:
+        module = load(source, instrument, name="traced")
+        with contextlib.ExitStack() as stack:
+            if instrument and recorded:
+                stack.enter_context(recording(Recorder())).start_run()
+            try:
+                module.f()
+            except KeyError as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                return [(f.name, f.lineno) for f in frames if f.filename == "snippet.py"]
+        raise AssertionError
+
+    assert lines(True) == lines(False)
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("json.encoder", "m.JSONEncoder().encode({'a': [1, 2.5, None, 'x']}) == '{\"a\": [1, 2.5, null, \"x\"]}'"),
+        ("json.decoder", "m.JSONDecoder().decode('{\"a\": [1, {}]}') == {'a': [1, {}]}"),
+        ("textwrap", "m.wrap('a bb ccc dddd ' * 9, 20)[1].startswith(('a', 'bb', 'ccc', 'dddd'))"),
+        ("argparse", "parse(m)"),
+        ("dataclasses", "m.make_dataclass('C', ['x', ('y', int, 3)])(1).y == 3"),
+        ("collections", "m.namedtuple('P', 'x y')(1, 2).y == 2 and m.Counter('aab').most_common(1) == [('a', 2)]"),
+        ("heapq", "list(m.merge([1, 3], [2, 4])) == [1, 2, 3, 4] and m.nlargest(2, [5, 1, 4]) == [5, 4]"),
+        ("configparser", "ini(m)"),
+        ("string", "m.Template('$a b').substitute(a=1) == '1 b'"),
+        ("difflib", "m.get_close_matches('appel', ['ape', 'apple']) == ['apple', 'ape']"),
+        ("csv", "list(m.DictReader(['a,b', '1,2'])) == [{'a': '1', 'b': '2'}]"),
+        ("ast", "m.unparse(m.parse('x = [a.b for a in c if d]')) == 'x = [a.b for a in c if d]'"),
+    ],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_parts_of_the_standard_library_work_instrumented(name: str, check: str, recorded: bool) -> None:
+    import importlib
+
+    def parse(m: Any) -> bool:
+        parser = m.ArgumentParser(prog="p")
+        parser.add_argument("--n", type=int, default=3)
+        parser.add_argument("files", nargs="*")
+        found = parser.parse_args(["--n", "4", "a", "b"])
+        return bool(found.n == 4 and found.files == ["a", "b"] and "usage: p" in parser.format_help())
+
+    def ini(m: Any) -> bool:
+        parser = m.ConfigParser()
+        parser.read_string("[a]\nx = 1\ny = %(x)s2\n")
+        return bool(parser["a"]["y"] == "12")
+
+    original = importlib.import_module(name)
+    assert original.__file__ is not None
+    copy = types.ModuleType(name)
+    copy.__dict__.update(__file__=original.__file__, __package__=original.__package__, __spec__=original.__spec__)
+    with open(original.__file__, encoding="utf-8") as source:  # noqa: PTH123
+        code = instrument_source(source.read(), original.__file__, name)
+    prepare(vars(copy), name)
+    with contextlib.ExitStack() as stack:
+        if recorded:
+            recorder = stack.enter_context(recording(Recorder()))
+            recorder.start_run()
+            recorder.begin_step("0", 0)
+        exec(code, vars(copy))
+        assert eval(check, {"m": copy, "parse": parse, "ini": ini})
+        if recorded:
+            recorder.end_step()
+
+
+# Footprints ---------------------------------------------------------------------------------------------------
+
+STATE = """
+from collections import Counter, defaultdict, deque
+import dataclasses
+class S:
+    total = 0
+    def __init__(self):
+        self.x = 0; self.y = 0
+        self.d = {'a': 1, 'b': 2}
+        self.l = [1, 2, 3]
+        self.s = {1, 2}
+        self.q = deque()
+        self.c = Counter()
+        self.dd = defaultdict(list)
+        self.a = [V(0)]
+class V:
+    __slots__ = ('v',)
+    def __init__(self, v): self.v = v
+s = S()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "reads", "writes"),
+    [
+        ("s.x", "s.x", ""),
+        ("s.x = 1", "", "s.x"),
+        ("s.x += 1", "s.x", "s.x"),
+        ("s.x += s.y", "s.x s.y", "s.x"),
+        ("del s.x", "", "s.x"),
+        ("s.d['a']", "s.d s.d['a'] s.d[=]", ""),
+        ("s.d['a'] = 5", "s.d s.d['a'] s.d[=]", "s.d['a']"),
+        ("s.d['z'] = 5", "s.d s.d['z'] s.d[=]", "s.d['z'] s.d[#]"),
+        ("del s.d['a']", "s.d s.d['a'] s.d[=]", "s.d['a'] s.d[#]"),
+        ("s.d['a'] += 1", "s.d s.d['a'] s.d[=]", "s.d['a']"),
+        ("'q' in s.d", "s.d s.d['q'] s.d[=]", ""),
+        ("s.d.get('q')", "s.d s.d['q'] s.d[=]", ""),
+        ("len(s.d)", "s.d s.d[#]", ""),
+        ("bool(s.d) if s.d else 0", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", ""),
+        ("for k in s.d: pass", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", ""),
+        ("list(s.d.items())", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", ""),
+        ("s.d.update(a=3)", "s.d s.d['a'] s.d[=]", "s.d['a']"),
+        ("s.d.clear()", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", "s.d[#] s.d[=]"),
+        ("s.l[0]", "s.l s.l[0] s.l[=]", ""),
+        ("s.l[-1]", "s.l s.l[2] s.l[=] s.l[#]", ""),
+        ("s.l[1] = 7", "s.l s.l[=]", "s.l[1]"),
+        ("s.l.append(4)", "s.l s.l[=]", "s.l[#] s.l[3]"),
+        ("s.l.pop()", "s.l s.l[#] s.l[2] s.l[=]", "s.l[#] s.l[2]"),
+        ("s.l.pop(0)", "s.l s.l[#] s.l[0] s.l[1] s.l[2] s.l[=]", "s.l[#] s.l[=]"),
+        ("s.l += [1]", "s.l s.l[#] s.l[0] s.l[1] s.l[2] s.l[=]", "s.l s.l[#] s.l[=]"),
+        ("while not s.l: pass", "s.l s.l[#]", ""),
+        ("a, b, c = s.l", "s.l s.l[#] s.l[0] s.l[1] s.l[2] s.l[=]", ""),
+        ("s.l == [1]", "s.l s.l[#] s.l[0] s.l[1] s.l[2] s.l[=]", ""),
+        ("f'{s.l}'", "s.l s.l[#] s.l[0] s.l[1] s.l[2] s.l[=]", ""),
+        ("s.s.add(1)", "s.s s.s[1] s.s[=]", ""),
+        ("s.s.add(9)", "s.s s.s[9] s.s[=]", "s.s[9] s.s[#]"),
+        ("2 in s.s", "s.s s.s[2] s.s[=]", ""),
+        ("s.q.append(1)", "s.q", "s.q[#]"),
+        ("s.c.update('ab')", "s.c s.c[#] s.c[=]", "s.c[#] s.c[=]"),
+        ("s.c['a'] += 1", "s.c s.c['a'] s.c[=]", "s.c['a'] s.c[#]"),
+        ("s.dd['k'].append(1)", "s.dd s.dd['k'] s.dd[=]", "s.dd['k'] s.dd[#]"),
+        ("s.a[0].v += 1", "s.a s.a[0] s.a[=] s.a[0].v", "s.a[0].v"),
+        ("S.total += 1", "S.total", "S.total"),
+        ("s.total", "s.total S.total", ""),
+        ("setattr(s, 'x', 3)", "", "s.x"),
+        ("getattr(s, 'x')", "s.x", ""),
+        ("o = S(); o.x = 3; o.l.append(1); o.x", "", ""),
+        ("l = [1]; l.append(2); sorted(l); [x for x in l]; {1: l}[1]", "", ""),
+        ("x = 1; y = x + 2; z = (x, y); x, y = z; 'a'.upper(); max(x, y)", "", ""),
+    ],
+)
+def test_the_footprint_of_a_statement(statement: str, reads: str, writes: str) -> None:
+    found = step(STATE + f"def f():\n    {statement}\n")
+    assert not found.opaque
+
+    def named(text: str) -> set[str]:
+        return {f"m.{part}" for part in text.split()}
+
+    # A plain write may be told as a read as well: that changes nothing.
+    assert {str(place) for place in found.writes} == named(writes)
+    assert {str(place) for place in found.reads} - named(writes) == named(reads) - named(writes)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "S.fresh = 1",
+        "S.__init__ = None",
+        "s.__dict__['x'] = 1",
+        "vars(s)",
+        "exec('s.x = 1')",
+        "open('/dev/null').close()",
+        "import socket; socket.gethostname()",
+        "import array; array.array('b')",
+        "globals()['s'] = 1",
+        "import sys; sys.modules[__name__].s = 3",
+        "import shlex; shlex.split('a')",
+    ],
+)
+def test_what_is_not_known_is_opaque_and_noted_with_its_place(statement: str) -> None:
+    module = load(STATE + f"def f():\n    {statement}\n", name="m")
+    recorder = Recorder()
+    assert steps(module, module.f, recorder=recorder)[0].opaque
+    (noted, *_) = recorder.opaque_calls
+    assert (noted.file, noted.line) == ("snippet.py", 20)
+
+
+def test_closure_variables_are_shared_per_activation() -> None:
+    module = load("""
+    def make():
+        n = 0
+        constant = 5
+        def bump():
+            nonlocal n
+            n += constant
+        def show():
+            return n
+        return bump, show
+    """)
+    pairs: list[Any] = []
+    made, other, bump, show, elsewhere = steps(
+        module,
+        lambda: pairs.append(module.make()),
+        lambda: pairs.append(module.make()),
+        lambda: pairs[0][0](),
+        lambda: pairs[0][1](),
+        lambda: pairs[1][0](),
+    )
+    assert not made.opaque and not other.opaque
+    assert bump.writes == show.reads and len(bump.writes) == 1
+    assert bump.conflicts(show) and not bump.conflicts(elsewhere)
+
+
+def test_globals_are_locations_only_if_some_function_rebinds_them() -> None:
+    module = load("""
+    n = 0
+    m = 1
+    def bump():
+        global n
+        n = n + m
+    def show(): return n
+    """)
+    bump, show = steps(module, module.bump, module.show)
+    assert bump.writes == show.reads == {f"{module.__name__}.n"}
+    assert bump.reads == show.reads
+
+
+def test_a_suspended_loop_reads_again_in_each_step() -> None:
+    module = load("""
+    import types
+    @types.coroutine
+    def pause(): yield
+    items = [1, 2]
+    d = {'a': 1}
+    async def over():
+        for x in items: await pause()
+    async def views():
+        for k, v in d.items(): await pause()
+    async def adds():
+        items.append(await value())
+    async def value():
+        await pause()
+        return 3
+    def lazy(): return (x for x in items)
+    """)
+    for make, place in (("over", "items[0]"), ("views", "d['a']")):
+        coroutine = getattr(module, make)()
+        found = steps(module, lambda c=coroutine: c.send(None), lambda c=coroutine: next(c.__await__(), None))
+        assert all(f"{module.__name__}.{place}" in each.reads and not each.opaque for each in found)
+    adding = module.adds()
+    before, after = steps(module, lambda: adding.send(None), lambda: next(adding.__await__(), None))
+    assert not before.writes and f"{module.__name__}.items[#]" in after.writes
+    generators: list[Any] = []
+    made, used = steps(module, lambda: generators.append(module.lazy()), lambda: next(generators[0]))
+    assert f"{module.__name__}.items[1]" in used.reads
+
+
+def test_names_do_not_depend_on_the_order() -> None:
+    module = load("""
+    class Box:
+        def __init__(self): self.v = []
+    shared = {}
+    def make(key): shared[key] = Box()
+    def use(key): shared[key].v.append(key)
+    """)
+
+    def run(order: str) -> dict[str, Footprint]:
+        recorder, found = Recorder(), {}
+        recorder.learn(module)
+        with recording(recorder):
+            recorder.start_run()
+            for process in order:
+                recorder.begin_step(process, 0)
+                (module.make if process in "ab" else module.use)(process.lower() if process in "ab" else "ab"["AB".index(process)])
+                found[process] = recorder.end_step()
+        module.shared.clear()
+        return found
+
+    one, two = run("abAB"), run("baBA")
+    assert one["A"] == two["A"] and one["B"] == two["B"]
+    assert not one["A"].conflicts(one["B"]) and one["a"].conflicts(one["A"])
+    assert any("Box<a#0/" in place for place in one["A"].reads)
+
+
+def test_unnamed_objects_of_one_type_share_a_name() -> None:
+    module = load("def f(x): x[0] = 1")
+    lists = [[0], [0]]
+    first, second = steps(module, lambda: module.f(lists[0]), lambda: module.f(lists[1]))
+    assert first.conflicts(second) and first.writes == {"?builtins.list[0]"}
+
+
+def test_dataclasses_compare_and_print_by_their_fields() -> None:
+    found = step("""
+    import dataclasses
+    @dataclasses.dataclass
+    class P:
+        x: int
+        ys: list = dataclasses.field(default_factory=list)
+    p, q = P(1), P(1)
+    def f(): return p == q, P(3).ys.append(4)
+    """)
+    assert not found.opaque and not found.writes
+    assert {"m.p.x", "m.q.x", "m.p.ys", "m.p.ys[#]"} <= found.reads
+
+
+def test_properties_and_cached_properties() -> None:
+    module = load("""
+    import functools
+    class P:
+        def __init__(self): self.inner = 1
+        @property
+        def x(self): return self.inner
+        @x.setter
+        def x(self, v): self.inner = v
+        @functools.cached_property
+        def y(self): return self.inner
+    p = P()
+    def get(): return p.x
+    def put(): p.x = 3
+    def cached(): return p.y
+    """)
+    get, put, cached = steps(module, module.get, module.put, module.cached)
+    assert f"{module.__name__}.p.inner" in get.reads and f"{module.__name__}.p.inner" in put.writes
+    assert f"{module.__name__}.p.y" in cached.writes
+    assert not (get.opaque or put.opaque or cached.opaque)
+
+
+def test_an_unknown_coroutine_is_opaque_in_every_step_in_which_it_runs() -> None:
+    plain = load(
+        "import types\n@types.coroutine\ndef pause(): yield\nasync def lib():\n    await pause()\n    await pause()\n", False
+    )
+    module = load("async def f(lib):\n    await lib()\n")
+    coroutine = module.f(plain.lib)
+    found = steps(
+        module,
+        lambda: coroutine.send(None),
+        lambda: coroutine.send(None),
+        lambda: next(coroutine.__await__(), None),
+    )
+    assert all(each.opaque for each in found)
+
+
+def test_nothing_is_recorded_outside_a_step_of_a_recording() -> None:
+    module = load(STATE + "def f(): s.x += 1; return [s]")
+    module.f()
+    recorder = Recorder()
+    with recording(recorder):
+        recorder.start_run()
+        module.f()
+        recorder.begin_step("0", 0)
+        assert recorder.end_step() == Footprint()
+    module.f()
+    assert module.s.x == 3
+
+
+def test_a_detailed_recorder_lists_accesses_with_values_and_places() -> None:
+    module = load(STATE + "def f():\n    s.x = s.y + 5\n", name="m")
+    recorder = Recorder(detailed=True)
+    steps(module, module.f, recorder=recorder)
+    shown = [(a.kind, a.location, a.value, a.file, a.line) for a in recorder.accesses]
+    assert ("read", "m.s.y", "0", "snippet.py", 20) in shown
+    assert ("write", "m.s.x", "5", "snippet.py", 20) in shown
+
+
+# Loaded code --------------------------------------------------------------------------------------------------
+
+
+def _counter(start: int) -> tuple[Callable[..., int], Callable[[], int]]:
+    n = start
+
+    def bump(by: int = 1, *, twice: bool = False) -> int:
+        nonlocal n
+        n += by * 2 if twice else by
+        return n
+
+    def show() -> int:
+        return n
+
+    return bump, show
+
+
+def test_a_recompiled_function_keeps_its_cells_and_defaults() -> None:
+    bump, show = _counter(5)
+    twin, twin_show = recompiled(bump), recompiled(show)
+    assert twin is not bump and twin(2) == 7 and bump() == 8 and show() == 8 and twin(twice=True) == 10
+    assert (twin.__name__, twin.__qualname__, twin.__defaults__) == (bump.__name__, bump.__qualname__, bump.__defaults__)
+    writes, reads = steps(sys.modules[__name__], twin, twin_show)
+    assert writes.writes == reads.reads and writes.writes
+    assert recompiled(twin) is twin
+
+
+@pytest.fixture
+def package(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A package on disk that nobody has imported."""
+    folder = tmp_path / "fungus"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from fungus.pool import Pool\n")
+    (folder / "pool.py").write_text(
+        "class Pool:\n"
+        "    def __init__(self): self.n = 0\n"
+        "    @property\n"
+        "    def size(self): return self.n\n"
+        "    @staticmethod\n"
+        "    def zero(p): p.n = 0\n"
+        "    def take(self): self.n += 1\n"
+        "pool = Pool()\n"
+        "def take(): pool.take(); return pool.size\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "fungus"
+    for name in [n for n in sys.modules if n.partition(".")[0] == "fungus"]:
+        del sys.modules[name]
+
+
+def test_the_import_hook_instruments_a_package(package: str) -> None:
+    with import_hook([package]):
+        import fungus.pool as pool  # type: ignore[import-not-found]
+    assert steps(pool, pool.take)[0] == Footprint(frozenset({"fungus.pool.pool.n"}), frozenset({"fungus.pool.pool.n"}))
+
+
+def test_a_loaded_module_is_instrumented_in_place_and_restored(package: str) -> None:
+    import fungus.pool as pool
+
+    before = {f: f.__code__ for f in (pool.take, pool.Pool.take, pool.Pool.__init__, pool.Pool.zero, pool.Pool.size.fget)}
+    undo = instrument_loaded(pool)
+    assert all(f.__code__ is not code for f, code in before.items())
+    found = steps(pool, pool.take, lambda: pool.Pool.zero(pool.pool))
+    assert found[0].writes == found[1].writes == {"fungus.pool.pool.n"}
+    undo()
+    assert all(f.__code__ is code for f, code in before.items())
+
+
+def test_asyncio_runs_instrumented_only_while_it_is_asked_for() -> None:
+    original = asyncio.Lock.acquire.__code__
+    module = load("import asyncio\nlock = asyncio.Lock()\nasync def f():\n    async with lock: pass\n")
+    with instrumented_asyncio():
+        assert asyncio.Lock.acquire.__code__ is not original
+        coroutine = module.f()
+        found = steps(module, lambda: next(coroutine.__await__(), None))[0]
+        assert not found.opaque
+        assert f"{module.__name__}.lock._locked" in found.writes
+        assert isinstance(asyncio.Lock(), asyncio.Lock)
+    assert asyncio.Lock.acquire.__code__ is original

@@ -175,12 +175,12 @@ def item(obj: Any, key: object, number: int) -> Any:
 def _item(obj: Any, kind: type, key: object, number: int) -> None:
     base = rules.container_base(kind)
     if base is not None and not _overridden(kind, base, "__getitem__"):
-        missing = isinstance(obj, dict) and _overridden(kind, dict, "__missing__") and not isinstance(obj, Counter)
+        missing = isinstance(obj, dict) and hasattr(kind, "__missing__") and not isinstance(obj, Counter)
         if not missing or _suffix(key) is None or _present(obj, key):
             read_key(obj, key, number)
             if missing and _suffix(key) is None:
                 write_all(obj, number)
-        elif isinstance(obj, defaultdict) and not _overridden(kind, defaultdict, "__missing__"):
+        elif isinstance(obj, defaultdict) and kind.__missing__ is defaultdict.__missing__:
             write_key(obj, key, number)
             factory = obj.default_factory
             value = obj[key] if factory is not None else None

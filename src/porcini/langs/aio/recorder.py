@@ -38,6 +38,9 @@ LIMIT = 1 << 18
 GARBAGE = 20_000
 """So many objects more than at the last collection make the next run begin with one."""
 
+KNOWN = 100_000
+"""So many names are remembered from run to run; classes that each run defines anew would make them grow for ever."""
+
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
 STATE = (".state",)
@@ -115,6 +118,7 @@ class Recorder:
         self._kept_always: list[object] = []
         self._names: dict[int, Named] = {}
         self._kept: list[object] = []
+        self._by_type: dict[type, Named] = {}
         self._known: dict[Hashable, Named] = {}
         self._class_data: dict[type, frozenset[str]] = {}
         self._step: tuple[Hashable, int] = ("", 0)
@@ -132,6 +136,10 @@ class Recorder:
         self._kept = []
         DERIVED.clear()
         self._clear()
+        if len(self._known) > KNOWN:
+            self._known.clear()
+            self._by_type.clear()
+            rules.forget()
         if not gc.isenabled() and gc.get_count()[0] > GARBAGE:
             gc.collect()
 
@@ -195,6 +203,9 @@ class Recorder:
         if found is not None:
             return found
         kind = type(obj)
+        found = self._by_type.get(kind)
+        if found is not None:
+            return found
         if kind is ModuleToken:
             name = obj.name  # type: ignore[attr-defined]
         elif isinstance(obj, type | FunctionType):
@@ -203,6 +214,8 @@ class Recorder:
             name = obj.__name__  # type: ignore[attr-defined]
         else:
             name = f"?{kind.__module__}.{kind.__qualname__}"
+            found = self._by_type[kind] = self._entry(name, name)
+            return found
         return self._entry(name, name)
 
     def _entry(self, key: Hashable, name: str) -> Named:
@@ -349,7 +362,7 @@ class Recorder:
                 into.update(named.part(f"[{i}]") for i in range(first, max(len(obj), first + 1)))
             else:
                 into.add(parts.get(suffix) or named.part(suffix))
-        if kind == 2 and suffixes[0][0] == "[" and suffixes[-1] != BASE:
+        if kind == 2 and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
             self._reads.add(parts.get(BASE) or named.part(BASE))
 
     def _truth(self, obj: object, number: int) -> None:
@@ -374,7 +387,7 @@ class Recorder:
         way = rules.attribute(type(obj), attr)
         if way is rules.Way.SILENT:
             return ()
-        if way is rules.Way.UNKNOWN:
+        if way is rules.Way.UNKNOWN or way is rules.Way.CACHED:
             return None
         return (named.part("." + attr), *self._class_attribute(type(obj), attr))
 
@@ -398,28 +411,32 @@ class Recorder:
     ) -> None:
         """Record the write of an attribute, or a read that runs code which is not known."""
         if kind & 2:
-            if isinstance(obj, Token):
-                known = True
-            elif isinstance(obj, type):
-                known = attr in self._class_data.get(obj, ())
-            elif isinstance(obj, ModuleType):
-                known = attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ())
-            else:
-                known = rules.attribute(type(obj), attr, writing=True) is not rules.Way.UNKNOWN
-            if known:
+            way = self._way_to_write(obj, attr)
+            if way is rules.Way.PLAIN:
                 writes.add(named.part("." + attr))
-            if known and kind == 3 and found is not None:
+            known = way is not rules.Way.UNKNOWN
+            if known and kind == 3:
                 value = rules.peek(obj, attr)
                 known = type(value) in rules.PLAIN or rules.rule(type(value)) is not rules.Rule.UNKNOWN
-            if known and found is not None:
+            if known and (found is not None or kind == 2):
                 return
-        elif found is not None:
-            return
         if found is None and rules.attribute(type(obj), attr) is rules.Way.CACHED:
             writes.add(named.part("." + attr))
             return
         self._opaque = True
         self._note(f"{type(obj).__qualname__}.{attr}", number)
+
+    def _way_to_write(self, obj: object, attr: str) -> rules.Way:
+        """Classes and modules: only what is known to be data; whatever else is written there may be a method."""
+        if isinstance(obj, Token):
+            return rules.Way.PLAIN
+        if isinstance(obj, type):
+            data: Iterable[str] = self._class_data.get(obj, ())
+        elif isinstance(obj, ModuleType):
+            data = rules.WRITTEN_GLOBALS.get(obj.__name__, ())
+        else:
+            return rules.attribute(type(obj), attr, writing=True)
+        return rules.Way.PLAIN if attr in data else rules.Way.UNKNOWN
 
     def _note(self, name: str, number: int) -> None:
         self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1

@@ -244,9 +244,8 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
         return Way.CACHED if is_known_function(value.func) and not writing else Way.PLAIN if writing else Way.UNKNOWN
     if isinstance(value, property):
         function = value.fset if writing else value.fget
-        if function is None or is_known_function(function):
-            return Way.PLAIN
-        return Way.SILENT if kind in PLAIN or _is_c(function) else Way.UNKNOWN
+        known = function is None or is_known_function(function) or _is_c(function) or kind in _ALWAYS_PLAIN
+        return Way.SILENT if known else Way.UNKNOWN  # a property that is known records what it does
     if isinstance(value, types.FunctionType | classmethod | staticmethod):
         return Way.UNKNOWN if writing else Way.SILENT  # methods are constants; who replaces one is opaque
     if _is_c(value):
