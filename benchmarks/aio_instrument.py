@@ -1,6 +1,6 @@
 """What instrumentation costs: an attribute-heavy loop, plain and recorded, and the recording of one short schedule.
 
-    python benchmarks/aio_instrument.py
+python benchmarks/aio_instrument.py
 """
 
 from __future__ import annotations

@@ -801,7 +801,9 @@ def test_names_do_not_depend_on_the_order() -> None:
             recorder.start_run()
             for process in order:
                 recorder.begin_step(process, 0)
-                (module.make if process in "ab" else module.use)(process.lower() if process in "ab" else "ab"["AB".index(process)])
+                (module.make if process in "ab" else module.use)(
+                    process.lower() if process in "ab" else "ab"["AB".index(process)]
+                )
                 found[process] = recorder.end_step()
         module.shared.clear()
         return found
@@ -857,7 +859,8 @@ def test_properties_and_cached_properties() -> None:
 
 def test_an_unknown_coroutine_is_opaque_in_every_step_in_which_it_runs() -> None:
     plain = load(
-        "import types\n@types.coroutine\ndef pause(): yield\nasync def lib():\n    await pause()\n    await pause()\n", False
+        "import types\n@types.coroutine\ndef pause(): yield\nasync def lib():\n    await pause()\n    await pause()\n",
+        False,
     )
     module = load("async def f(lib):\n    await lib()\n")
     coroutine = module.f(plain.lib)
@@ -913,7 +916,11 @@ def test_a_recompiled_function_keeps_its_cells_and_defaults() -> None:
     bump, show = _counter(5)
     twin, twin_show = recompiled(bump), recompiled(show)
     assert twin is not bump and twin(2) == 7 and bump() == 8 and show() == 8 and twin(twice=True) == 10
-    assert (twin.__name__, twin.__qualname__, twin.__defaults__) == (bump.__name__, bump.__qualname__, bump.__defaults__)
+    assert (twin.__name__, twin.__qualname__, twin.__defaults__) == (
+        bump.__name__,
+        bump.__qualname__,
+        bump.__defaults__,
+    )
     writes, reads = steps(sys.modules[__name__], twin, twin_show)
     assert writes.writes == reads.reads and writes.writes
     assert recompiled(twin) is twin
@@ -945,13 +952,17 @@ def package(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_the_import_hook_instruments_a_package(package: str) -> None:
     with import_hook([package]):
         import fungus.pool as pool  # type: ignore[import-not-found]
-    assert steps(pool, pool.take)[0] == Footprint(frozenset({"fungus.pool.pool.n"}), frozenset({"fungus.pool.pool.n"}))
+    assert steps(pool, pool.take)[0] == Footprint(
+        frozenset({"fungus.pool.pool.n"}), frozenset({"fungus.pool.pool.n"})
+    )
 
 
 def test_a_loaded_module_is_instrumented_in_place_and_restored(package: str) -> None:
     import fungus.pool as pool
 
-    before = {f: f.__code__ for f in (pool.take, pool.Pool.take, pool.Pool.__init__, pool.Pool.zero, pool.Pool.size.fget)}
+    before = {
+        f: f.__code__ for f in (pool.take, pool.Pool.take, pool.Pool.__init__, pool.Pool.zero, pool.Pool.size.fget)
+    }
     undo = instrument_loaded(pool)
     assert all(f.__code__ is not code for f, code in before.items())
     found = steps(pool, pool.take, lambda: pool.Pool.zero(pool.pool))

@@ -8,12 +8,15 @@ Everything else makes the step opaque.
 from __future__ import annotations
 
 import asyncio
+import bisect
 import contextlib
 import dataclasses
 import functools
 import heapq
 import itertools
 import operator
+import random
+import struct
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -35,7 +38,21 @@ _SILENT = frozenset(
     contextvars _contextvars contextlib weakref _weakref secrets html urllib.parse ipaddress unicodedata
     secrets locale calendar pprint reprlib difflib colorsys _io.StringIO sys gc posixpath genericpath""".split()
 )
-_FRAMES = frozenset({"locals", "super", "breakpoint", "__import__", "dir", "print", "isinstance", "issubclass", "callable", "id", "type"})
+_FRAMES = frozenset(
+    {
+        "locals",
+        "super",
+        "breakpoint",
+        "__import__",
+        "dir",
+        "print",
+        "isinstance",
+        "issubclass",
+        "callable",
+        "id",
+        "type",
+    }
+)
 _SILENT_CLASSES = (ContextVar, Context, asyncio.AbstractEventLoop, asyncio.Handle, types.SimpleNamespace)
 
 
@@ -85,7 +102,9 @@ def _modelled(function: Any, kind: type, number: int, nested: bool) -> Any:
         return _unbound(function, number)
     if kind is functools.partial:
         inner = call(function.func, number)
-        return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+        return (
+            function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+        )
     if isinstance(function, functools._lru_cache_wrapper):
         op._log((function.__wrapped__, number, WRITE, (".<cache>",)))
         call(function.__wrapped__, number)
@@ -256,6 +275,7 @@ def _opaque(name: str) -> Model:
     return model
 
 
+_MUTATING_OPERATORS = "setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor".split()
 _BUILTINS: dict[Any, Model] = {
     len: _shape,
     next: _next,
@@ -265,9 +285,11 @@ _BUILTINS: dict[Any, Model] = {
     delattr: _set,
     vars: _vars,
     **{getattr(heapq, n): _heap for n in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")},
-    **{getattr(operator, n): _opaque(f"operator.{n}") for n in ("setitem", "delitem", *dir(operator)) if n[0] == "i" and n not in ("index", "inv", "invert", "is_", "is_not", "itemgetter", "indexOf") and callable(getattr(operator, n)) or n in ("setitem", "delitem")},
-}  # fmt: skip
-_PYTHON: dict[Any, Model] = {}
+    **{getattr(bisect, n): _heap for n in ("insort", "insort_left", "insort_right")},
+    **{getattr(operator, n): _opaque(f"operator.{n}") for n in _MUTATING_OPERATORS},
+    struct.pack_into: _opaque("struct.pack_into"),
+}
+_PYTHON: dict[Any, Model] = {functools.update_wrapper: _opaque("functools.update_wrapper")}
 _NEWLY = frozenset({sorted, heapq.nlargest, heapq.nsmallest})
 _READING = frozenset(
     {abs, all, any, ascii, bin, chr, divmod, format, hash, hex, max, min, oct, ord, pow, repr, round, sum, iter, aiter, anext}
@@ -313,7 +335,9 @@ def _class(cls: type, number: int) -> Any:
 
 
 _ENUM = rules.enum.Enum
-_LAZY = frozenset({enumerate, zip, map, filter, reversed} | {v for v in vars(itertools).values() if isinstance(v, type)})
+_LAZY = frozenset(
+    {enumerate, zip, map, filter, reversed} | {v for v in vars(itertools).values() if isinstance(v, type)}
+)
 
 
 def _default_new(cls: type) -> bool:
@@ -448,7 +472,10 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     if kind in op._VIEWS or op._known_iterator(kind):
         op.iterate(receiver, number)
         return function
-    if isinstance(receiver, BaseException | types.AsyncGeneratorType | types.SimpleNamespace) or kind.__module__ in _SILENT:
+    if (
+        isinstance(receiver, BaseException | types.AsyncGeneratorType | types.SimpleNamespace)
+        or kind.__module__ in _SILENT
+    ):
         return _reading(function, number)
     op.unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
@@ -485,6 +512,8 @@ def _python_method(function: Any, number: int) -> Any:
         model = _model_of(base, inner.__name__)
         if model is not None:
             return _bound(model, function, receiver, number)
+    if isinstance(receiver, random.Random):
+        return _modelling(_heap, function, number) if inner.__name__ == "shuffle" else _reading(function, number)
     if isinstance(inner, types.FunctionType):
         module = inner.__globals__.get("__name__", "")
         if rules.is_generated(inner):
@@ -538,7 +567,11 @@ def _extend(obj: Any, number: int, values: Any = (), *rest: Any, **more: Any) ->
 def _update(obj: Any, number: int, *others: Any, **more: Any) -> None:
     """`dict.update` and `set.update`: key by key if the keys can be seen."""
     for other in others:
-        if type(obj) not in (dict, set) or type(other) not in (dict, set, list, tuple) or isinstance(obj, dict) > isinstance(other, dict):
+        if (
+            type(obj) not in (dict, set)
+            or type(other) not in (dict, set, list, tuple)
+            or isinstance(obj, dict) > isinstance(other, dict)
+        ):
             _extend(obj, number, other)
             continue
         op.iterate(other, number)
@@ -629,7 +662,10 @@ _COMMON: dict[str, Model] = {
     "__reversed__": _view,
     "clear": _whole,
     "copy": _copied,
-    **{f"__{n}__": _all for n in "eq ne lt le gt ge add mul rmul or and sub xor repr str hash sizeof format".split()},
+    **{
+        f"__{n}__": _all
+        for n in "eq ne lt le gt ge add mul rmul or and sub xor repr str hash sizeof format".split()
+    },
     **{f"__{n}__": _remove for n in "iadd imul ior iand isub ixor init".split()},
 }
 _METHODS: dict[type, dict[str, Model]] = {
@@ -664,7 +700,9 @@ _METHODS: dict[type, dict[str, Model]] = {
         **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
         **dict.fromkeys(("most_common", "total", "copy"), _all),
         "elements": _view,
-        **dict.fromkeys(("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _all),
+        **dict.fromkeys(
+            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _all
+        ),
         "__delitem__": _delete,
     },
     defaultdict: {"copy": _copied},
@@ -677,14 +715,32 @@ _METHODS: dict[type, dict[str, Model]] = {
         "update": _update,
         **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _extend),
         **dict.fromkeys(
-            ("union", "difference", "intersection", "symmetric_difference", "issubset", "issuperset", "isdisjoint"), _all
+            (
+                "union",
+                "difference",
+                "intersection",
+                "symmetric_difference",
+                "issubset",
+                "issuperset",
+                "isdisjoint",
+            ),
+            _all,
         ),
     },
     tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _all)},
     frozenset: {
         **_COMMON,
         **dict.fromkeys(
-            ("union", "difference", "intersection", "symmetric_difference", "issubset", "issuperset", "isdisjoint"), _all
+            (
+                "union",
+                "difference",
+                "intersection",
+                "symmetric_difference",
+                "issubset",
+                "issuperset",
+                "isdisjoint",
+            ),
+            _all,
         ),
     },
     bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _remove),

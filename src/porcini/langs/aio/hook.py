@@ -29,7 +29,17 @@ from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ASYNCIO_MODULES = ("locks", "queues", "timeouts", "taskgroups", "tasks", "mixins", "runners", "coroutines", "futures")
+ASYNCIO_MODULES = (
+    "locks",
+    "queues",
+    "timeouts",
+    "taskgroups",
+    "tasks",
+    "mixins",
+    "runners",
+    "coroutines",
+    "futures",
+)
 """asyncio's own code that is pure Python and works on shared state."""
 
 _WORKING: dict[str, Any] = {
@@ -333,4 +343,3 @@ def instrumented_asyncio() -> Iterator[None]:
     finally:
         for undo in reversed(undos):
             undo()
-

@@ -15,7 +15,19 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import APPENDED, BASE, CREATED, DERIVED, LOG, OPAQUE, READ, SHAPE, STATE, WRITE, Token
+from porcini.langs.aio.recorder import (
+    APPENDED,
+    BASE,
+    CREATED,
+    DERIVED,
+    LOG,
+    OPAQUE,
+    READ,
+    SHAPE,
+    STATE,
+    WRITE,
+    Token,
+)
 from porcini.langs.aio.rules import PLAIN, Rule
 
 _log: Callable[[tuple[Any, ...]], None] = LOG.append
@@ -68,7 +80,11 @@ def read_all(obj: Any, number: int) -> None:
     if isinstance(obj, list):
         _log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(len(obj))])))
     elif isinstance(obj, dict | set):
-        suffixes = [_suffix(key) for key in set.__iter__(obj)] if isinstance(obj, set) else list(map(_suffix, dict.keys(obj)))
+        suffixes = (
+            [_suffix(key) for key in set.__iter__(obj)]
+            if isinstance(obj, set)
+            else list(map(_suffix, dict.keys(obj)))
+        )
         _log((obj, number, READ, (SHAPE, BASE, *[s for s in suffixes if s is not None])))
     elif not isinstance(obj, _NOTHING):
         _log((obj, number, READ, _SHAPE))
@@ -183,6 +199,8 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
         elif isinstance(obj, defaultdict) and kind.__missing__ is defaultdict.__missing__:
             write_key(obj, key, number)
             factory = obj.default_factory
+            if factory not in rules.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
+                unknown(f"default_factory {factory!r}", number)
             value = obj[key] if factory is not None else None
             if factory in rules.CONTAINERS:
                 CREATED.append(value)
@@ -411,7 +429,9 @@ def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -
     seen.add(id(obj))
     if rules.container_base(kind) is not None:
         operand(obj, number)
-        inside = list(dict.values(obj)) if isinstance(obj, dict) else [] if isinstance(obj, bytearray) else list(obj)
+        inside = (
+            list(dict.values(obj)) if isinstance(obj, dict) else [] if isinstance(obj, bytearray) else list(obj)
+        )
     else:
         fields = dict(rules.fields_of(obj))
         names = {*fields, *attributes, *getattr(kind, "__match_args__", ())}
@@ -446,7 +466,9 @@ def read_sources(view: Any, number: int) -> None:
 
 
 def _known_iterator(kind: type) -> bool:
-    return kind.__module__ in ("builtins", "itertools", "collections", "_collections") and hasattr(kind, "__next__")
+    return kind.__module__ in ("builtins", "itertools", "collections", "_collections") and hasattr(
+        kind, "__next__"
+    )
 
 
 def iterate(obj: Any, number: int) -> Any:
@@ -485,7 +507,9 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
     elif isinstance(obj, type):
         if rules.has_unknown(kind, "__iter__") and not kind.__module__ == "enum":
             unknown(f"{kind.__qualname__}.__iter__", number)
-    elif rules.has_unknown(kind, "__iter__") or (not hasattr(kind, "__iter__") and rules.has_unknown(kind, "__getitem__")):
+    elif rules.has_unknown(kind, "__iter__") or (
+        not hasattr(kind, "__iter__") and rules.has_unknown(kind, "__getitem__")
+    ):
         unknown(f"{kind.__qualname__}.__iter__", number)
     elif hasattr(kind, "__next__") and rules.has_unknown(kind, "__next__"):
         unknown(f"{kind.__qualname__}.__next__", number)
@@ -500,7 +524,9 @@ def unpack(obj: Any, number: int) -> Any:
                 read_all(value, number)
     elif isinstance(obj, dict | map | filter | zip | enumerate) or type(obj) in _VIEWS:
         for source in DERIVED.get(id(obj), (None, (obj,)))[1]:
-            for value in dict.values(source) if isinstance(source, dict) else source if type(source) is list else ():
+            for value in (
+                dict.values(source) if isinstance(source, dict) else source if type(source) is list else ()
+            ):
                 operand(value, number)
     return obj
 
@@ -508,7 +534,12 @@ def unpack(obj: Any, number: int) -> Any:
 def lazily(obj: Any, number: int) -> Any:
     """As `iterate`, for a loop that is suspended in between: each step of it reads again."""
     kind = type(obj)
-    if kind is tuple or kind is str or kind is range or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
+    if (
+        kind is tuple
+        or kind is str
+        or kind is range
+        or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code))
+    ):
         return iterate(obj, number)
     if kind in PLAIN and not isinstance(obj, type):
         return obj
@@ -594,9 +625,13 @@ def _resumed(inner: Any, name: str, number: int) -> Generator[Any, Any, Any]:
 def async_iterate(obj: Any, number: int) -> Any:
     """`async for` over this."""
     if isinstance(obj, types.AsyncGeneratorType):
-        return obj if rules.is_instrumented(obj.ag_code) else _OpaqueIteration(obj, obj.ag_code.co_qualname, number)
+        return (
+            obj if rules.is_instrumented(obj.ag_code) else _OpaqueIteration(obj, obj.ag_code.co_qualname, number)
+        )
     kind = type(obj)
-    if rules.has_unknown(kind, "__aiter__") or (hasattr(kind, "__anext__") and rules.has_unknown(kind, "__anext__")):
+    if rules.has_unknown(kind, "__aiter__") or (
+        hasattr(kind, "__anext__") and rules.has_unknown(kind, "__anext__")
+    ):
         return _OpaqueIteration(obj, f"{kind.__module__}.{kind.__qualname__}", number)
     return obj
 

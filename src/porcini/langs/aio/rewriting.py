@@ -23,7 +23,9 @@ _NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "id", "ty
 _PLAIN_VALUES = (ast.Constant, ast.JoinedStr, ast.Compare, ast.Lambda)
 
 
-def instrumented(tree: ast.Module, filename: str, module: str, static_cells: bool = False) -> tuple[ast.Module, set[str]]:
+def instrumented(
+    tree: ast.Module, filename: str, module: str, static_cells: bool = False
+) -> tuple[ast.Module, set[str]]:
     """The tree, rewritten in place, and the globals that its functions rebind.
 
     With `static_cells`, closure variables are named by their function instead of by its activation: for functions
@@ -89,7 +91,8 @@ class _Rewriter(ast.NodeTransformer):
             for node in scopes.module.node.body  # type: ignore[attr-defined]
             if isinstance(node, ast.Import)
             for alias in node.names
-            if alias.name in sys.stdlib_module_names and len(scopes.module.bindings.get(alias.asname or alias.name, ())) == 1
+            if alias.name in sys.stdlib_module_names
+            and len(scopes.module.bindings.get(alias.asname or alias.name, ())) == 1
         }
 
     # Small things ---------------------------------------------------------------------------------------------
@@ -161,7 +164,9 @@ class _Rewriter(ast.NodeTransformer):
         """For a variable that others may rebind: the token that stands for its owner, and its name there."""
         owner = self.scope.owner(name)
         if owner is None:
-            if name in self.scopes.written_globals and (self.scope.is_function or name in self.scope.globals or self.live):
+            if name in self.scopes.written_globals and (
+                self.scope.is_function or name in self.scope.globals or self.live
+            ):
                 return "@module", name
             return None
         if owner.is_function and owner.is_shared(name):
@@ -224,7 +229,9 @@ class _Rewriter(ast.NodeTransformer):
         if self.scope.token and not self.static_cells:
             first = int(ast.get_docstring(node, clean=False) is not None)
             start = ast.Assign([_name(self.scope.token, ast.Store())], _call("@token"))
-            body.insert(first, ast.copy_location(start, node.body[first] if first < len(node.body) else node.body[0]))
+            body.insert(
+                first, ast.copy_location(start, node.body[first] if first < len(node.body) else node.body[0])
+            )
         node.body = body
         self.scope, self.live, self.loops = outer, live, loops
         return node
@@ -391,7 +398,9 @@ class _Rewriter(ast.NodeTransformer):
         loaded = ast.Attribute(load, target.attr, ast.Load())
         value = self._operand(node.value)
         number = self._site(Kind.UPDATE, "", node)
-        change = _call(f"@{type(node.op).__name__}", ast.Starred(_call("@changed", loaded, value, number), ast.Load()))
+        change = _call(
+            f"@{type(node.op).__name__}", ast.Starred(_call("@changed", loaded, value, number), ast.Load())
+        )
         held = self._logged(_name(kept), self._site(Kind.WRITE, name, target), "@at")
         store = ast.Assign([ast.Attribute(held, target.attr, ast.Store())], change)
         return [ast.copy_location(hold, node), ast.copy_location(store, node)]
@@ -467,11 +476,15 @@ class _Rewriter(ast.NodeTransformer):
     visit_Try = visit_TryStar = _try
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
-        attributes = {name for part in ast.walk(node) if isinstance(part, ast.MatchClass) for name in part.kwd_attrs}
+        attributes = {
+            name for part in ast.walk(node) if isinstance(part, ast.MatchClass) for name in part.kwd_attrs
+        }
         subject = self.visit(node.subject)
         if self.live:
             names = ast.Tuple([ast.Constant(name) for name in sorted(attributes)], ast.Load())
-            subject = ast.copy_location(_call("@matched", subject, self._site(Kind.READ, "", node), names), subject)
+            subject = ast.copy_location(
+                _call("@matched", subject, self._site(Kind.READ, "", node), names), subject
+            )
         node.subject = subject
         for case in node.cases:
             bound = [n for part in ast.walk(case.pattern) for n in _captures(part)]
@@ -507,7 +520,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def _attribute(self, node: ast.Attribute, kind: Kind) -> ast.Attribute:
         inner = node.value
-        if isinstance(inner, ast.Name) and inner.id in self.imported and self.scope.owner(inner.id) is None and kind is Kind.READ:
+        if (
+            isinstance(inner, ast.Name)
+            and inner.id in self.imported
+            and self.scope.owner(inner.id) is None
+            and kind is Kind.READ
+        ):
             return node
         if node.attr == "__dict__":
             node.value = _call("@dict_of", self.visit(inner), self._site(kind, "__dict__", node))
@@ -536,7 +554,9 @@ class _Rewriter(ast.NodeTransformer):
             node.value = ast.copy_location(ast.NamedExpr(_name(kept, ast.Store()), obj), obj)
             node.slice = ast.copy_location(_call(by_key, _name(kept), key, number), key)
         elif not change:
-            return ast.copy_location(_call("@getitem", ast.Starred(_call("@both", obj, key, number), ast.Load())), node)
+            return ast.copy_location(
+                _call("@getitem", ast.Starred(_call("@both", obj, key, number), ast.Load())), node
+            )
         else:
             node.value, node.slice = ast.copy_location(_call("@whole_write", obj, number), obj), key
         return node
@@ -554,7 +574,9 @@ class _Rewriter(ast.NodeTransformer):
         late = any(map(suspends, [*node.args, *node.keywords]))
         node.args = [self._argument(argument) for argument in node.args]
         for keyword in node.keywords:
-            keyword.value = self._iterated(keyword.value, None, False) if keyword.arg is None else self.visit(keyword.value)
+            keyword.value = (
+                self._iterated(keyword.value, None, False) if keyword.arg is None else self.visit(keyword.value)
+            )
         if isinstance(function, ast.Name) and function.id in _NO_HOOK and self._is_builtin(function.id):
             return node
         callee = self.visit(function)
@@ -563,7 +585,9 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _is_builtin(self, name: str) -> bool:
-        return self.scope.owner(name) is None and name not in self.scopes.module.bindings and hasattr(builtins, name)
+        return (
+            self.scope.owner(name) is None and name not in self.scopes.module.bindings and hasattr(builtins, name)
+        )
 
     def _argument(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
@@ -631,14 +655,18 @@ class _Rewriter(ast.NodeTransformer):
     def _membership(self, node: ast.Compare) -> ast.AST:
         container = node.comparators[0]
         number = self._site(Kind.READ, "", node)
-        if isinstance(container, ast.Tuple | ast.List | ast.Set) and all(isinstance(e, ast.Constant) for e in container.elts):
+        if isinstance(container, ast.Tuple | ast.List | ast.Set) and all(
+            isinstance(e, ast.Constant) for e in container.elts
+        ):
             node.left = self._operand(node.left)
             return node
         if self._simple(node.left):
             key = _copy(node.left)
         elif self._temporaries():
             kept = self._temporary()
-            node.left = ast.copy_location(ast.NamedExpr(_name(kept, ast.Store()), self.visit(node.left)), node.left)
+            node.left = ast.copy_location(
+                ast.NamedExpr(_name(kept, ast.Store()), self.visit(node.left)), node.left
+            )
             key = _name(kept)
         else:
             node.left = self.visit(node.left)
@@ -655,14 +683,18 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Await(self, node: ast.Await) -> ast.AST:
         node.value = self.visit(node.value)
         if self.live:
-            node.value = ast.copy_location(_call("@awaited", node.value, self._site(Kind.READ, "", node)), node.value)
+            node.value = ast.copy_location(
+                _call("@awaited", node.value, self._site(Kind.READ, "", node)), node.value
+            )
         return node
 
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
         return node
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
-        node.value = _call("@lazily", self.visit(node.value), self._site(Kind.READ, "", node)) if self.live else node.value
+        node.value = (
+            _call("@lazily", self.visit(node.value), self._site(Kind.READ, "", node)) if self.live else node.value
+        )
         return node
 
 
@@ -681,4 +713,3 @@ def _captures(pattern: ast.AST) -> Iterable[str]:
     name = getattr(pattern, "rest" if isinstance(pattern, ast.MatchMapping) else "name", None)
     if isinstance(pattern, ast.MatchAs | ast.MatchStar | ast.MatchMapping) and name:
         yield name
-

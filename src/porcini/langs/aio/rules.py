@@ -241,7 +241,9 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
             return Way.UNKNOWN
         return Way.PLAIN
     if isinstance(value, functools.cached_property):
-        return Way.CACHED if is_known_function(value.func) and not writing else Way.PLAIN if writing else Way.UNKNOWN
+        return (
+            Way.CACHED if is_known_function(value.func) and not writing else Way.PLAIN if writing else Way.UNKNOWN
+        )
     if isinstance(value, property):
         function = value.fset if writing else value.fget
         known = function is None or is_known_function(function) or _is_c(function) or kind in _ALWAYS_PLAIN
@@ -268,7 +270,9 @@ def _is_c(value: object) -> bool:
     )
 
 
-_FUTURE_SILENT = frozenset({"get_loop", "get_coro", "get_name", "set_name", "get_context", "_loop", "add_done_callback"})
+_FUTURE_SILENT = frozenset(
+    {"get_loop", "get_coro", "get_name", "set_name", "get_context", "_loop", "add_done_callback"}
+)
 
 
 def is_silent_future_attribute(attr: str) -> bool:

@@ -122,7 +122,13 @@ class Scopes(ast.NodeVisitor):
         self.loops = 0
         arguments = getattr(node, "args", None)
         if isinstance(arguments, ast.arguments):
-            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            every = [
+                *arguments.posonlyargs,
+                *arguments.args,
+                *arguments.kwonlyargs,
+                arguments.vararg,
+                arguments.kwarg,
+            ]
             scope.parameters = {argument.arg for argument in every if argument is not None}
         for part in body:
             self.visit(part)
