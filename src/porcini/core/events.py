@@ -75,8 +75,9 @@ class Action:
 class Event:
     """What a process did. `spawned` are the processes that it created.
 
-    `woke` are processes that could not have gone on before it: their next step comes after it, and is no race. A
-    `barrier` comes after all that happened before and before all that follows: it is opaque, and races with nothing.
+    `woke` are processes that could not have gone on before it: their next step comes after it, and is no race.
+    A `barrier` comes after all that happened before and before all that follows: it is opaque, and races with
+    nothing.
     """
 
     pid: Pid

@@ -5,12 +5,12 @@ method notes a read or a write of the future's state, then does what it always d
 subclasses by name (only exact futures are taken a short way), so waiting and waking are seen, too; what a task
 itself does in C is noted by the loop: its end is a write of its state.
 
-A step that completes a future writes its state. One that looks at it, waits for it or registers a callback reads it.
-The callbacks of a future are scheduled in the order in which they were registered, and that order gives them their
-names: so to register one where there are some already is a write. Wakeups of tasks need no names.
+A step that completes a future writes its state. One that looks at it, waits for it or registers a callback reads
+it. The callbacks of a future are scheduled in the order in which they were registered, and that order gives them
+their names: so to register one where there are some already is a write. Wakeups of tasks need no names.
 
-A *joint* future is completed when all of several tasks have ended (see `joins`). Then the tasks' last steps are the
-ones that commute, and note reads; everybody else who touches it notes a write.
+A *joint* future is completed when all of several tasks have ended (see `joins`). Then the tasks' last steps are
+the ones that commute, and note reads; everybody else who touches it notes a write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from zlib import crc32
 from porcini.core.footprints import Location
 
 if TYPE_CHECKING:
-    from porcini.langs.aio.loop import ControlledLoop, Process
+    from porcini.langs.aio.loop import ControlledLoop
+    from porcini.langs.aio.processes import Process
 
 _F, _T = asyncio.Future, asyncio.Task
 _done, _set_result, _set_exception, _cancel = _F.done, _F.set_result, _F.set_exception, _F.cancel
@@ -132,7 +133,7 @@ _set_name, _get_name = _T.set_name, _T.get_name
 
 
 class SeenTask(asyncio.Task[Any]):
-    """What `create_task` gives. Each of its steps reads whether it was cancelled, so cancelling races with them."""
+    """What `create_task` gives. Each of its steps reads whether it was cancelled: cancelling races with them."""
 
     _loop: ControlledLoop
     _joint = False

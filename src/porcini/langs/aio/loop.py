@@ -6,18 +6,21 @@
     advance         nothing is ready: time moves to the next timer, and all that are due then become ready
     close           what is left is thrown away without a sound
 
-Time is virtual, and there are no sockets, threads, signals or subprocesses: asking for one is an error that says what
-to do. A loop lives for one run, of which there are thousands per second: what `BaseEventLoop.__init__` sets up and is
-not needed here are attributes of the class.
+Time is virtual, and there are no sockets, threads, signals or subprocesses (`outside`). A loop lives for one run,
+of which there are thousands per second: what `BaseEventLoop.__init__` sets up and is not needed here are
+attributes of the class.
 
-**Modes.** In mode `any` every process with a ready handle may go next. In mode `fifo` the handles of asyncio's queue
-run in its order, and free are only timers that become due at the same moment: they form one batch.
+**Modes.** In mode `any` every process with a ready handle may go next. In mode `fifo` the handles of asyncio's
+queue run in its order, and free are only timers that become due at the same moment: they form one batch. There,
+every step that is not the last of its batch is followed by whoever comes next in the queue, so it wakes that one;
+and what a step puts into the queue depends on who was there before, so all of them write the place `queue`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 import sys
 import threading
 from asyncio import events, futures
@@ -28,8 +31,8 @@ from typing import Any, Literal
 from weakref import WeakSet
 
 from porcini.core.footprints import Location
-from porcini.langs.aio import joins
 from porcini.langs.aio.futures import SeenFuture, SeenGathering, SeenTask, _GatheringFuture, is_wakeup
+from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
 from porcini.langs.aio.outside import NotSimulated, Outside
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
@@ -45,7 +48,7 @@ _CLOCK = Name(CLOCK)
 TIME, QUEUE = Location("time"), Location("queue")
 
 
-class ControlledLoop(Outside):
+class ControlledLoop(Joins, Outside):
     """One run's loop. Public attributes that asyncio's loops do not have are for `program`."""
 
     _closed = False
@@ -77,7 +80,7 @@ class ControlledLoop(Outside):
         self._batch = 0
         self._of = 0
         self._round = 0
-        self._scheduled: list[Timer] = []  # type: ignore[misc]
+        self._scheduled: list[Timer] = []
         self._root = root
         self._clock = Process(_CLOCK, "clock")
         self.main = self.current = Process(root, "main")
@@ -87,12 +90,12 @@ class ControlledLoop(Outside):
 
     def _begin(self) -> None:
         """Nothing was done as yet in the step that begins."""
-        self.reads: set[Location] = set()
-        self.writes: set[Location] = set()
-        self.observed: set[Location] = set()
-        self.woke: dict[Process, None] = {}
+        self.reads = set()
+        self.writes = set()
+        self.observed = set()
+        self.woke = {}
         self.spawned: list[Process] = []
-        self._counting: list[tuple[Any, Any, Any, joins.Kind]] = []
+        self._counting = []
 
     def _spawn(self, title: str) -> Process:
         current = self.current
@@ -100,7 +103,7 @@ class ControlledLoop(Outside):
         current.children += 1
         return process
 
-    # what programs call ------------------------------------------------------------------------------------
+    # what programs call ------------------------------------------------------------------------------------------
 
     def time(self) -> float:
         self.reads.add(TIME)
@@ -113,7 +116,7 @@ class ControlledLoop(Outside):
         return False
 
     def _adopted(self, frame: Any) -> bool:
-        made = frame.f_locals.get("self") if frame.f_code.co_qualname == "_GatheringFuture.__init__" else None
+        made: Any = frame.f_locals.get("self") if frame.f_code.co_qualname == "_GatheringFuture.__init__" else None
         if type(made) is not _GatheringFuture:
             return False
         made.__class__ = SeenGathering
@@ -159,7 +162,7 @@ class ControlledLoop(Outside):
         self.main.title = getattr(coro, "__name__", "main")
         return self._task(coro, self.main, None, None, {})
 
-    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
         if self._closed:
             raise RuntimeError("Event loop is closed")
         if type(callback) is STEP or is_wakeup(callback):
@@ -169,8 +172,8 @@ class ControlledLoop(Outside):
                 self.woke[process] = None
         else:
             if args and isinstance(args[0], asyncio.Future):
-                kind = joins.kind_of(callback)
-                if kind and self.mode == "any" and joins.only_counts(kind, callback, args[0]):
+                kind = kind_of(callback)
+                if kind and self.mode == "any" and only_counts(kind, callback, args[0]):
                     self._counting.append((callback, args, context, kind))
                     return None
                 process = self._reserved(args[0], callback) or self._new_callback(callback)
@@ -180,17 +183,17 @@ class ControlledLoop(Outside):
         self._is_ready(process, handle)
         return handle
 
-    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Context | None = None) -> Any:
+    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
         if threading.get_ident() != self.thread:
             raise NotSimulated("call_soon_threadsafe from another thread: threads are not simulated")
         return self.call_soon(callback, *args, context=context)
 
-    def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
+    def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
         if delay is None:
             raise TypeError("delay must not be None")
         return self.call_at(self.now + delay, callback, *args, context=context)
 
-    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:
+    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
         if when is None:
             raise TypeError("when cannot be None")
         if self._closed:
@@ -226,96 +229,7 @@ class ControlledLoop(Outside):
         self._batch += 1
         self.ready[process] = self._batch
 
-    # joins: see the module of that name -------------------------------------------------------------------------
-
-    def registered(self, future: Any, callback: Any) -> None:
-        """A callback that is no wakeup was registered on a future."""
-        kind = joins.kind_of(callback)
-        if kind == "group":
-            self._joined_group(callback.__self__)
-        elif kind == "wait":
-            waiter = joins.joint_of(kind, callback)
-            if self.mode == "any":
-                waiter._joint = True
-        if future._joint and self.mode == "any":
-            # Which task will complete it is not known, so the callback is named now.
-            if future._named is None:
-                future._named = []
-            future._named.append((callback, self._spawn(title_of(callback))))
-
-    def _reserved(self, future: Any, callback: Any) -> Process | None:
-        named = getattr(future, "_named", None)
-        for k, (known, process) in enumerate(named or ()):
-            if known == callback:
-                del named[k]
-                self.woke[process] = None
-                return process  # type: ignore[no-any-return]
-        return None
-
-    def _joined_group(self, group: Any) -> None:
-        place = group.__dict__.get("_porcini_place")
-        if place is None:
-            place = group._porcini_place = self._next_place()
-            parent = getattr(group._parent_task, "_process", None)
-            if parent is None:
-                self.untracked = True
-            elif parent.groups is None:
-                parent.groups = [group]
-            else:
-                parent.groups.append(group)
-        if group._exiting and self.current.task not in group._tasks:
-            self.observed.add(place)
-        else:
-            self.reads.add(place)
-
-    def _leave_groups(self, process: Process) -> None:
-        """A step of a task with groups is over: if it is leaving one, it looked whether that is complete."""
-        for group in list(process.groups or ()):
-            if group._exiting:
-                self.observed.add(group._porcini_place)
-                waiter = group._on_completed_fut
-                if waiter is not None and self.mode == "any":
-                    waiter._joint, waiter._place = True, group._porcini_place
-                if not group._tasks and process.groups:
-                    process.groups.remove(group)
-
-    def place_of(self, kind: joins.Kind, callback: Any) -> Location:
-        """The place of a join, by its callback."""
-        if kind == "group":
-            return callback.__self__._porcini_place  # type: ignore[no-any-return]
-        return joins.joint_of(kind, callback)._place  # type: ignore[no-any-return]
-
-    def _count(self) -> None:
-        """Run the callbacks that only count; what they touch is the join, whatever their code does."""
-        if not self._counting:
-            return
-        reads, writes, observed = self.reads, self.writes, self.observed
-        self.reads, self.writes, self.observed = set(), set(), set()
-        places: set[Location] = set()
-        for callback, args, context, kind in self._counting:  # which may grow
-            places.add(self.place_of(kind, callback))
-            self._lets_go(joins.joint_of(kind, callback), places)
-            self._call(callback, args, context)
-        self._counting.clear()
-        reads |= places
-        self.reads, self.writes, self.observed = reads, writes, observed
-
-    def _lets_go(self, joint: Any, places: set[Location]) -> None:
-        """The step leads to all who wait for a join, directly or by a join of joins."""
-        if joint is None or _task_done(joint):
-            return
-        named = joint._named or ()
-        self.woke.update((process, None) for _, process in named)
-        for callback, _ in joint._callbacks or ():
-            if is_wakeup(callback):
-                self.woke[callback.__self__._process] = None
-                continue
-            kind = joins.kind_of(callback)
-            if kind:
-                places.add(self.place_of(kind, callback))
-                self._lets_go(joins.joint_of(kind, callback), places)
-
-    # what the run calls ---------------------------------------------------------------------------------------------
+    # what the run calls ------------------------------------------------------------------------------------------
 
     def enabled(self) -> Iterator[Process]:
         """The processes that may go next."""
@@ -337,7 +251,7 @@ class ControlledLoop(Outside):
             self.reads.add(process.name.handle)
             if handle._cancelled:
                 return
-            kind = joins.kind_of(handle._callback)
+            kind = kind_of(handle._callback)
             if kind:
                 self.observed.add(self.place_of(kind, handle._callback))
         else:
@@ -383,11 +297,12 @@ class ControlledLoop(Outside):
             heapq.heappop(timers)
         return bool(timers)
 
-    def advance(self) -> None:
-        """Time moves to the next timer; all that are due then become ready at once."""
+    def advance(self, at_most: float = math.inf) -> None:
+        """Time moves to the next timer, or by a given step; all that are due then become ready at once."""
         self._begin()
         self.current = self._clock
-        self.now = max(self.now, self._scheduled[0]._when)
+        next_timer = self._scheduled[0]._when if self.can_advance() else math.inf
+        self.now = max(self.now, min(next_timer, self.now + at_most))
         self._due_now()
         self._round = len(self.ready)
         self.woke.clear()
@@ -401,13 +316,14 @@ class ControlledLoop(Outside):
         self._batch += 1
         for timer in due:
             if self.mode == "any" and timer._callback is _sleep_over:
-                # Nobody but the sleeper knows this future: that it is completed now or just before the sleeper goes
-                # on makes no difference to anybody.
+                # Nobody but the sleeper knows this future: whether it is completed now or just before the sleeper
+                # goes on makes no difference to anybody.
                 self._call(timer._callback, timer._args, None)
             else:
                 timer.process.handle = timer
                 self.ready[timer.process] = self._batch
-    # what is left at the end ----------------------------------------------------------------------------------------
+
+    # what is left at the end -------------------------------------------------------------------------------------
 
     def pending(self) -> list[SeenTask]:
         return [task for task in self.tasks if not _task_done(task)]
@@ -429,8 +345,9 @@ class ControlledLoop(Outside):
         for task in reversed(self.pending()):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             close(task.get_coro())
-        for agen in list(self._asyncgens or ()):
-            close(agen.aclose())
+        for process in self.ready:
+            if process.handle is not None and process.handle._callback == self.create_task:
+                close(process.handle._args[0])  # the end of an asynchronous generator, which was not begun
         self.ready.clear()
         self._scheduled.clear()
         for task in self.tasks:
@@ -440,13 +357,13 @@ class ControlledLoop(Outside):
         self._counting.clear()
         self.hooks = (None, None)
 
-    def __del__(self) -> None:  # type: ignore[override]
+    def __del__(self) -> None:
         return None
 
     def is_running(self) -> bool:
         return not self._closed
 
-    # asynchronous generators ----------------------------------------------------------------------------------------
+    # asynchronous generators -------------------------------------------------------------------------------------
 
     def _asyncgen_firstiter_hook(self, agen: Any) -> None:
         if self._asyncgens is None:

@@ -10,7 +10,7 @@ class NotSimulated(RuntimeError):
     """The program wants something of the outside world."""
 
 
-_FAKE = "give the code under test a fake whose methods are coroutines (`await asyncio.sleep(0)` is where others may go)"
+_FAKE = "give the code under test a fake whose methods are coroutines (others may go at `await asyncio.sleep(0)`)"
 _WHY = {
     "threads": f"threads are not simulated; {_FAKE}, or call the function directly",
     "sockets": f"real network traffic is not simulated; {_FAKE}",
@@ -20,8 +20,9 @@ _WHY = {
 }
 _NAMES = {
     "threads": "run_in_executor set_default_executor getaddrinfo getnameinfo",
-    "sockets": "create_connection create_server create_unix_connection create_unix_server create_datagram_endpoint "
-    "connect_accepted_socket start_tls sendfile sock_recv sock_recv_into sock_recvfrom sock_recvfrom_into "
+    "sockets": "create_connection create_server create_unix_connection create_unix_server "
+    "create_datagram_endpoint connect_accepted_socket start_tls sendfile "
+    "sock_recv sock_recv_into sock_recvfrom sock_recvfrom_into "
     "sock_sendall sock_sendto sock_connect sock_accept sock_sendfile add_reader remove_reader add_writer "
     "remove_writer connect_read_pipe connect_write_pipe",
     "subprocesses": "subprocess_shell subprocess_exec",

@@ -8,7 +8,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from porcini.langs.aio.naming import Name
+from porcini.langs.aio.naming import Name, Spot
+from porcini.langs.aio.standing import Snapshot
 
 if TYPE_CHECKING:
     from porcini.langs.aio.loop import ControlledLoop
@@ -17,7 +18,20 @@ if TYPE_CHECKING:
 class Process:
     """A task or a callback: its name, its ready handle if it has one, and how many others it has made."""
 
-    __slots__ = ("born", "children", "groups", "handle", "made", "name", "task", "title")
+    __slots__ = (
+        "born",
+        "children",
+        "followed",
+        "groups",
+        "handle",
+        "made",
+        "name",
+        "snapshot",
+        "spot",
+        "steps",
+        "task",
+        "title",
+    )
 
     def __init__(self, name: Name, title: str) -> None:
         self.name = name
@@ -28,12 +42,19 @@ class Process:
         self.made = 0
         self.born = False
         self.groups: list[Any] | None = None
+        self.steps = 0
+        self.spot: Spot | None = None  # where it stands, whether in code that is followed, and with which values
+        self.followed = False
+        self.snapshot: Snapshot | None = None
 
 
 class ReadyHandle(events.Handle):
     """What `call_soon` gives. To cancel it, even when it is ready, is a write that its own step reads."""
 
     __slots__ = ("process",)
+
+    _callback: Any
+    _context: Any
 
     def __init__(self, process: Process, callback: Any, args: Any, loop: ControlledLoop, context: Any) -> None:
         self.process = process
@@ -48,7 +69,7 @@ class ReadyHandle(events.Handle):
     def cancel(self) -> None:
         self._loop.writes.add(self.process.name.handle)
         self._cancelled = True
-        self._callback = self._args = None
+        self._callback = self._args = None  # type: ignore[assignment]
 
     def cancelled(self) -> bool:
         self._loop.reads.add(self.process.name.handle)
@@ -60,7 +81,11 @@ class Timer(events.TimerHandle):
 
     __slots__ = ("process",)
 
+    process: Process
     _when: float
+    _callback: Any
+    _args: Any
+    _context: Any
     __init__: Any = ReadyHandle.__init__
     cancel: Any = ReadyHandle.cancel
     cancelled: Any = ReadyHandle.cancelled
@@ -70,7 +95,7 @@ def _step_type() -> Any:
     """The type of the callbacks by which tasks take their steps: asyncio's C code does not export it."""
     seen: list[Any] = []
 
-    class Probe(asyncio.AbstractEventLoop):
+    class Probe:
         def get_debug(self) -> bool:
             return False
 
@@ -80,7 +105,8 @@ def _step_type() -> Any:
     async def nothing() -> None: ...
 
     coroutine = nothing()
-    task = asyncio.Task(coroutine, loop=Probe())
+    loop: Any = Probe()
+    task = asyncio.Task(coroutine, loop=loop)
     task._log_destroy_pending = False  # type: ignore[attr-defined]
     coroutine.close()
     return type(seen[0])

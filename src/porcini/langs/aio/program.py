@@ -1,45 +1,48 @@
 """A coroutine function as a program that Porcini can explore: `AioProgram` and its runs.
 
-**Processes** are tasks and callbacks, named by their creation: the main task is 0, and the k-th task or callback that a
-step of process p makes or schedules is p.k. The wakeup of a task is a step of the task. A **step** runs one ready
-handle to its end, so a task from one await to the next.
+**Processes** are tasks and callbacks, named by their creation: the main task is 0, and the k-th task or callback
+that a step of process p makes or schedules is p.k. The wakeup of a task is a step of the task. A **step** runs one
+ready handle to its end: a task from one await to the next.
 
-**Enabled** is who has a ready handle, and stays so until it runs: a handle that was cancelled when it was ready runs
-as a step that does nothing. So no step disables another one's, and a blocked task has no action: somebody's step will
-make it ready. That step's event says so (`woke`); it comes before the task's next step in every order, and there is no
-race to reverse. For who could have done so instead, the two race for the future that they complete.
+**Enabled** is who has a ready handle, and stays so until it runs: a handle that was cancelled when it was ready
+runs as a step that does nothing. So no step disables another's, and a blocked task has no action: somebody's step
+will make it ready. That step's event says so (`woke`): it comes before the task's next step in every order, and
+there is no race to reverse. Another step that could have woken the task instead races with the first one, for the
+future that both want to complete.
 
-**Conflicts** come from two sides. Code is followed by a recorder; what it cannot follow is opaque: a step that begins
-in a function which is not followed, or that calls one. Futures, tasks, handles and joins are seen by the loop itself
-(`futures`, `joins`). An action's footprint is not known before the step was run, so actions are opaque; engines
-compare events.
+**Conflicts** come from two sides. Code is followed by a recorder; what it cannot follow is opaque, so is a step
+that begins in a function which is not followed. Futures, tasks, handles and joins are seen by the loop itself
+(`futures`, `joins`). What a step will touch is not known before it was run, so actions are opaque; engines compare
+events.
 
-**Time** moves when nothing is ready, by a step of the process `1`: to the next deadline, and all timers due at that
-moment become ready together. This event is a barrier. All that came before it was ready before, so it cannot go
-earlier, and whatever goes after it was made ready by it, so nothing races with it.
+**Time** moves when nothing is ready, by a step of the process `1`: to the next deadline, and all timers due then
+become ready together. Its event is a barrier. What came before it was ready before, so it cannot go earlier; what
+goes after it was made ready by it or by what follows; so it races with nothing.
 
-**The end.** A run is over when nothing is ready and the main task is done, or nothing is left to wait for. When the
-main task is done the others go on as long as they are ready, but time stands still; then they are cancelled, as
+**The end.** A run is over when nothing is ready and the main task is done, or nothing is left to wait for. When
+the main task is done the others go on while they are ready, but time stands still; then they are cancelled, as
 `asyncio.run` does, in the order of their creation and without exploring other orders. Nothing that they do then
-changes the outcome, which is what the main task returned or raised.
+changes the outcome, which is what the main task returned or raised. (That the end of the main task stops nobody
+keeps steps from disabling each other: else it would race with every step of every task.)
 
-**Busy waiting.** A step that wrote nothing, made nothing and left its task where it was, with the same values, would
-do the same again as long as nobody writes what it read. So the task has no action until somebody does. Runs with more
-such steps end as one without them does. Who waits so when nothing else can move waits for ever: a deadlock.
+**Busy waiting.** A step that wrote nothing, made nothing and left its task where it was, with the same values,
+would do the same again as long as nobody writes what it read. So the task has no action until somebody does, who
+then wakes it. Take a run of the program and leave out all such steps: it ends the same way, and here nothing stands in
+its way, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
+deadlock. One that watches the clock makes time pass, by steps that double.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from collections.abc import Callable, Sequence
-from types import CodeType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint, Location
-from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Waiting
 from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask
@@ -50,8 +53,7 @@ from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
 
 _CLOCK_ACTION = Action(CLOCK, 0, "clock", OPAQUE)
 _MOST_AT_THE_END = 10_000
-_done = asyncio.Future.done
-_failure_of: Any = asyncio.Future.exception
+_done, _result = asyncio.Future.done, asyncio.Future.result
 
 
 class AioProgram:
@@ -84,18 +86,6 @@ class AioProgram:
         return label
 
 
-class _At:
-    """What is known of a process between its steps."""
-
-    __slots__ = ("frames", "index", "known", "snapshot", "spot")
-
-    def __init__(self, spot: Spot | None, known: bool) -> None:
-        self.index = 0
-        self.spot = spot
-        self.known = known
-        self.snapshot: standing.Snapshot | None = None
-
-
 class _Spinning:
     """A task that waits by asking again and again, and for what."""
 
@@ -114,7 +104,6 @@ class AioRun:
     def __init__(self, program: AioProgram) -> None:
         self.program = program
         self.loop = loop = ControlledLoop(program.root, program.mode)
-        self._at: dict[Process, _At] = {}
         self._spinning: dict[Process, _Spinning] = {}
         self._final: Final | None = None
         self._result: Observed = ""
@@ -134,43 +123,40 @@ class AioRun:
         loop = self.loop
         if loop.ready:
             return [process.name.action(process.title) for process in loop.enabled()]
-        if loop.can_advance() and not _done(self.main):
+        if not _done(self.main) and (loop.can_advance() or self._watches_the_clock()):
             return [_CLOCK_ACTION]
         return []
 
     def step(self, action: Action) -> Event:
-        loop, recorder = self.loop, self.program.recorder
-        if action is _CLOCK_ACTION:
+        if action.pid is CLOCK or action.pid == CLOCK:
             return self._advance()
-        process = next(process for process in loop.ready if process.name.pid == action.pid)
-        at = self._at.get(process)
-        if at is None:
-            at = self._at[process] = self._first(process)
+        loop, recorder, pid = self.loop, self.program.recorder, action.pid
+        process = next(process for process in loop.ready if process.name.pid == pid)
+        if not process.steps:
+            self._arrive(process)
         with Inside(loop):
-            recorder.begin_step(process.name.pid, at.index)
+            recorder.begin_step(pid, process.steps)
             try:
                 loop.run(process)
             finally:
                 recorded = recorder.end_step()
-            observed = loop.observed
             loop.settle()
         foot = Footprint(
-            recorded.reads.union(loop.reads) if recorded.reads else frozenset(loop.reads),
-            recorded.writes.union(loop.writes, observed),
-            recorded.opaque or not at.known or loop.untracked,
+            recorded.reads.union(loop.reads),
+            recorded.writes.union(loop.writes, loop.observed),
+            recorded.opaque or loop.untracked or not process.followed,
         )
-        began = at.spot
-        at.index += 1
-        label, failure = self._stopped(process, at, began, foot)
+        process.steps += 1
+        label, failure = self._stopped(process, foot)
         if self._spinning:
             self._let_spinners_go(foot)
-        woke = loop.woke
+        spawned, woke = loop.spawned, loop.woke
         return Event(
             process.name.pid,
             0,
             label,
             foot,
-            tuple([p.name.pid for p in loop.spawned]) if loop.spawned else (),
+            tuple([p.name.pid for p in spawned]) if spawned else (),
             failure,
             woke=tuple([p.name.pid for p in woke if p is not process]) if woke else (),
         )
@@ -183,78 +169,81 @@ class AioRun:
 
     # a step ---------------------------------------------------------------------------------------------------
 
-    def _first(self, process: Process) -> _At:
-        """A process before its first step."""
-        knowledge = self.program.knowledge
-        if process.task is None:
+    def _arrive(self, process: Process) -> None:
+        """Where a process stands before its first step."""
+        knowledge, task = self.program.knowledge, process.task
+        if task is not None:
+            code = getattr(task.get_coro(), "cr_code", None)
+            process.followed = code is not None and knowledge.of_code(code)
+        else:
             callback = process.handle._callback if process.handle else None
-            if callback is None:
-                return _At(None, True)
             code = getattr(getattr(callback, "__func__", callback), "__code__", None)
-            return _At(standing.start_of(code) if code else None, knowledge.of_callable(callback))
-        code = getattr(process.task.get_coro(), "cr_code", None)
-        if code is None:
-            return _At(None, False)
-        return _At(standing.start_of(code), knowledge.of_code(code))
+            process.followed = callback is None or knowledge.of_callable(callback)
+        process.spot = standing.start_of(code) if code else None
 
-    def _stopped(
-        self, process: Process, at: _At, began: Spot | None, foot: Footprint
-    ) -> tuple[StepLabel, Failure | None]:
+    def _stopped(self, process: Process, foot: Footprint) -> tuple[StepLabel, Failure | None]:
         """Note where a process stands now; the step's label, and its failure if it is the main task's."""
-        task, label = process.task, self.program.label
+        task, label, began = process.task, self.program.label, process.spot
         if task is None:
             return label(process.title, began, None, "callback"), None
         if _done(task):
-            problem = None if task.cancelled() else task._exception
-            end = "cancelled" if task.cancelled() else f"raises {type(problem).__name__}" if problem else "ends"
+            problem = task._exception
+            end = (
+                f"raises {type(problem).__name__}"
+                if problem
+                else "ends"
+                if task._state != "CANCELLED"
+                else "cancelled"
+            )
             if task is self.main:
                 self._main_ended(task, problem)
             return label(process.title, began, None, end), self._failure if task is self.main else None
         coroutine = task.get_coro()
         frames, awaited = standing.chain(coroutine)
-        of_code = self.program.knowledge.of_code
-        at.known = all([of_code(frame.f_code) for frame in frames]) and (
-            awaited is None or standing.is_future_iter(awaited)
-        )
-        at.spot = standing.shown(frames)
+        followed = awaited is None or standing.is_future_iter(awaited)
+        for frame in frames:
+            followed = followed and self.program.knowledge.of_code(frame.f_code)
+        process.followed = followed
+        process.spot = standing.shown(frames)
         if process.handle is not None:
-            self._look_for_spinning(process, at, coroutine, frames, foot)
+            self._look_for_spinning(process, coroutine, frames, foot)
         else:
-            at.snapshot = None
-        return label(process.title, began, at.spot), None
+            process.snapshot = None
+        return label(process.title, began, process.spot), None
 
     def _main_ended(self, task: SeenTask, problem: BaseException | None) -> None:
-        if problem is None and not task.cancelled():
-            self._result = observed(task.result())
+        if problem is None and task._state != "CANCELLED":
+            self._result = observed(_result(task))
             return
         raised = problem or asyncio.CancelledError("the main task was cancelled")
-        task._log_traceback = False  # type: ignore[attr-defined]
+        task._log_traceback = False
         kind: FailureKind = "assertion" if _asserts(raised) else "error"
         self._failure = Failure(kind, f"{type(raised).__name__}: {raised}".rstrip(": "), _place(raised))
 
     def _advance(self) -> Event:
         loop = self.loop
         with Inside(loop):
-            loop.advance()
+            loop.advance(at_most=max(loop.now, 0.001) if self._watches_the_clock() else math.inf)
         for process in [p for p, spinning in self._spinning.items() if TIME in spinning.places]:
             self._let_go(process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
         return Event(CLOCK, 0, label, OPAQUE, barrier=True)
 
+    def _watches_the_clock(self) -> bool:
+        return any(TIME in spinning.places for spinning in self._spinning.values())
+
     # busy waiting ---------------------------------------------------------------------------------------------
 
-    def _look_for_spinning(
-        self, process: Process, at: _At, coroutine: Any, frames: list[Any], foot: Footprint
-    ) -> None:
+    def _look_for_spinning(self, process: Process, coroutine: Any, frames: list[Any], foot: Footprint) -> None:
         """Is a task that goes on by itself where it was before the step, which changed nothing?"""
-        loop, before = self.loop, at.snapshot
-        at.snapshot = now = standing.snapshot(frames)
+        loop, before = self.loop, process.snapshot
+        process.snapshot = now = standing.snapshot(frames)
         if before is None or foot.opaque or loop.spawned or loop.woke or len(foot.writes) > len(loop.observed):
             return
         if standing.unchanged(before, now) and not standing.iterates(coroutine, frames):
             del loop.ready[process]
             joints = frozenset(loop.observed)
-            self._spinning[process] = _Spinning(foot.reads | joints, joints, at.spot)
+            self._spinning[process] = _Spinning(foot.reads | joints, joints, process.spot)
 
     def _let_spinners_go(self, foot: Footprint) -> None:
         for process in [p for p, spinning in self._spinning.items() if spinning.sees(foot)]:
@@ -301,13 +290,9 @@ class AioRun:
                 if loop._asyncgens:
                     loop.call_soon(loop.create_task, loop.shutdown_asyncgens())
                     self._drain()
-        problems = [
-            f"{task._process.title} ({task._process.name.text}): {type(task._exception).__name__}: {task._exception}"  # type: ignore[attr-defined]
-            for task in loop.tasks
-            if _done(task) and task._log_traceback  # type: ignore[attr-defined]
-        ]
+        problems = [_unretrieved(task) for task in loop.tasks if task._log_traceback]
         for task in loop.tasks:
-            task._log_traceback = False  # type: ignore[attr-defined]
+            task._log_traceback = False
         self.unretrieved = (*loop.problems, *problems)
         self.close()
 
@@ -347,6 +332,11 @@ def observed(value: object) -> Observed:
     if isinstance(value, tuple | list) and all(isinstance(item, bool | int | str) for item in value):
         return tuple(value)
     return standing.plain(value)
+
+
+def _unretrieved(task: Any) -> str:
+    process, problem = task._process, task._exception
+    return f"{process.title} ({process.name.text}): {type(problem).__name__}: {problem}"
 
 
 def _asserts(problem: BaseException) -> bool:

@@ -14,7 +14,7 @@ from porcini.core.pids import Pid
 
 
 class Recorder(Protocol):
-    """Sees what happens between `begin_step` and `end_step`, and nothing outside. One run is under way at a time."""
+    """Sees what happens between `begin_step` and `end_step`, and nothing outside; runs do not overlap."""
 
     def start_run(self) -> None: ...
 

@@ -1,9 +1,9 @@
 """Where a task stands: the chain of coroutines from the task's own to the one that waits.
 
-    chain       the frames of a suspended coroutine, the outermost first, and what it waits for in the end
-    spot        the line that a user would say it stands at
-    snapshot    position and local values, to see that a step changed nothing
-    waiting     what a blocked task waits for, in words
+chain       the frames of a suspended coroutine, the outermost first, and what it waits for in the end
+spot        the line that a user would say it stands at
+snapshot    position and local values, to see that a step changed nothing
+waiting     what a blocked task waits for, in words
 """
 
 from __future__ import annotations
