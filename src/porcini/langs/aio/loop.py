@@ -30,7 +30,7 @@ from types import TracebackType
 from typing import Any, Literal
 from weakref import WeakSet
 
-from porcini.core.footprints import Location
+from porcini.core.footprints import NOWHERE, Location
 from porcini.langs.aio.futures import SeenFuture, SeenGathering, SeenTask, _GatheringFuture, is_wakeup
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
@@ -45,7 +45,8 @@ RESOLUTION = 1e-9
 _sleep_over: Any = futures._set_result_unless_cancelled  # type: ignore[attr-defined]
 _task_done = asyncio.Future.done
 _CLOCK = Name(CLOCK)
-TIME, QUEUE = Location("time"), Location("queue")
+TIME = Location("time")
+QUEUED = frozenset({Location("queue")})
 
 
 class ControlledLoop(Joins, Outside):
@@ -69,6 +70,7 @@ class ControlledLoop(Joins, Outside):
 
     def __init__(self, root: Name, mode: Mode = "any") -> None:
         self.mode = mode
+        self.always = QUEUED if mode == "fifo" else NOWHERE
         self.now = 0.0
         self.thread = threading.get_ident()
         self.strangers: dict[Any, Process] = {}
@@ -262,11 +264,12 @@ class ControlledLoop(Joins, Outside):
         if process.groups:
             self._leave_groups(process)
 
-    def settle(self) -> None:
-        """After a step and what was recorded of it: count, and in mode `fifo` see what comes next."""
+    def settle(self) -> bool:
+        """After a step and what was recorded of it: count, and see who is next in the queue. Did others hear of
+        the step?"""
         self._count()
+        heard = bool(self.spawned or self.woke)
         if self.mode == "fifo":
-            self.writes.add(QUEUE)
             self._round -= 1
             if self._round <= 0:
                 self._due_now()
@@ -274,6 +277,7 @@ class ControlledLoop(Joins, Outside):
             for process in self.enabled():
                 if self.ready[process] != self._of:  # the next in the queue, and not one of the same batch
                     self.woke[process] = None
+        return heard
 
     def _call(self, callback: Any, args: Any, context: Any) -> None:
         try:

@@ -27,9 +27,10 @@ keeps steps from disabling each other: else it would race with every step of eve
 
 **Busy waiting.** A step that wrote nothing, made nothing and left its task where it was, with the same values,
 would do the same again as long as nobody writes what it read. So the task has no action until somebody does, who
-then wakes it. Take a run of the program and leave out all such steps: it ends the same way, and here nothing stands in
-its way, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
-deadlock. One that watches the clock makes time pass, by steps that double.
+then wakes it. Take a run of the program and leave out all such steps: it ends the same way, and here nothing stands
+in its way, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
+deadlock. One that watches the clock makes time pass, by steps that double. In mode `fifo` who waits so keeps its
+place in the queue, and only a queue of nobody else is taken to be empty.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class AioRun:
 
     def actions(self) -> list[Action]:
         loop = self.loop
-        if loop.ready:
+        if loop.ready and not (self._spinning and self._spinning.keys() >= loop.ready.keys()):
             return [process.name.action(process.title) for process in loop.enabled()]
         if not _done(self.main) and (loop.can_advance() or self._watches_the_clock()):
             return [_CLOCK_ACTION]
@@ -140,16 +141,18 @@ class AioRun:
                 loop.run(process)
             finally:
                 recorded = recorder.end_step()
-            loop.settle()
+            heard = loop.settle()
         foot = Footprint(
             recorded.reads.union(loop.reads),
-            recorded.writes.union(loop.writes, loop.observed),
+            recorded.writes.union(loop.writes, loop.observed, loop.always),
             recorded.opaque or loop.untracked or not process.followed,
         )
         process.steps += 1
-        label, failure = self._stopped(process, foot)
+        changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         if self._spinning:
+            self._spinning.pop(process, None)
             self._let_spinners_go(foot)
+        label, failure = self._stopped(process, foot, changed)
         spawned, woke = loop.spawned, loop.woke
         return Event(
             process.name.pid,
@@ -181,7 +184,7 @@ class AioRun:
             process.followed = callback is None or knowledge.of_callable(callback)
         process.spot = standing.start_of(code) if code else None
 
-    def _stopped(self, process: Process, foot: Footprint) -> tuple[StepLabel, Failure | None]:
+    def _stopped(self, process: Process, foot: Footprint, changed: bool) -> tuple[StepLabel, Failure | None]:
         """Note where a process stands now; the step's label, and its failure if it is the main task's."""
         task, label, began = process.task, self.program.label, process.spot
         if task is None:
@@ -206,7 +209,7 @@ class AioRun:
         process.followed = followed
         process.spot = standing.shown(frames)
         if process.handle is not None:
-            self._look_for_spinning(process, coroutine, frames, foot)
+            self._look_for_spinning(process, coroutine, frames, None if changed else foot)
         else:
             process.snapshot = None
         return label(process.title, began, process.spot), None
@@ -234,27 +237,30 @@ class AioRun:
 
     # busy waiting ---------------------------------------------------------------------------------------------
 
-    def _look_for_spinning(self, process: Process, coroutine: Any, frames: list[Any], foot: Footprint) -> None:
+    def _look_for_spinning(
+        self, process: Process, coroutine: Any, frames: list[Any], foot: Footprint | None
+    ) -> None:
         """Is a task that goes on by itself where it was before the step, which changed nothing?"""
         loop, before = self.loop, process.snapshot
         process.snapshot = now = standing.snapshot(frames)
-        if before is None or foot.opaque or loop.spawned or loop.woke or len(foot.writes) > len(loop.observed):
+        if before is None or foot is None:
             return
         if standing.unchanged(before, now) and not standing.iterates(coroutine, frames):
-            del loop.ready[process]
+            if loop.mode == "any":
+                del loop.ready[process]
             joints = frozenset(loop.observed)
             self._spinning[process] = _Spinning(foot.reads | joints, joints, process.spot)
 
     def _let_spinners_go(self, foot: Footprint) -> None:
         for process in [p for p, spinning in self._spinning.items() if spinning.sees(foot)]:
-            if process is not self.loop.current:
-                self._let_go(process)
-                self.loop.woke[process] = None
+            self._let_go(process)
 
     def _let_go(self, process: Process) -> None:
         del self._spinning[process]
-        assert process.handle is not None
-        self.loop._is_ready(process, process.handle)
+        if self.loop.mode == "any":
+            assert process.handle is not None
+            self.loop._is_ready(process, process.handle)
+            self.loop.woke[process] = None
 
     # the end --------------------------------------------------------------------------------------------------
 

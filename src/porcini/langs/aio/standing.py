@@ -23,6 +23,7 @@ _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")
 _SCALARS = (int, float, bool, str, bytes, complex, type(None))
 _spots: dict[tuple[CodeType, int], Spot] = {}
 _ours: dict[CodeType, bool] = {}
+_done = asyncio.Future.done
 _FUTURE_ITER = "FutureIter"
 
 
@@ -145,14 +146,21 @@ def awaited_future(task: Any) -> Any:
 
 def waiting_for(task: Any, frames: Sequence[FrameType]) -> str:
     """What a blocked task waits for: the call of asyncio's that it is in, or the future."""
-    for frame in frames:
+    for frame in reversed(frames):
         code = frame.f_code
         if code.co_filename.startswith(_LIBRARY):
             owner = frame.f_locals.get("self")
             on = f" on {plain(owner)}" if owner is not None else ""
             return f"{code.co_qualname}(){on}"
     future = awaited_future(task)
-    return "nothing" if future is None else plain(future)
+    if future is None:
+        return "nothing"
+    children = getattr(future, "_children", None)
+    if children is not None:
+        return f"gather() of {len(children)}, {sum(not _done(child) for child in children)} of them pending"
+    if isinstance(future, asyncio.Task):
+        return f"task {future.get_name()}"
+    return plain(future).replace("SeenFuture", "Future")
 
 
 def plain(value: object) -> str:
