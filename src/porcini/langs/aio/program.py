@@ -27,8 +27,8 @@ keeps steps from disabling each other: else it would race with every step of eve
 
 **Busy waiting.** A step that wrote nothing, made nothing and left its task where it was, with the same values,
 would do the same again as long as nobody writes what it read. So the task has no action until somebody does, who
-then wakes it. Take a run of the program and leave out all such steps: it ends the same way, and here nothing stands
-in its way, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
+then wakes it. Take a run of the program and leave out all such steps: it ends the same way, and nothing stands in
+its way here, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
 deadlock. One that watches the clock makes time pass, by steps that double. In mode `fifo` who waits so keeps its
 place in the queue, and only a queue of nobody else is taken to be empty.
 """
@@ -59,6 +59,8 @@ _done, _result = asyncio.Future.done, asyncio.Future.result
 
 class AioProgram:
     """A coroutine function with its arguments. `recorder` sees what steps touch, in code that is `followed`."""
+
+    discovers = True
 
     def __init__(
         self,
