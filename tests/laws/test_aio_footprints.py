@@ -161,6 +161,8 @@ def run(code: types.CodeType, order: str) -> tuple[dict[str, Footprint], dict[st
         recorder.begin_step("0", 0)
         state = module.setup()
         recorder.created(state)
+        recorder.name(out["A"], "out of A")
+        recorder.name(out["B"], "out of B")
         recorder.end_step()
         for process in order:
             recorder.begin_step(process, 0)

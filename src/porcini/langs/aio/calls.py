@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import bisect
 import contextlib
+import copy
 import dataclasses
 import functools
 import heapq
+import inspect
 import itertools
 import operator
 import random
@@ -64,10 +66,18 @@ def call(function: Any, number: int) -> Any:
     if kind is types.MethodType:
         inner = function.__func__
         if type(inner) is types.FunctionType and rules.is_instrumented(inner.__code__):
-            return function
+            return function if not inner.__code__.co_flags & _GENERATOR else _making(function)
     elif kind is types.FunctionType and rules.is_instrumented(function.__code__):
-        return function
-    return _modelled(function, kind, number, False)
+        return function if not function.__code__.co_flags & _GENERATOR else _making(function)
+    return _modelled(function, kind, number)
+
+
+_GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+
+def _making(function: Any) -> Any:
+    """A generator function: its result is new."""
+    return lambda *args, **kwargs: op.new(function(*args, **kwargs))
 
 
 def later(function: Any, number: int) -> Any:
@@ -75,7 +85,7 @@ def later(function: Any, number: int) -> Any:
     kind = type(function)
     inner = function.__func__ if kind is types.MethodType else function
     if type(inner) is types.FunctionType and rules.is_instrumented(inner.__code__):
-        return function
+        return call(function, number)
 
     def called(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -84,7 +94,7 @@ def later(function: Any, number: int) -> Any:
     return called
 
 
-def _modelled(function: Any, kind: type, number: int, nested: bool) -> Any:
+def _modelled(function: Any, kind: type, number: int) -> Any:
     if kind is types.BuiltinFunctionType:
         receiver = function.__self__
         if receiver is None or type(receiver) is types.ModuleType:
@@ -129,26 +139,25 @@ def _reading(function: Any, number: int) -> Any:
 
     def reads(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for value in args:
-            _argument(value, number)
-        for value in kwargs.values():
-            _argument(value, number)
-        return function(*args, **kwargs)
+        seen = [_argument(value, number) for value in args]
+        return function(*seen, **{name: _argument(value, number) for name, value in kwargs.items()})
 
     return reads
 
 
-def _argument(value: Any, number: int) -> None:
+def _argument(value: Any, number: int) -> Any:
     """What a known function may do with an argument: read all of it, iterate over it, call it."""
     kind = type(value)
     if kind is types.FunctionType or kind is types.MethodType or kind is functools.partial:
         call(value, number)
-    elif kind is types.GeneratorType or op._known_iterator(kind):
+    elif kind is types.GeneratorType or op.is_c_iterator(kind):
         op.iterate(value, number)
+        return op.watched(value, number)
     elif kind not in rules.PLAIN:
         if hasattr(kind, "__iter__") and rules.container_base(kind) is None:
             op.iterate(value, number)
         op.operand(value, number)
+    return value
 
 
 def _modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
@@ -167,6 +176,8 @@ def _builtin(function: Any, number: int) -> Any:
     name = function.__name__
     if function.__module__ == "builtins" and name in _FRAMES:
         return function
+    if function is iter:
+        return _iter(function, number)
     model = _BUILTINS.get(function)
     if model is not None:
         return _modelling(model, function, number)
@@ -199,6 +210,8 @@ def _function(function: types.FunctionType, number: int) -> Any:
         return _modelling(model, function, number)
     if function in _SILENT_FUNCTIONS:
         return function
+    if function is copy.copy or function is copy.deepcopy:
+        return _copying(function, number)
     if module == "contextlib" and code.co_name == "helper":
         call(function.__wrapped__, number)  # type: ignore[attr-defined]
         return function
@@ -210,6 +223,21 @@ def _function(function: types.FunctionType, number: int) -> Any:
         return _reading(function, number)
     op.unknown(_name(function), number)
     return function
+
+
+def _copying(function: Any, number: int) -> Any:
+    """`copy` and `deepcopy` read all fields; the copy is new."""
+
+    def copied(obj: Any, *memo: Any) -> Any:
+        __tracebackhide__ = True
+        op.copied(obj, number, set())
+        result = function(obj, *memo)
+        own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
+        if result is not obj and (type(obj) in rules.CONTAINERS or not own):
+            CREATED.append(result)
+        return result
+
+    return copied
 
 
 def _get(number: int, obj: Any, attr: str, *default: Any) -> None:
@@ -250,6 +278,28 @@ def _next(number: int, iterator: Any, *default: Any) -> None:
         op._log((iterator, number, WRITE, STATE))
 
 
+def _iter(function: Any, number: int) -> Any:
+    """`iter`: a new iterator that reads its container, or the iterator that it was given."""
+
+    def made(obj: Any, *sentinel: Any) -> Any:
+        __tracebackhide__ = True
+        if sentinel:
+            op.unknown("iter(function, sentinel)", number)
+            return function(obj, *sentinel)
+        op.iterate(obj, number)
+        iterator = function(obj)
+        return iterator if iterator is obj or not op.is_c_iterator(type(iterator)) else op.derive(iterator, (obj,))
+
+    return made
+
+
+def _async_next(number: int, obj: Any, *default: Any) -> None:
+    kind = type(obj)
+    known = rules.is_instrumented(obj.ag_code) if kind is types.AsyncGeneratorType else False
+    if not known and rules.has_unknown(kind, "__anext__"):
+        op.unknown(f"{kind.__qualname__}.__anext__", number)
+
+
 def _shape(number: int, obj: Any) -> None:
     kind = type(obj)
     base = rules.container_base(kind)
@@ -279,6 +329,7 @@ _MUTATING_OPERATORS = "setitem delitem iadd iand iconcat ifloordiv ilshift imatm
 _BUILTINS: dict[Any, Model] = {
     len: _shape,
     next: _next,
+    anext: _async_next,
     getattr: _get,
     hasattr: _get,
     setattr: _set,
@@ -292,7 +343,7 @@ _BUILTINS: dict[Any, Model] = {
 _PYTHON: dict[Any, Model] = {functools.update_wrapper: _opaque("functools.update_wrapper")}
 _NEWLY = frozenset({sorted, heapq.nlargest, heapq.nsmallest})
 _READING = frozenset(
-    {abs, all, any, ascii, bin, chr, divmod, format, hash, hex, max, min, oct, ord, pow, repr, round, sum, iter, aiter, anext}
+    {abs, all, any, ascii, bin, chr, divmod, format, hash, hex, max, min, oct, ord, pow, repr, round, sum, aiter}
 )  # fmt: skip
 _SILENT_FUNCTIONS = frozenset(
     {
@@ -320,7 +371,7 @@ def _class(cls: type, number: int) -> Any:
         return _lazy_class(cls, number)
     if cls in rules.CONTAINERS:
         return _container_class(cls, number)
-    if cls in rules._ALWAYS_PLAIN:
+    if cls in rules.ALWAYS_PLAIN:
         return _reading(cls, number) if cls is not type and cls is not object else _object_class(cls, number)
     if issubclass(cls, BaseException | type) or cls.__module__ in _SILENT:
         _initialised(cls, number)
@@ -338,6 +389,10 @@ _ENUM = rules.enum.Enum
 _LAZY = frozenset(
     {enumerate, zip, map, filter, reversed} | {v for v in vars(itertools).values() if isinstance(v, type)}
 )
+
+
+_PASSING = frozenset({enumerate, zip, reversed, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat})
+"""These hand items on without looking into them."""
 
 
 def _default_new(cls: type) -> bool:
@@ -408,12 +463,19 @@ def _made_fields(obj: Any, given: int, kwargs: dict[str, Any]) -> None:
             CREATED.append(rules.peek(obj, field.name))
 
 
+_KEEPING = frozenset({list, tuple, deque})
+"""These take items as they are."""
+
+
 def _container_class(cls: type, number: int) -> Any:
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for value in args:
-            op.iterate(value, number) if cls is not defaultdict else _argument(value, number)
-        obj = cls(*args, **kwargs)
+        if cls in _KEEPING:
+            for value in args:
+                op.iterate(value, number)
+            obj = cls(*args, **kwargs)
+        else:
+            obj = cls(*[_argument(value, number) for value in args], **kwargs)
         if cls is not tuple and cls is not frozenset:
             CREATED.append(obj)
         return obj
@@ -426,13 +488,18 @@ def _lazy_class(cls: type, number: int) -> Any:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        sources = [a for a in (*args, *kwargs.values()) if hasattr(type(a), "__iter__") or callable(a)]
+        given = [*args, *kwargs.values()]
+        functions = [value for value in given if callable(value) and not hasattr(type(value), "__iter__")]
+        for value in functions:
+            call(value, number)
+        sources = [value for value in given if hasattr(type(value), "__iter__")]
         for value in sources:
-            if callable(value) and not hasattr(type(value), "__iter__"):
-                call(value, number)
-            else:
-                op.iterate(value, number)
-        return op.derive(cls(*args, **kwargs), tuple(s for s in sources if hasattr(type(s), "__iter__")))
+            op.iterate(value, number)
+        plain = cls in _PASSING or (functions and all(map(rules.is_known_function, functions)))
+        seen = [
+            op.watched(value, number) if not plain and type(value) is types.GeneratorType else value for value in args
+        ]
+        return op.derive(cls(*seen, **kwargs), tuple(sources), deep=not plain)
 
     return made
 
@@ -443,7 +510,7 @@ def _lazy_class(cls: type, number: int) -> Any:
 def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     """A C method, bound to its receiver."""
     kind = type(receiver)
-    if kind in rules.PLAIN and kind in rules._ALWAYS_PLAIN and kind not in (types.FunctionType, type):
+    if kind in rules.PLAIN and kind in rules.ALWAYS_PLAIN and kind not in (types.FunctionType, type):
         if kind is types.GeneratorType:
             op.iterate(receiver, number)
             op._log((receiver, number, WRITE, STATE))
@@ -469,7 +536,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         return function
     if name in _OBJECT:
         return _bound(_OBJECT[name], function, receiver, number)
-    if kind in op._VIEWS or op._known_iterator(kind):
+    if kind in op._VIEWS or op.is_c_iterator(kind):
         op.iterate(receiver, number)
         return function
     if (
@@ -485,6 +552,9 @@ def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
     if model in _WITHOUT_ARGUMENTS:
         model(receiver, number)
         return function
+    if model is _copied:
+        op.read_all(receiver, number)
+        return lambda *args: op.new(function(*args)) if type(receiver) in rules.CONTAINERS else function(*args)
     if model in _VIEWING:
         op.iterate(receiver, number)
         return lambda *args: op.derive(function(*args), (receiver,))
@@ -650,7 +720,7 @@ def _copied(obj: Any, number: int) -> None:
     op.read_all(obj, number)
 
 
-_WITHOUT_ARGUMENTS = (_append, _whole, _length, _copied)
+_WITHOUT_ARGUMENTS = (_append, _whole, _length)
 _VIEWING = (_view,)
 _COMMON: dict[str, Model] = {
     "__len__": _length,

@@ -7,6 +7,7 @@ the operation itself stays where it was in the program: its order, its exception
 from __future__ import annotations
 
 import asyncio
+import enum
 import operator
 import sys
 import types
@@ -328,11 +329,13 @@ def _deep(obj: Any, number: int, seen: set[int]) -> None:
     if rule is Rule.UNKNOWN:
         if kind in _VIEWS or id(obj) in DERIVED:
             read_sources(obj, number)
-        elif not _known_iterator(kind):
+        elif not is_c_iterator(kind):
             unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
     elif rule is Rule.FIELDS:
-        for name, value in rules.fields_of(obj):
+        fields = dict(rules.fields_of(obj))
+        for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
             _log((obj, number, READ, ("." + name,)))
+        for value in fields.values():
             _deep(value, number, seen)
     else:
         read_all(obj, number)
@@ -424,7 +427,7 @@ def matched(obj: Any, number: int, attributes: tuple[str, ...]) -> Any:
 
 def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -> None:
     kind = type(obj)
-    if id(obj) in seen or (kind in PLAIN and kind in rules._ALWAYS_PLAIN):
+    if id(obj) in seen or (kind in PLAIN and kind in rules.ALWAYS_PLAIN):
         return
     seen.add(id(obj))
     if rules.container_base(kind) is not None:
@@ -444,12 +447,34 @@ def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -
         _match(value, number, attributes, seen)
 
 
+def copied(obj: Any, number: int, seen: set[int]) -> None:
+    """All that is in an object, for a copy. Which attributes a `__dict__` has is no location, so that is opaque."""
+    kind = type(obj)
+    if id(obj) in seen or kind in rules.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
+        return
+    seen.add(id(obj))
+    base = rules.container_base(kind)
+    if base is not None:
+        read_all(obj, number)
+        inside = [*dict.keys(obj), *dict.values(obj)] if isinstance(obj, dict) else list(obj)
+    elif hasattr(obj, "__dict__") or not hasattr(kind, "__slots__"):
+        unknown(f"copy of {kind.__module__}.{kind.__qualname__}", number)
+        return
+    else:
+        inside = [value for _, value in rules.fields_of(obj)]
+        for owner in kind.__mro__:
+            slots = vars(owner).get("__slots__", ())
+            _log((obj, number, READ, tuple("." + name for name in ((slots,) if isinstance(slots, str) else slots))))
+    for value in inside:
+        copied(value, number, seen)
+
+
 # Iteration ----------------------------------------------------------------------------------------------------
 
 
-def derive(view: Any, sources: tuple[object, ...]) -> Any:
+def derive(view: Any, sources: tuple[object, ...], deep: bool = False) -> Any:
     """A view or an iterator that was made just now, and what it will read."""
-    DERIVED[id(view)] = (view, sources)
+    DERIVED[id(view)] = (view, sources, deep)
     CREATED.append(view)
     return view
 
@@ -463,9 +488,18 @@ def read_sources(view: Any, number: int) -> None:
         return
     for source in found[1]:
         iterate(source, number)
+        if found[2] and rules.container_base(type(source)) is not None:
+            operand(source, number)
 
 
-def _known_iterator(kind: type) -> bool:
+def watched(iterator: Iterator[Any], number: int) -> Iterator[Any]:
+    """For C code that looks into what an iterator gives it."""
+    for value in iterator:
+        operand(value, number)
+        yield value
+
+
+def is_c_iterator(kind: type) -> bool:
     return kind.__module__ in ("builtins", "itertools", "collections", "_collections") and hasattr(
         kind, "__next__"
     )
@@ -498,7 +532,7 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
         read_all(obj, number)
     elif kind in _VIEWS:
         read_sources(obj, number)
-    elif _known_iterator(kind):
+    elif is_c_iterator(kind):
         if id(obj) in DERIVED:
             read_sources(obj, number)
         elif kind.__name__ not in ("count", "repeat"):
@@ -523,7 +557,7 @@ def unpack(obj: Any, number: int) -> Any:
             if type(value) in (list, set, dict, deque):
                 read_all(value, number)
     elif isinstance(obj, dict | map | filter | zip | enumerate) or type(obj) in _VIEWS:
-        for source in DERIVED.get(id(obj), (None, (obj,)))[1]:
+        for source in DERIVED.get(id(obj), (None, (obj,), False))[1]:
             for value in (
                 dict.values(source) if isinstance(source, dict) else source if type(source) is list else ()
             ):
@@ -543,7 +577,7 @@ def lazily(obj: Any, number: int) -> Any:
         return iterate(obj, number)
     if kind in PLAIN and not isinstance(obj, type):
         return obj
-    if rules.container_base(kind) is None and kind not in _VIEWS and not _known_iterator(kind):
+    if rules.container_base(kind) is None and kind not in _VIEWS and not is_c_iterator(kind):
         if not rules.has_unknown(kind, "__iter__"):
             return obj
     return _again(iter(obj), obj, number)

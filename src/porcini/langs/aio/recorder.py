@@ -47,8 +47,9 @@ STATE = (".state",)
 
 LOG: deque[tuple[Any, ...]] = deque(maxlen=LIMIT)
 CREATED: list[object] = []
-DERIVED: dict[int, tuple[object, tuple[object, ...]]] = {}
-"""Views and iterators that read something else whenever they are used: the object itself, and what it reads."""
+DERIVED: dict[int, tuple[object, tuple[object, ...], bool]] = {}
+"""Views and iterators that read something else whenever they are used: the object itself, what it reads, and whether
+it looks into the items."""
 
 
 class Token:
@@ -315,9 +316,9 @@ class Recorder:
             obj = entry[0]
             number = entry[1]
             if len(entry) != 2:
-                suffixes = entry[3]
-                if last.get(number, LOG) is not obj or last.get(-1 - number) is not suffixes:
-                    last[number], last[-1 - number] = obj, suffixes
+                before: Any = last.get(-1 - number)
+                if before is None or before[0] is not obj or before[2] != entry[2] or before[3] is not entry[3]:
+                    last[-1 - number] = entry
                     self._parts(obj, entry, fresh)
                 continue
             if last.get(number, LOG) is obj:
@@ -362,7 +363,7 @@ class Recorder:
                 into.update(named.part(f"[{i}]") for i in range(first, max(len(obj), first + 1)))
             else:
                 into.add(parts.get(suffix) or named.part(suffix))
-        if kind == 2 and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
+        if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
             self._reads.add(parts.get(BASE) or named.part(BASE))
 
     def _truth(self, obj: object, number: int) -> None:

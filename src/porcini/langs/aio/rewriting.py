@@ -284,9 +284,7 @@ class _Rewriter(ast.NodeTransformer):
         else:
             node.elt = self.visit(node.elt)
         self.scope = outer
-        if isinstance(node, ast.GeneratorExp) or not self.live:
-            return node
-        return ast.copy_location(_call("@new", node), node)
+        return ast.copy_location(_call("@new", node), node) if self.live else node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

@@ -72,9 +72,9 @@ _IMMUTABLE = (
     ContextToken,
     weakref.ref,
 )
-_ALWAYS_PLAIN = frozenset((*_SCALARS, *_CODE, *_IMMUTABLE))
+ALWAYS_PLAIN = frozenset((*_SCALARS, *_CODE, *_IMMUTABLE))
 
-PLAIN: set[type] = set(_ALWAYS_PLAIN)
+PLAIN: set[type] = set(ALWAYS_PLAIN)
 """Types whose values, used as operands, need no record: they cannot change, or their operators record themselves."""
 
 CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
@@ -113,7 +113,7 @@ def is_instrumented(code: types.CodeType) -> bool:
 def forget() -> None:
     """Drop what was concluded about types: the code of their methods may be another one now."""
     PLAIN.clear()
-    PLAIN.update(_ALWAYS_PLAIN)
+    PLAIN.update(ALWAYS_PLAIN)
     rule.cache_clear()
     has_unknown.cache_clear()
     attribute.cache_clear()
@@ -246,7 +246,7 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
         )
     if isinstance(value, property):
         function = value.fset if writing else value.fget
-        known = function is None or is_known_function(function) or _is_c(function) or kind in _ALWAYS_PLAIN
+        known = function is None or is_known_function(function) or _is_c(function) or kind in ALWAYS_PLAIN
         return Way.SILENT if known else Way.UNKNOWN  # a property that is known records what it does
     if isinstance(value, types.FunctionType | classmethod | staticmethod):
         return Way.UNKNOWN if writing else Way.SILENT  # methods are constants; who replaces one is opaque
