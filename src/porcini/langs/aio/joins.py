@@ -24,8 +24,9 @@ In mode `fifo` callbacks always have their place in the queue.
 from __future__ import annotations
 
 import asyncio
+from asyncio import tasks
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Literal
 
 from porcini.core.footprints import Location
@@ -80,6 +81,19 @@ def only_counts(kind: Kind, callback: Any, future: Any) -> bool:
         return False
     when = cell(callback, "return_when")
     return when == "ALL_COMPLETED" or (when == "FIRST_EXCEPTION" and not failed)
+
+
+def awaited_together(frame: FrameType | None) -> list[Any]:
+    """The coroutines that `as_completed` is making tasks of, in the order in which it was given them.
+
+    It goes through a set of them, so in the order of their addresses, which differs from run to run.
+    """
+    while frame is not None and frame.f_code.co_filename == tasks.__file__:
+        if frame.f_code.co_qualname in ("as_completed", "_AsCompletedIterator.__init__"):
+            given = frame.f_locals.get("fs") or frame.f_locals.get("aws")
+            return [one for one in given if asyncio.iscoroutine(one)] if isinstance(given, list | tuple) else []
+        frame = frame.f_back
+    return []
 
 
 class Joins:

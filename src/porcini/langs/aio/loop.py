@@ -31,6 +31,7 @@ from typing import Any, Literal
 from weakref import WeakSet
 
 from porcini.core.footprints import NOWHERE, Location
+from porcini.langs.aio import joins
 from porcini.langs.aio.futures import SeenFuture, SeenGathering, SeenTask, _GatheringFuture, is_wakeup
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
@@ -78,6 +79,7 @@ class ControlledLoop(Joins, Outside):
         self.ready: dict[Process, int] = {}
         self.problems: list[str] = []
         self.untracked = False
+        self._early: dict[int, SeenTask] = {}
         self._making = False
         self._batch = 0
         self._of = 0
@@ -144,6 +146,12 @@ class ControlledLoop(Joins, Outside):
             raise RuntimeError("Event loop is closed")
         if self._task_factory is not None:
             return super().create_task(coro, name=name, context=context, **options)
+        if id(coro) not in self._early:
+            for other in joins.awaited_together(sys._getframe(1)):
+                self._early[id(other)] = self._new_task(other, None, None, {})
+        return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
+
+    def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
         process = self._spawn(name or getattr(coro, "__qualname__", type(coro).__name__).rpartition(".")[2])
         self.spawned.append(process)
         return self._task(coro, process, name, context, options)
