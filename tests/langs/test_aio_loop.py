@@ -1,7 +1,7 @@
 """asyncio under a controlled loop: every primitive works, every order is seen, and nothing is left behind.
 
-What steps touch is noted by hand here (`Notes`): instrumentation has tests of its own. `Blind` programs note nothing,
-so each of their steps conflicts with everything.
+What steps touch is noted by hand here (`Notes`): instrumentation has tests of its own. Programs without a recorder
+note nothing, so each of their steps conflicts with everything.
 """
 
 from __future__ import annotations
