@@ -1,4 +1,4 @@
-"""What instrumentation costs: an attribute-heavy loop, plain and recorded, and the recording of one short schedule.
+"""What instrumentation costs: an attribute-heavy loop, plain and recorded, and recording one short schedule.
 
 python benchmarks/aio_instrument.py
 """

@@ -228,7 +228,8 @@ def f():
 def f():
     d = {'a': [1, 2]}
     o = O(v=3.14159, w=4)
-    return f"{d['a'][0]!r:>{o.w}} {o.v:.2f} {d} {o.v=}", "%s %s" % (d, 1), "{0[a]}".format(d), f"{'x' if d else 'y'}"
+    return f"{d['a'][0]!r:>{o.w}} {o.v:.2f} {d} {o.v=}", "%s %s" % (d, 1), \\
+        "{0[a]}".format(d), f"{'x' if d else 'y'}"
 """,
     "context": """
 @contextlib.contextmanager
@@ -278,7 +279,7 @@ def f():
     except TypeError as e: out.append(str(e))
     try: undefined
     except NameError as e: out.append(str(e))
-    try: 3()
+    try: o()
     except TypeError as e: out.append(str(e))
     return out
 """,
@@ -329,20 +330,25 @@ def f():
     q = collections.deque([1, 2], maxlen=2); q.append(3); q.appendleft(0)
     d = {'x': 1}; d.setdefault('y', []).append(1); d.update(z=2); d.pop('x')
     s = {1, 2}; s.add(3); s.discard(1)
-    l = [3, 1, 2]; l.sort(); l.insert(0, 9); l.reverse(); l.pop(); l.pop(0); l.remove(2); del l[0]; l.extend(range(5)); l[1:3] = 'ab'
+    l = [3, 1, 2]; l.sort(); l.insert(0, 9); l.reverse(); l.pop(); l.pop(0); l.remove(2); del l[0]
+    l.extend(range(5)); l[1:3] = 'ab'
     del d['y']
     b = bytearray(b'abc'); b[0] = 65; b.append(66)
     return dict(dd), c, od, list(q), d, s, l, Dict()['k'], Lst([1])[0], sorted(d.items()), list(enumerate(l)), \\
         dict(zip('ab', l)), list(map(str, l)), list(filter(None, l)), list(reversed(l)), max(l, key=str), \\
-        any(x == 'a' for x in l), b, d.keys() & {'z'}, [*d.values()], 'z' in d, 5 not in s, len(q), bool(l), not l, str(d), \\
-        next(iter(l)), next(iter([]), None), list(dict.items(d)), dict.get(d, 'q', 4), functools.reduce(lambda a, b: a, l), \\
-        set().union([1]), frozenset([1]) | {2}, 'a,b'.split(','), ','.join(['a', 'b']), l.index('a'), (1, 2).count(1)
+        any(x == 'a' for x in l), b, d.keys() & {'z'}, [*d.values()], 'z' in d, 5 not in s, \\
+        len(q), bool(l), not l, str(d), \\
+        next(iter(l)), next(iter([]), None), list(dict.items(d)), dict.get(d, 'q', 4), \\
+        functools.reduce(lambda a, b: a, l), \\
+        set().union([1]), frozenset([1]) | {2}, 'a,b'.split(','), ','.join(['a', 'b']), \\
+        l.index('a'), (1, 2).count(1)
 """,
     "dynamic": """
 def f():
     o = O()
     setattr(o, 'a', 1)
-    return getattr(o, 'a'), hasattr(o, 'nope'), getattr(o, 'nope', 5), vars(o), delattr(o, 'a'), o.__dict__, isinstance(o, O), type(o).__name__, \\
+    return getattr(o, 'a'), hasattr(o, 'nope'), getattr(o, 'nope', 5), vars(o), delattr(o, 'a'), \\
+        o.__dict__, isinstance(o, O), type(o).__name__, \\
         sorted(k for k in locals() if not k.startswith('@')), callable(o), object.__setattr__(o, 'k', 3), o.k, \\
         functools.partial(max, 3)(2), len(globals()) > 3
 """,
@@ -390,7 +396,8 @@ def f():
     c = a; c += b
     o = O(v=V(3)); ov = o.v; o.v += a
     a[1] = 2; a[1:2, ...] = 3; a[a] += 'q' if 0 else a; del a[5]
-    return a + b, a == b, bool(a), not V(0), len(a), 3 in a, list(b), a(4), a[7], -a, f'{a:zz}', {a: 1}[a], c is a, ov is o.v, (V(0) or b), (V(0) and b), 1 if a else 2, {*b}, [*b]
+    return a + b, a == b, bool(a), not V(0), len(a), 3 in a, list(b), a(4), a[7], -a, f'{a:zz}', {a: 1}[a], \\
+        c is a, ov is o.v, (V(0) or b), (V(0) and b), 1 if a else 2, {*b}, [*b]
 """,
     "async": """
 class Agen:
@@ -447,7 +454,8 @@ async def main():
     try: await t
     except asyncio.CancelledError: r.append('cancelled')
     gen = (y for y in [1, 2]); s = {z async for z in agen(2)}; dd = {z: await val(z) for z in range(2)}
-    return d, o.n, n, l, r, g, q.qsize(), len(done), list(gen), s, dd, [c async for c in (await val(q) async for q in agen(2))]
+    return d, o.n, n, l, r, g, q.qsize(), len(done), list(gen), s, dd, \\
+        [c async for c in (await val(q) async for q in agen(2))]
 def f(): return asyncio.run(main())
 """,
     "scoping": """
@@ -781,7 +789,7 @@ def test_a_suspended_loop_reads_again_in_each_step() -> None:
     before, after = steps(module, lambda: adding.send(None), lambda: next(adding.__await__(), None))
     assert not before.writes and f"{module.__name__}.items[#]" in after.writes
     generators: list[Any] = []
-    made, used = steps(module, lambda: generators.append(module.lazy()), lambda: next(generators[0]))
+    _, used = steps(module, lambda: generators.append(module.lazy()), lambda: next(generators[0]))
     assert f"{module.__name__}.items[1]" in used.reads
 
 
@@ -859,7 +867,8 @@ def test_properties_and_cached_properties() -> None:
 
 def test_an_unknown_coroutine_is_opaque_in_every_step_in_which_it_runs() -> None:
     plain = load(
-        "import types\n@types.coroutine\ndef pause(): yield\nasync def lib():\n    await pause()\n    await pause()\n",
+        "import types\n@types.coroutine\ndef pause(): yield\n"
+        "async def lib():\n    await pause()\n    await pause()\n",
         False,
     )
     module = load("async def f(lib):\n    await lib()\n")

@@ -1,8 +1,8 @@
-"""Calls: what is known about the callee. `call(f, site)` gives back what the program then calls with its arguments.
+"""Calls: what is known about the callee. `call(f, site)` gives back what the program then calls.
 
-Instrumented functions record themselves, and are given back as they are. C methods of containers and futures,
-builtins, and the modules in `_SILENT` are modelled; if the model needs the arguments, a small wrapper is given back.
-Everything else makes the step opaque.
+Instrumented functions record themselves, and are given back as they are. C methods of containers (`containers`)
+and of futures, builtins and the modules in `_SILENT` are modelled; if the model needs the arguments, a small
+wrapper is given back. Everything else makes the step opaque.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import bisect
 import contextlib
 import copy
 import dataclasses
+import enum
 import functools
 import heapq
 import inspect
@@ -20,42 +21,36 @@ import operator
 import random
 import struct
 import types
-from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections import deque
 from contextvars import Context, ContextVar
 from typing import Any
 
+from porcini.langs.aio import containers, rules
 from porcini.langs.aio import operations as op
-from porcini.langs.aio import rules
+from porcini.langs.aio.containers import Model
 from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE
 
-Model = Callable[..., None]
-"""Logs what a call will do: of the receiver (if it is a method), the site and the arguments."""
-
+_CALLABLE = frozenset({types.FunctionType, types.MethodType, functools.partial})
 _SILENT = frozenset(
     """math cmath operator _operator itertools json json.encoder json.decoder _json re _sre time random _random
     datetime _datetime _pydatetime decimal _decimal _pydecimal fractions enum typing types inspect abc _abc string
-    textwrap statistics uuid pathlib hashlib _hashlib _blake2 _sha2 _md5 base64 binascii struct _struct zlib bisect _bisect
-    copy dataclasses functools _functools warnings _warnings logging traceback linecache numbers keyword
-    contextvars _contextvars contextlib weakref _weakref secrets html urllib.parse ipaddress unicodedata
-    secrets locale calendar pprint reprlib difflib colorsys _io.StringIO sys gc posixpath genericpath""".split()
+    textwrap statistics uuid hashlib _hashlib _blake2 _sha1 _sha2 _sha3 _md5 base64 binascii struct _struct zlib
+    bisect _bisect copy dataclasses functools _functools warnings _warnings logging traceback linecache numbers
+    keyword contextvars _contextvars contextlib weakref _weakref secrets html urllib.parse ipaddress unicodedata
+    locale calendar pprint reprlib difflib colorsys sys gc posixpath genericpath""".split()  # noqa: SIM905
 )
+"""Modules whose functions only read their arguments, or whose effects do not count: logging, time, random."""
+_PURE = frozenset(
+    """datetime _pydatetime decimal _pydecimal fractions enum typing uuid ipaddress json.encoder json.decoder
+    string textwrap logging warnings numbers dataclasses statistics calendar operator re""".split()  # noqa: SIM905
+)
+"""Modules whose objects do not change."""
+_HASHES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md5", "_sha256", "_sha512"})
 _FRAMES = frozenset(
-    {
-        "locals",
-        "super",
-        "breakpoint",
-        "__import__",
-        "dir",
-        "print",
-        "isinstance",
-        "issubclass",
-        "callable",
-        "id",
-        "type",
-    }
+    {"locals", "super", "breakpoint", "__import__", "dir", "print", "isinstance", "issubclass", "callable", "id"}
 )
-_SILENT_CLASSES = (ContextVar, Context, asyncio.AbstractEventLoop, asyncio.Handle, types.SimpleNamespace)
+"""Builtins that look at the frame that calls them, or at nothing that changes."""
+_SILENT_CLASSES = (ContextVar, Context, asyncio.AbstractEventLoop, asyncio.Handle)
 
 
 def call(function: Any, number: int) -> Any:
@@ -116,7 +111,7 @@ def _modelled(function: Any, kind: type, number: int) -> Any:
             function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
         )
     if isinstance(function, functools._lru_cache_wrapper):
-        op._log((function.__wrapped__, number, WRITE, (".<cache>",)))
+        op.log((function.__wrapped__, number, WRITE, (".<cache>",)))
         call(function.__wrapped__, number)
         return function
     if kind.__module__ in ("operator", "_operator", "types", "typing", "weakref", "_weakref"):
@@ -148,7 +143,7 @@ def _reading(function: Any, number: int) -> Any:
 def _argument(value: Any, number: int) -> Any:
     """What a known function may do with an argument: read all of it, iterate over it, call it."""
     kind = type(value)
-    if kind is types.FunctionType or kind is types.MethodType or kind is functools.partial:
+    if kind in _CALLABLE:
         call(value, number)
     elif kind is types.GeneratorType or op.is_c_iterator(kind):
         op.iterate(value, number)
@@ -163,6 +158,9 @@ def _argument(value: Any, number: int) -> Any:
 def _modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
     def modelled(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        for value in (*args, *kwargs.values()):
+            if type(value) in _CALLABLE:
+                call(value, number)
         model(*bound, number, *args, **kwargs)
         return function(*args, **kwargs)
 
@@ -254,17 +252,17 @@ def _dynamic(obj: Any, attr: str, number: int, kind: int) -> None:
         op.unknown(f"setattr of {obj.__name__}.{attr}", number)
     elif isinstance(obj, asyncio.Future):
         if not rules.is_silent_future_attribute(attr):
-            op._log((obj, number, kind, STATE))
+            op.log((obj, number, kind, STATE))
     else:
         way = rules.attribute(type(obj), attr, kind == WRITE)
         if way in (rules.Way.UNKNOWN, rules.Way.CACHED):
             op.unknown(f"{type(obj).__qualname__}.{attr}", number)
         elif way is rules.Way.PLAIN:
-            op._log((obj, number, kind, ("." + attr,)))
+            op.log((obj, number, kind, ("." + attr,)))
             if kind == READ and attr not in (getattr(obj, "__dict__", None) or ()):
                 owner = next((c for c in type(obj).__mro__ if attr in vars(c)), None)
                 if owner is not None and not rules.is_lookup(vars(owner)[attr]):
-                    op._log((owner, number, READ, ("." + attr,)))
+                    op.log((owner, number, READ, ("." + attr,)))
 
 
 def _vars(number: int, *args: Any) -> None:
@@ -275,7 +273,7 @@ def _vars(number: int, *args: Any) -> None:
 def _next(number: int, iterator: Any, *default: Any) -> None:
     op.iterate(iterator, number)
     if type(iterator) is types.GeneratorType:
-        op._log((iterator, number, WRITE, STATE))
+        op.log((iterator, number, WRITE, STATE))
 
 
 def _iter(function: Any, number: int) -> Any:
@@ -325,7 +323,10 @@ def _opaque(name: str) -> Model:
     return model
 
 
-_MUTATING_OPERATORS = "setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor".split()
+_MUTATING_OPERATORS = (
+    *("setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior"),
+    *("ipow", "irshift", "isub", "itruediv", "ixor"),
+)
 _BUILTINS: dict[Any, Model] = {
     len: _shape,
     next: _next,
@@ -345,7 +346,7 @@ _NEWLY = frozenset({sorted, heapq.nlargest, heapq.nsmallest})
 _READING = frozenset(
     {abs, all, any, ascii, bin, chr, divmod, format, hash, hex, max, min, oct, ord, pow, repr, round, sum, aiter}
 )  # fmt: skip
-_SILENT_FUNCTIONS = frozenset(
+_SILENT_FUNCTIONS: frozenset[Any] = frozenset(
     {
         asyncio.get_running_loop,
         asyncio.get_event_loop,
@@ -377,7 +378,7 @@ def _class(cls: type, number: int) -> Any:
         _initialised(cls, number)
         return cls
     if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
-        if not issubclass(cls, _ENUM):
+        if not issubclass(cls, enum.Enum):
             op.unknown(_name(cls), number)
         return cls
     if not _initialised(cls, number):
@@ -385,20 +386,24 @@ def _class(cls: type, number: int) -> Any:
     return _object_class(cls, number) if _default_new(cls) else cls
 
 
-_ENUM = rules.enum.Enum
 _LAZY = frozenset(
     {enumerate, zip, map, filter, reversed} | {v for v in vars(itertools).values() if isinstance(v, type)}
 )
 
 
-_PASSING = frozenset({enumerate, zip, reversed, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat})
+_PASSING = frozenset(
+    {enumerate, zip, reversed, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat}
+)
 """These hand items on without looking into them."""
 
 
-def _default_new(cls: type) -> bool:
-    return cls.__new__ is object.__new__ or any(cls.__new__ is base.__new__ for base in rules.CONTAINERS) or (
-        cls.__new__ in (asyncio.Future.__new__, asyncio.Task.__new__)
-    )  # fmt: skip
+def _default_new(cls: Any) -> bool:
+    """Is what `cls()` gives certainly new?"""
+    made: Any = cls.__new__
+    return any(made is getattr(base, "__new__", None) for base in _MAKING_NEW)
+
+
+_MAKING_NEW = (object, *rules.CONTAINERS, asyncio.Future, asyncio.Task)
 
 
 def _initialised(cls: type, number: int) -> bool:
@@ -413,7 +418,7 @@ def _initialised(cls: type, number: int) -> bool:
         if not rules.is_known_function(function) and not rules.is_generated(function):
             if not owner.__flags__ & (1 << 9) and issubclass(cls, tuple | int | str | float | bytes):
                 continue
-            if issubclass(cls, tuple) or issubclass(cls, _ENUM):
+            if issubclass(cls, tuple) or issubclass(cls, enum.Enum):
                 continue
             op.unknown(_name(cls), number)
             return False
@@ -422,9 +427,10 @@ def _initialised(cls: type, number: int) -> bool:
 
 def _object_class(cls: type, number: int) -> Any:
     """Its result is new. A generated `__init__` makes new containers for fields that were not given."""
-    if rules.is_known_function(cls.__init__):
+    initialise: Any = getattr(cls, "__init__", None)
+    if rules.is_known_function(initialise):
         return _Made(cls, number)
-    generated = rules.is_generated(cls.__init__)
+    generated = rules.is_generated(initialise)
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -497,7 +503,8 @@ def _lazy_class(cls: type, number: int) -> Any:
             op.iterate(value, number)
         plain = cls in _PASSING or (functions and all(map(rules.is_known_function, functions)))
         seen = [
-            op.watched(value, number) if not plain and type(value) is types.GeneratorType else value for value in args
+            op.watched(value, number) if not plain and type(value) is types.GeneratorType else value
+            for value in args
         ]
         return op.derive(cls(*seen, **kwargs), tuple(sources), deep=not plain)
 
@@ -513,7 +520,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     if kind in rules.PLAIN and kind in rules.ALWAYS_PLAIN and kind not in (types.FunctionType, type):
         if kind is types.GeneratorType:
             op.iterate(receiver, number)
-            op._log((receiver, number, WRITE, STATE))
+            op.log((receiver, number, WRITE, STATE))
             return function
         if kind is types.CoroutineType:
             if name in ("send", "throw"):
@@ -529,67 +536,62 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     if isinstance(receiver, type) and name in ("fromkeys", "__new__", "__subclasses__", "mro"):
         return _reading(function, number)
     base = rules.container_base(kind)
-    model = _model_of(base, name)
+    model = containers.model_of(base, name)
     if model is not None:
         return _bound(model, function, receiver, number)
     if name in ("__init__", "__init_subclass__", "__exit__", "__enter__") and isinstance(receiver, BaseException):
         return function
-    if name in _OBJECT:
-        return _bound(_OBJECT[name], function, receiver, number)
+    if name in containers.OBJECT:
+        return _bound(containers.OBJECT[name], function, receiver, number)
     if kind in op._VIEWS or op.is_c_iterator(kind):
         op.iterate(receiver, number)
         return function
-    if (
-        isinstance(receiver, BaseException | types.AsyncGeneratorType | types.SimpleNamespace)
-        or kind.__module__ in _SILENT
-    ):
+    if kind.__module__ in _HASHES:
+        op.log((receiver, number, WRITE if name == "update" else READ, STATE))
+        return _reading(function, number)
+    if isinstance(receiver, BaseException | types.AsyncGeneratorType) or kind.__module__ in _PURE:
         return _reading(function, number)
     op.unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
 
 
 def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
-    if model in _WITHOUT_ARGUMENTS:
+    if model in containers.WITHOUT_ARGUMENTS:
         model(receiver, number)
         return function
-    if model is _copied:
+    if model is containers.copying:
         op.read_all(receiver, number)
         return lambda *args: op.new(function(*args)) if type(receiver) in rules.CONTAINERS else function(*args)
-    if model in _VIEWING:
+    if model is containers.viewing:
         op.iterate(receiver, number)
         return lambda *args: op.derive(function(*args), (receiver,))
     return _modelling(model, function, number, receiver)
 
 
-def _model_of(base: type | None, name: str) -> Model | None:
-    while base is not None and base is not object:
-        found = _METHODS.get(base, {}).get(name)
-        if found is not None:
-            return found
-        base = base.__base__
-    return None
-
-
 def _python_method(function: Any, number: int) -> Any:
     """A bound Python method that is not instrumented."""
-    receiver, inner = function.__self__, function.__func__
+    receiver: Any = function.__self__
+    inner: Any = function.__func__
     if isinstance(receiver, asyncio.Future):
         return _future(function, receiver, inner.__name__, number)
     if isinstance(receiver, _SILENT_CLASSES):
         return function
     base = rules.container_base(type(receiver))
-    if base is not None and vars(base).get(inner.__name__) is inner:
-        model = _model_of(base, inner.__name__)
+    name: str = getattr(inner, "__name__", "")
+    if base is not None and vars(base).get(name) is inner:
+        model = containers.model_of(base, name)
         if model is not None:
             return _bound(model, function, receiver, number)
     if isinstance(receiver, random.Random):
-        return _modelling(_heap, function, number) if inner.__name__ == "shuffle" else _reading(function, number)
+        return _modelling(_heap, function, number) if name == "shuffle" else _reading(function, number)
     if isinstance(inner, types.FunctionType):
         module = inner.__globals__.get("__name__", "")
         if rules.is_generated(inner):
             op.operand(receiver, number)
             return _reading(function, number)
-        if module in _SILENT or module.startswith("namedtuple_") or isinstance(receiver, _ENUM):
+        pure = module in _PURE or inner.__qualname__.startswith("PurePath.")
+        pure = pure or (isinstance(receiver, type) and module in _SILENT)
+        if pure or module.startswith("namedtuple_") or isinstance(receiver, enum.Enum):
             return function if module in ("logging", "warnings") else _reading(function, number)
         op.unknown(_name(inner), number)
         return function
@@ -614,228 +616,12 @@ _WRITES_STATE = frozenset(
 
 
 def _future(function: Any, future: Any, name: str, number: int) -> Any:
+    if rules.is_seen_by_loop(future):
+        return function
     if name in _WRITES_STATE:
-        op._log((future, number, WRITE, STATE))
+        op.log((future, number, WRITE, STATE))
     elif name in _READS_STATE:
-        op._log((future, number, READ, STATE))
+        op.log((future, number, READ, STATE))
     elif not rules.is_silent_future_attribute(name) or name in ("__init__", "send", "throw"):
         op.unknown(f"{type(future).__qualname__}.{name}", number)
     return function
-
-
-# What methods of containers do. Those without arguments of interest are logged at once.
-
-
-def _extend(obj: Any, number: int, values: Any = (), *rest: Any, **more: Any) -> None:
-    if type(values) not in rules.PLAIN or type(values) is types.GeneratorType:
-        op.unpack(values, number)
-    op.write_all(obj, number)
-    if isinstance(obj, Counter):
-        op.read_all(obj, number)
-
-
-def _update(obj: Any, number: int, *others: Any, **more: Any) -> None:
-    """`dict.update` and `set.update`: key by key if the keys can be seen."""
-    for other in others:
-        if (
-            type(obj) not in (dict, set)
-            or type(other) not in (dict, set, list, tuple)
-            or isinstance(obj, dict) > isinstance(other, dict)
-        ):
-            _extend(obj, number, other)
-            continue
-        op.iterate(other, number)
-        for key in other:
-            op.write_key(obj, key, number) if isinstance(obj, dict) else op.add_key(obj, key, number)
-    for key in more:
-        op.write_key(obj, key, number)
-
-
-def _all(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
-    op.operand(obj, number)
-    for value in args:
-        _argument(value, number)
-
-
-def _pop(obj: Any, number: int, *key: Any) -> None:
-    if isinstance(obj, list) and not key and obj:
-        op._log((obj, number, WRITE, (f"[{len(obj) - 1}]", op.SHAPE)))
-        op._log((obj, number, READ, (f"[{len(obj) - 1}]", op.SHAPE, op.BASE)))
-    elif isinstance(obj, dict) and key:
-        op.add_key(obj, key[0], number, adds=False)  # type: ignore[arg-type]
-    else:
-        op.write_all(obj, number)
-        op.read_all(obj, number)
-
-
-def _lookup(obj: Any, number: int, key: Any, *default: Any) -> None:
-    op.item(obj, key, number) if isinstance(obj, list | deque) else op.has_key(obj, key, number)
-
-
-def _default(obj: Any, number: int, key: Any, value: Any = None) -> None:
-    op.add_key(obj, key, number)
-
-
-def _discard(obj: Any, number: int, key: Any) -> None:
-    op.add_key(obj, key, number, adds=False)
-
-
-def _remove(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
-    op.operand(obj, number)
-    op.write_all(obj, number)
-    for each in value:
-        _argument(each, number)
-
-
-def _contains(obj: Any, number: int, key: Any) -> None:
-    op.has_key(obj, key, number)
-
-
-def _store(obj: Any, number: int, key: Any, value: Any) -> None:
-    op.write_key(obj, key, number)
-
-
-def _delete(obj: Any, number: int, key: Any) -> None:
-    op.write_key(obj, key, number, adds=False)
-
-
-def _append(obj: Any, number: int) -> None:
-    op.append(obj, number)
-
-
-def _whole(obj: Any, number: int) -> None:
-    op.write_all(obj, number)
-    op.read_all(obj, number)
-
-
-def _length(obj: Any, number: int) -> None:
-    op.read_shape(obj, number)
-
-
-def _view(obj: Any, number: int) -> None:
-    """`items` and the like; see `_bound`."""
-
-
-def _copied(obj: Any, number: int) -> None:
-    op.read_all(obj, number)
-
-
-_WITHOUT_ARGUMENTS = (_append, _whole, _length)
-_VIEWING = (_view,)
-_COMMON: dict[str, Model] = {
-    "__len__": _length,
-    "__contains__": _contains,
-    "__getitem__": _lookup,
-    "__setitem__": _store,
-    "__delitem__": _delete,
-    "__iter__": _view,
-    "__reversed__": _view,
-    "clear": _whole,
-    "copy": _copied,
-    **{
-        f"__{n}__": _all
-        for n in "eq ne lt le gt ge add mul rmul or and sub xor repr str hash sizeof format".split()
-    },
-    **{f"__{n}__": _remove for n in "iadd imul ior iand isub ixor init".split()},
-}
-_METHODS: dict[type, dict[str, Model]] = {
-    list: {
-        **_COMMON,
-        "append": _append,
-        "extend": _extend,
-        "pop": _pop,
-        **dict.fromkeys(("insert", "remove", "sort"), _remove),
-        "reverse": _whole,
-        **dict.fromkeys(("index", "count"), _all),
-    },
-    deque: {
-        **_COMMON,
-        **dict.fromkeys(("append", "appendleft", "reverse"), _append),
-        **dict.fromkeys(("pop", "popleft", "rotate"), _whole),
-        **dict.fromkeys(("extend", "extendleft"), _extend),
-        **dict.fromkeys(("insert", "remove"), _remove),
-        **dict.fromkeys(("index", "count"), _all),
-    },
-    dict: {
-        **_COMMON,
-        "get": _lookup,
-        "pop": _pop,
-        "setdefault": _default,
-        "update": _update,
-        "popitem": _whole,
-        **dict.fromkeys(("keys", "values", "items"), _view),
-    },
-    OrderedDict: {"move_to_end": _remove, "popitem": _remove, "clear": _whole},
-    Counter: {
-        **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
-        **dict.fromkeys(("most_common", "total", "copy"), _all),
-        "elements": _view,
-        **dict.fromkeys(
-            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _all
-        ),
-        "__delitem__": _delete,
-    },
-    defaultdict: {"copy": _copied},
-    set: {
-        **_COMMON,
-        "add": _default,
-        "discard": _discard,
-        "remove": _discard,
-        "pop": _whole,
-        "update": _update,
-        **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _extend),
-        **dict.fromkeys(
-            (
-                "union",
-                "difference",
-                "intersection",
-                "symmetric_difference",
-                "issubset",
-                "issuperset",
-                "isdisjoint",
-            ),
-            _all,
-        ),
-    },
-    tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _all)},
-    frozenset: {
-        **_COMMON,
-        **dict.fromkeys(
-            (
-                "union",
-                "difference",
-                "intersection",
-                "symmetric_difference",
-                "issubset",
-                "issuperset",
-                "isdisjoint",
-            ),
-            _all,
-        ),
-    },
-    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _remove),
-}
-
-
-def _object_set(obj: Any, number: int, attr: str, *value: Any) -> None:
-    op._log((obj, number, WRITE, ("." + attr,)))
-
-
-def _object_get(obj: Any, number: int, attr: str) -> None:
-    op._log((obj, number, READ, ("." + attr,)))
-
-
-def _nothing(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
-    for value in args:
-        _argument(value, number)
-
-
-_OBJECT: dict[str, Model] = {
-    "__setattr__": _object_set,
-    "__delattr__": _object_set,
-    "__getattribute__": _object_get,
-    **{
-        f"__{n}__": _nothing
-        for n in "init init_subclass eq ne hash repr str format new subclasshook get reduce_ex sizeof dir class_getitem".split()
-    },
-}

@@ -1,7 +1,7 @@
-"""Getting instrumented code to run: as modules are imported, or in place of the code of functions that exist already.
+"""Getting instrumented code to run: as modules are imported, or in place of the code of functions that exist.
 
 Instrumented code finds what it calls under names that begin with `@` in its globals. While no recording is on (see
-`recording`) these do nothing, so that instrumented code behaves as plain code; `recording` puts the real ones there.
+`recording`) these do nothing, and instrumented code behaves as plain code; `recording` puts the real ones there.
 """
 
 from __future__ import annotations
@@ -29,18 +29,8 @@ from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ASYNCIO_MODULES = (
-    "locks",
-    "queues",
-    "timeouts",
-    "taskgroups",
-    "tasks",
-    "mixins",
-    "runners",
-    "coroutines",
-    "futures",
-)
-"""asyncio's own code that is pure Python and works on shared state."""
+ASYNCIO_MODULES = ("locks", "queues", "mixins")
+"""asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
 
 _WORKING: dict[str, Any] = {
     "@log": LOG.append,
@@ -120,8 +110,8 @@ def prepare(namespace: dict[str, Any], module: str) -> None:
 def recording(recorder: Recorder) -> Iterator[Recorder]:
     """Instrumented code reports to this recorder. One at a time.
 
-    Garbage is collected between runs only (`Recorder.start_run`): a finaliser that runs in the middle of whichever step
-    happens to allocate much would be one more thing that no schedule controls, and the log would be walked over and over.
+    Garbage is collected between runs only (`Recorder.start_run`): a finaliser that runs in the middle of whichever
+    step happens to allocate much is one more thing that no schedule controls, and the log is walked each time.
     """
     global _active
     if _active is not None:
@@ -315,9 +305,7 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
             todo.append(value.__func__)
         elif isinstance(value, property):
             todo.extend((value.fget, value.fset, value.fdel))
-        elif isinstance(value, functools.cached_property):
-            todo.append(value.func)
-        elif isinstance(value, functools.partial):
+        elif isinstance(value, functools.cached_property | functools.partial):
             todo.append(value.func)
         elif hasattr(value, "__wrapped__") and not isinstance(value, ModuleType):
             todo.append(inspect.unwrap(value, stop=lambda f: isinstance(f, FunctionType)))  # type: ignore[arg-type]

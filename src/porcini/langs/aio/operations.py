@@ -1,4 +1,4 @@
-"""What instrumented code calls beside the log: subscripts, iteration, operands, awaiting. See `rewriting` for where.
+"""What instrumented code calls beside the log: subscripts, iteration, operands, awaiting (see `rewriting`).
 
 Each function takes the site's number, logs what will be read or written, and gives back the operand, so that
 the operation itself stays where it was in the program: its order, its exceptions and its frames are the program's.
@@ -31,7 +31,7 @@ from porcini.langs.aio.recorder import (
 )
 from porcini.langs.aio.rules import PLAIN, Rule
 
-_log: Callable[[tuple[Any, ...]], None] = LOG.append
+_sink: Callable[[tuple[Any, ...]], None] = LOG.append
 _drain: Callable[[], None] = LOG.clear
 _MANY = 4096
 _WHOLE = (SHAPE, BASE)
@@ -46,10 +46,10 @@ _INDICES = [(f"[{i}]", BASE) for i in range(256)]
 _ITEMS = [(f"[{i}]",) for i in range(256)]
 
 
-def redirect(log: Callable[[tuple[Any, ...]], None], drain: Callable[[], None]) -> None:
+def redirect(sink: Callable[[tuple[Any, ...]], None], drain: Callable[[], None]) -> None:
     """Who gets the log: a detailed recorder wants to see each access when it happens."""
-    global _log, _drain
-    _log, _drain = log, drain
+    global _sink, _drain
+    _sink, _drain = sink, drain
 
 
 def relieve() -> None:
@@ -58,9 +58,14 @@ def relieve() -> None:
         _drain()
 
 
+def log(entry: tuple[Any, ...]) -> None:
+    """One more entry of the log."""
+    _sink(entry)
+
+
 def unknown(name: str, number: int) -> None:
     """The step does something that is not known."""
-    _log((name, number, 0, OPAQUE))
+    log((name, number, 0, OPAQUE))
 
 
 # Containers ---------------------------------------------------------------------------------------------------
@@ -73,36 +78,36 @@ def _suffix(key: object) -> str | None:
 
 def read_shape(obj: Any, number: int) -> None:
     """`len`, truth: only the shape."""
-    _log((obj, number, READ, _SHAPE))
+    log((obj, number, READ, _SHAPE))
 
 
 def read_all(obj: Any, number: int) -> None:
     """Iteration: the shape and every item that is there."""
     if isinstance(obj, list):
-        _log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(len(obj))])))
+        log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(len(obj))])))
     elif isinstance(obj, dict | set):
         suffixes = (
             [_suffix(key) for key in set.__iter__(obj)]
             if isinstance(obj, set)
             else list(map(_suffix, dict.keys(obj)))
         )
-        _log((obj, number, READ, (SHAPE, BASE, *[s for s in suffixes if s is not None])))
+        log((obj, number, READ, (SHAPE, BASE, *[s for s in suffixes if s is not None])))
     elif not isinstance(obj, _NOTHING):
-        _log((obj, number, READ, _SHAPE))
+        log((obj, number, READ, _SHAPE))
 
 
 def write_all(obj: Any, number: int) -> None:
     """Sorting, clearing, shifting: everything may be another one now."""
     if not isinstance(obj, _NOTHING):
-        _log((obj, number, WRITE, _SHAPE if isinstance(obj, _ORDERED_ONLY) else _WHOLE))
+        log((obj, number, WRITE, _SHAPE if isinstance(obj, _ORDERED_ONLY) else _WHOLE))
 
 
 def append(obj: Any, number: int) -> None:
     """Items are added at the end; which ones is known when the step has ended."""
     if isinstance(obj, _ORDERED_ONLY):
-        _log((obj, number, WRITE, _SHAPE))
+        log((obj, number, WRITE, _SHAPE))
     else:
-        _log((obj, number, WRITE, (SHAPE, f"{APPENDED}{len(obj)}")))
+        log((obj, number, WRITE, (SHAPE, f"{APPENDED}{len(obj)}")))
 
 
 def has_key(obj: Any, key: object, number: int) -> None:
@@ -111,7 +116,7 @@ def has_key(obj: Any, key: object, number: int) -> None:
     if suffix is None or not isinstance(obj, dict | set):
         operand(obj, number)
     else:
-        _log((obj, number, READ, (suffix, BASE)))
+        log((obj, number, READ, (suffix, BASE)))
 
 
 def _present(obj: Any, key: object) -> bool:
@@ -125,41 +130,41 @@ def read_key(obj: Any, key: object, number: int) -> None:
             length = len(obj)
             if -length <= key < length:
                 if 0 <= key < 256:
-                    _log((obj, number, READ, _INDICES[key]))
+                    log((obj, number, READ, _INDICES[key]))
                     return
-                _log((obj, number, READ, (f"[{key}]", BASE) if key >= 0 else (f"[{key + length}]", BASE, SHAPE)))
+                log((obj, number, READ, (f"[{key}]", BASE) if key >= 0 else (f"[{key + length}]", BASE, SHAPE)))
             else:
-                _log((obj, number, READ, _WHOLE))
+                log((obj, number, READ, _WHOLE))
         else:
             read_all(obj, number)
     elif isinstance(obj, dict | set):
         has_key(obj, key, number)
     elif not isinstance(obj, _NOTHING):
-        _log((obj, number, READ, _SHAPE))
+        log((obj, number, READ, _SHAPE))
 
 
 def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
-    """An item is set (or, without `adds`, removed): beside the item, the shape changes if the key was not there."""
+    """An item is set (or, without `adds`, removed). The shape changes, too, if the key was not there."""
     if isinstance(obj, list):
         length = len(obj)
         if type(key) is int and -length <= key < length and adds:
             index = key % length
-            _log((obj, number, WRITE, _ITEMS[index] if index < 256 else (f"[{index}]",)))
+            log((obj, number, WRITE, _ITEMS[index] if index < 256 else (f"[{index}]",)))
             if key < 0:
-                _log((obj, number, READ, _SHAPE))
+                log((obj, number, READ, _SHAPE))
         else:
-            _log((obj, number, WRITE, _WHOLE))
-            _log((obj, number, READ, _WHOLE))
+            log((obj, number, WRITE, _WHOLE))
+            log((obj, number, READ, _WHOLE))
     elif isinstance(obj, dict | set):
         suffix = _suffix(key)
         if suffix is None:
-            _log((obj, number, WRITE, _WHOLE))
+            log((obj, number, WRITE, _WHOLE))
         else:
             stays = _present(obj, key) is adds
-            _log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
-            _log((obj, number, READ, (suffix,)))
+            log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
+            log((obj, number, READ, (suffix,)))
     elif not isinstance(obj, _NOTHING):
-        _log((obj, number, WRITE, _SHAPE))
+        log((obj, number, WRITE, _SHAPE))
 
 
 def add_key(obj: set[Any], key: object, number: int, adds: bool = True) -> None:
@@ -179,7 +184,7 @@ def item(obj: Any, key: object, number: int) -> Any:
     if kind is dict:
         text = repr(key) if type(key) is str or type(key) is int else None
         if text is not None:
-            _log((obj, number, READ, (f"[{text}]", BASE)))
+            log((obj, number, READ, (f"[{text}]", BASE)))
         else:
             has_key(obj, key, number)
     elif kind is list:
@@ -197,7 +202,7 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
             read_key(obj, key, number)
             if missing and _suffix(key) is None:
                 write_all(obj, number)
-        elif isinstance(obj, defaultdict) and kind.__missing__ is defaultdict.__missing__:
+        elif isinstance(obj, defaultdict) and vars(kind).get("__missing__") in (None, defaultdict.__missing__):
             write_key(obj, key, number)
             factory = obj.default_factory
             if factory not in rules.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
@@ -307,7 +312,7 @@ def whole_write(obj: Any, number: int) -> Any:
 
 def at(obj: Any, number: int) -> Any:
     """An attribute of `obj` is accessed here."""
-    _log((obj, number))
+    log((obj, number))
     return obj
 
 
@@ -334,7 +339,7 @@ def _deep(obj: Any, number: int, seen: set[int]) -> None:
     elif rule is Rule.FIELDS:
         fields = dict(rules.fields_of(obj))
         for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
-            _log((obj, number, READ, ("." + name,)))
+            log((obj, number, READ, ("." + name,)))
         for value in fields.values():
             _deep(value, number, seen)
     else:
@@ -360,7 +365,7 @@ _C_ITER: dict[type | None, Callable[[Any], Iterator[Any]]] = {
 
 def truth(obj: Any, number: int) -> Any:
     """A truth test, where the log cannot be written in line."""
-    _log((obj, number))
+    log((obj, number))
     return obj
 
 
@@ -441,14 +446,14 @@ def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -
         for name in sorted(names):
             if rules.attribute(kind, name) in (rules.Way.UNKNOWN, rules.Way.CACHED):
                 unknown(f"{kind.__qualname__}.{name}", number)
-            _log((obj, number, READ, ("." + name,)))
+            log((obj, number, READ, ("." + name,)))
         inside = list(fields.values())
     for value in inside:
         _match(value, number, attributes, seen)
 
 
 def copied(obj: Any, number: int, seen: set[int]) -> None:
-    """All that is in an object, for a copy. Which attributes a `__dict__` has is no location, so that is opaque."""
+    """All that is in an object, for a copy. Which attributes a `__dict__` has is no location: it is opaque."""
     kind = type(obj)
     if id(obj) in seen or kind in rules.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
         return
@@ -464,7 +469,7 @@ def copied(obj: Any, number: int, seen: set[int]) -> None:
         inside = [value for _, value in rules.fields_of(obj)]
         for owner in kind.__mro__:
             slots = vars(owner).get("__slots__", ())
-            _log((obj, number, READ, tuple("." + name for name in ((slots,) if isinstance(slots, str) else slots))))
+            log((obj, number, READ, tuple("." + name for name in ((slots,) if isinstance(slots, str) else slots))))
     for value in inside:
         copied(value, number, seen)
 
@@ -518,7 +523,7 @@ def iterate(obj: Any, number: int) -> Any:
         if not rules.is_instrumented(obj.gi_code):
             unknown(f"generator {obj.gi_code.co_qualname}", number)
         elif sys.getrefcount(obj) > 3:
-            _log((obj, number, WRITE, STATE))
+            log((obj, number, WRITE, STATE))
     elif kind in PLAIN and not isinstance(obj, type):
         return obj
     else:
@@ -537,9 +542,9 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
             read_sources(obj, number)
         elif kind.__name__ not in ("count", "repeat"):
             unknown(f"{kind.__name__} of unknown origin", number)
-        _log((obj, number, WRITE, STATE))
+        log((obj, number, WRITE, STATE))
     elif isinstance(obj, type):
-        if rules.has_unknown(kind, "__iter__") and not kind.__module__ == "enum":
+        if rules.has_unknown(kind, "__iter__") and kind.__module__ != "enum":
             unknown(f"{kind.__qualname__}.__iter__", number)
     elif rules.has_unknown(kind, "__iter__") or (
         not hasattr(kind, "__iter__") and rules.has_unknown(kind, "__getitem__")
@@ -577,9 +582,9 @@ def lazily(obj: Any, number: int) -> Any:
         return iterate(obj, number)
     if kind in PLAIN and not isinstance(obj, type):
         return obj
-    if rules.container_base(kind) is None and kind not in _VIEWS and not is_c_iterator(kind):
-        if not rules.has_unknown(kind, "__iter__"):
-            return obj
+    in_c = rules.container_base(kind) is not None or kind in _VIEWS or is_c_iterator(kind)
+    if not in_c and not rules.has_unknown(kind, "__iter__"):
+        return obj
     return _again(iter(obj), obj, number)
 
 
@@ -604,7 +609,8 @@ def awaited(obj: Any, number: int) -> Any:
             return obj
         return _Opaque(obj, obj.cr_code.co_qualname, number)
     if isinstance(obj, asyncio.Future):
-        _log((obj, number, READ, STATE))
+        if not rules.is_seen_by_loop(obj):
+            log((obj, number, READ, STATE))
         return obj
     if kind is types.GeneratorType and rules.is_instrumented(obj.gi_code):
         return obj

@@ -1,20 +1,22 @@
 """What a step of real Python code read and wrote.
 
-While a step runs, instrumented code appends to `LOG`; `Recorder.end_step` turns the log into a footprint. An entry is
-`(object, site)` for an attribute or a truth test, and `(object, site, kind, suffixes)` for what the functions in
-`operations` have already resolved: parts of a container, the state of a future. Appending is one call of a C
-function; naming is left for the end of the step, when an object that was created in it has been seen to be new.
+While a step runs, instrumented code appends to `LOG`; `Recorder.end_step` turns the log into a footprint. An
+entry is `(object, site)` for an attribute or a truth test, and `(object, site, kind, suffixes)` for what the
+functions in `operations` have already resolved: parts of a container, the state of a future. Appending is one
+call of a C function; naming is left for the end of the step, when an object that was created in it has been
+seen to be new.
 
 **Names.** Footprints of different runs are compared, so a name must not depend on the schedule. An object that
-instrumented code was seen to create is named by the step that created it and the number of the creation within the
-step. What was there before the exploration is named by the path on which `learn` finds it. All other objects of one type
-share one name.
+instrumented code was seen to create is named by the step that created it and the number of the creation within
+the step. What was there before the exploration is named by the path on which `learn` finds it. All other
+objects of one type share one name.
 
 **Fresh objects.** An access to an object which the same step created is left out: whoever touches it later got
 it through a location that this step wrote, or was spawned with it, and so depends on this step anyway.
 
-**Containers** have locations `[key]` for items, `[#]` for the shape (length, order, which keys) and `[=]`, which every item
-access reads and a change of the whole writes. So items are independent of each other, and reading all enumerates them.
+**Containers** have locations `[key]` for items, `[#]` for the shape (length, order, which keys) and `[=]`,
+which every item access reads and a change of the whole writes. So items are independent of each other, and
+reading all enumerates them.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ GARBAGE = 20_000
 """So many objects more than at the last collection make the next run begin with one."""
 
 KNOWN = 100_000
-"""So many names are remembered from run to run; classes that each run defines anew would make them grow for ever."""
+"""So many names are kept from run to run; classes that each run defines anew would make them grow for ever."""
 
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
@@ -48,8 +50,8 @@ STATE = (".state",)
 LOG: deque[tuple[Any, ...]] = deque(maxlen=LIMIT)
 CREATED: list[object] = []
 DERIVED: dict[int, tuple[object, tuple[object, ...], bool]] = {}
-"""Views and iterators that read something else whenever they are used: the object itself, what it reads, and whether
-it looks into the items."""
+"""Views and iterators that read something else whenever they are used: the object itself, what it reads, and
+whether it looks into the items."""
 
 
 class Token:
@@ -380,7 +382,8 @@ class Recorder:
         if isinstance(obj, Token):
             return (named.part("." + attr),)
         if isinstance(obj, asyncio.Future):
-            return () if rules.is_silent_future_attribute(attr) else (named.part(STATE[0]),)
+            silent = rules.is_silent_future_attribute(attr) or rules.is_seen_by_loop(obj)
+            return () if silent else (named.part(STATE[0]),)
         if isinstance(obj, ModuleType):
             return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ()) else ()
         if isinstance(obj, type):

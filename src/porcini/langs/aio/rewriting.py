@@ -1,11 +1,12 @@
 """Rewrites a module so that its functions log what they read and write.
 
-`o.a` becomes `(log((o, 12)) or o).a`: 12 is the number of the site, and `log`, the `append` of a deque, gives None. The
-operation itself stays in place, so order, exceptions and frames are the program's own. Where `o` is more than a name it is
-kept in a variable of the function, `(log((t := f(), 12)) or t).a`; where the language allows no such variable (in
-comprehensions and class bodies) a function does the same. All names that are added begin with `@`, which no program can
-use; they are found in the module's globals (see `hook`). Code at the level of modules and classes is left alone:
-it runs before any step, and what it leaves behind is named by `Recorder.learn`.
+`o.a` becomes `(log((o, 12)) or o).a`: 12 is the number of the site, and `log`, the `append` of a deque, gives
+None. The operation itself stays in place, so order, exceptions and frames are the program's own. Where `o` is
+more than a name it is kept in a variable of the function, `(log((t := f(), 12)) or t).a`; where the language
+allows no such variable (in comprehensions and class bodies) a function does the same. In a loop that nothing
+suspends, an object that stays the same is logged once. All names that are added begin with `@`, which no
+program can use; they are found in the module's globals (see `hook`). Code at the level of modules and classes
+is left alone: it runs before any step, and what it leaves behind is named by `Recorder.learn`.
 """
 
 from __future__ import annotations
@@ -312,7 +313,7 @@ class _Rewriter(ast.NodeTransformer):
         return result
 
     def _stores(self, names: Iterable[str], node: ast.AST) -> list[ast.stmt]:
-        """Log that shared variables were bound. It comes after the binding, which may have been suspended before."""
+        """Log that shared variables were bound: after the binding, which may have been suspended before."""
         logs: list[ast.stmt] = []
         for name in names:
             variable = self._variable(name)
@@ -377,7 +378,9 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self._operand(node.value)
         else:
             assert isinstance(target, ast.Subscript)
-            node.target = self._subscript(target, "update")
+            changed = self._subscript(target, "update")
+            assert isinstance(changed, ast.Subscript)
+            node.target = changed
             node.value = self._operand(node.value)
         return [*before, node] if before else node
 

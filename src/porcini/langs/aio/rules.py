@@ -1,4 +1,4 @@
-"""What is known about types: which values cannot change, whose operators record themselves, how attributes are found.
+"""What is known about types: which values are constant, whose operators record, how attributes are found.
 
 What is not known here is opaque. Code is known if it is instrumented (`is_instrumented`), generated from fields
 (dataclasses, attrs), or C code of the types listed here.
@@ -19,10 +19,10 @@ import types
 import uuid
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import Context, ContextVar
 from contextvars import Token as ContextToken
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
 _SCALARS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range, slice)
 _CODE = (
@@ -72,10 +72,10 @@ _IMMUTABLE = (
     ContextToken,
     weakref.ref,
 )
-ALWAYS_PLAIN = frozenset((*_SCALARS, *_CODE, *_IMMUTABLE))
+ALWAYS_PLAIN: frozenset[type] = frozenset((*_SCALARS, *_CODE, *_IMMUTABLE))
 
 PLAIN: set[type] = set(ALWAYS_PLAIN)
-"""Types whose values, used as operands, need no record: they cannot change, or their operators record themselves."""
+"""Types whose values, used as operands, need no record: they are constant, or their operators record."""
 
 CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
 _CONTAINER_CLASSES = frozenset((*CONTAINERS, *_SCALARS, *_IMMUTABLE, object))
@@ -84,15 +84,30 @@ WRITTEN_GLOBALS: dict[str, set[str]] = {}
 """By module, the globals that instrumented functions of it declare `global`; all other globals are constants."""
 
 ABSENT = object()
+P = ParamSpec("P")
+R = TypeVar("R")
+_memories: list[Callable[[], None]] = []
+
+
+def _remembered(function: Callable[P, R]) -> Callable[P, R]:
+    """Answers about types are kept until `forget`."""
+    cached = functools.cache(function)
+    _memories.append(cached.cache_clear)
+    return cast(Callable[P, R], cached)
+
+
 _FILENAMES: dict[int, str] = {}
+_SEEN_BY_LOOP = frozenset(
+    str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
+    for name in ("tasks", "taskgroups", "timeouts", "futures", "coroutines", "base_futures", "base_tasks")
+)
+"""asyncio's code over futures, tasks, handles and joins: the controlled loop records those."""
 _OPERATORS = frozenset(
     f"__{name}__"
-    for name in (
-        "eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str repr format "
-        "add sub mul truediv floordiv mod pow matmul lshift rshift and or xor neg pos invert abs divmod round "
-        "radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rlshift rrshift rand ror rxor int float index "
-        "iadd isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor"
-    ).split()
+    for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
+    repr format add sub mul truediv floordiv mod pow matmul lshift rshift and or xor neg pos invert abs divmod
+    round radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rlshift rrshift rand ror rxor int float index iadd
+    isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor""".split()  # noqa: SIM905
 )
 
 
@@ -107,16 +122,16 @@ def marked(filename: str) -> str:
 
 
 def is_instrumented(code: types.CodeType) -> bool:
-    return id(code.co_filename) in _FILENAMES
+    """Does this code record what it does? Or, in asyncio, touch nothing but what the loop sees for itself?"""
+    return id(code.co_filename) in _FILENAMES or code.co_filename in _SEEN_BY_LOOP
 
 
 def forget() -> None:
     """Drop what was concluded about types: the code of their methods may be another one now."""
     PLAIN.clear()
     PLAIN.update(ALWAYS_PLAIN)
-    rule.cache_clear()
-    has_unknown.cache_clear()
-    attribute.cache_clear()
+    for clear in _memories:
+        clear()
 
 
 class Rule(enum.Enum):
@@ -148,7 +163,7 @@ def is_generated(function: object) -> bool:
     return code.co_filename.endswith(("dataclasses.py", "reprlib.py")) and function.__name__ == "__repr__"
 
 
-@functools.cache
+@_remembered
 def rule(kind: type) -> Rule:
     """What using a value of this type as an operand reads."""
     found = _rule(kind)
@@ -192,7 +207,7 @@ def unknown_truth(kind: type) -> bool:
     return False
 
 
-@functools.cache
+@_remembered
 def has_unknown(kind: type, name: str) -> bool:
     """Is this special method of the type code that is not known?"""
     for owner in kind.__mro__:
@@ -201,7 +216,7 @@ def has_unknown(kind: type, name: str) -> bool:
     return False
 
 
-@functools.cache
+@_remembered
 def container_base(kind: type) -> type | None:
     """The C container that a type inherits from."""
     return next((owner for owner in kind.__mro__ if owner in CONTAINERS), None)
@@ -228,7 +243,7 @@ def is_lookup(value: object) -> bool:
     return hasattr(type(value), "__get__")
 
 
-@functools.cache
+@_remembered
 def attribute(kind: type, attr: str, writing: bool = False) -> Way:
     """What finding, or setting, an attribute of an instance runs."""
     hook = "__setattr__" if writing else "__getattribute__"
@@ -273,6 +288,11 @@ def _is_c(value: object) -> bool:
 _FUTURE_SILENT = frozenset(
     {"get_loop", "get_coro", "get_name", "set_name", "get_context", "_loop", "add_done_callback"}
 )
+
+
+def is_seen_by_loop(future: object) -> bool:
+    """A future or a task that records itself (see `futures`)."""
+    return type(future).__module__.startswith("porcini.")
 
 
 def is_silent_future_attribute(attr: str) -> bool:
@@ -336,6 +356,6 @@ def shown(key: object) -> str | None:
         return None if None in parts else f"({', '.join(map(str, parts))})"
     if isinstance(key, enum.Enum) and kind.__eq__ is object.__eq__:
         return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
-    if isinstance(key, type) or kind is types.FunctionType:
+    if isinstance(key, type | types.FunctionType):
         return f"<{key.__module__}.{key.__qualname__}>"
     return None

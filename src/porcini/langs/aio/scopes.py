@@ -1,8 +1,9 @@
 """Whose variable is a name? Which closure variables can two processes share, and which globals are ever rebound?
 
-List, set and dict comprehensions run at once, within the function around them, and capture nothing. A variable that an inner
-function, lambda or generator expression uses is shared, unless it cannot change any more once it is captured:
-a parameter that is never rebound, or a name bound once, before the first function that captures it, outside loops.
+List, set and dict comprehensions run at once, within the function around them, and capture nothing. A variable
+that an inner function, lambda or generator expression uses is shared, unless it cannot change any more once it is
+captured: a parameter that is never rebound, or a name bound once, before the first function that captures it,
+outside loops.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Scope:
         outer = parent.qualname if parent is not None else ""
         if parent is not None and is_function(parent.node) and name:
             outer += ".<locals>"
-        self.qualname = f"{outer}.{name}" if outer and name else outer or name
+        self.qualname: str = f"{outer}.{name}" if outer and name else outer or name
 
     @property
     def is_function(self) -> bool:
@@ -62,9 +63,9 @@ class Scope:
         while scope is not None:
             if isinstance(scope.node, ast.Module) or name in scope.globals:
                 return None
-            if not isinstance(scope.node, ast.ClassDef) and name not in scope.nonlocals:
-                if name in scope.bindings or name in scope.parameters:
-                    return scope
+            mine = name in scope.bindings or name in scope.parameters
+            if mine and not isinstance(scope.node, ast.ClassDef) and name not in scope.nonlocals:
+                return scope
             scope = scope.parent
         return None
 
