@@ -75,7 +75,7 @@ _users = functools.lru_cache(maxsize=4096)(_is_users)
 def modules_of(function: Function, packages: Sequence[str] = ()) -> list[ModuleType]:
     """The function's module, the user's modules that it uses, and the loaded modules of packages."""
     found: dict[str, ModuleType] = {}
-    todo = [module for near in near_functions(function) if (module := sys.modules.get(near.__module__ or ""))]
+    todo = [module for near in near_functions(function) if (module := _module_of(near)) is not None]
     todo += [module for name, module in list(sys.modules.items()) if in_packages(name, packages)]
     while todo:
         module = todo.pop()
@@ -107,6 +107,8 @@ def near_functions(*values: object) -> list[FunctionType]:
         if isinstance(value, FunctionType):
             found.append(value)
             todo += [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
+            if _module_of(value) is None:
+                todo += _defined_in(value.__globals__)
             for cell in value.__closure__ or ():
                 with contextlib.suppress(ValueError):
                     todo.append(cell.cell_contents)
@@ -132,7 +134,22 @@ def near_functions(*values: object) -> list[FunctionType]:
 
 def _of_user(cls: type) -> bool:
     module = sys.modules.get(cls.__module__)
-    return module is not None and isinstance(module, ModuleType) and _users(module)
+    return module is None or (isinstance(module, ModuleType) and _users(module))
+
+
+def _module_of(function: FunctionType) -> ModuleType | None:
+    """The module in whose namespace a function was defined; None for code that was executed elsewhere."""
+    module = sys.modules.get(function.__module__ or "")
+    return module if isinstance(module, ModuleType) and vars(module) is function.__globals__ else None
+
+
+def _defined_in(namespace: dict[str, Any]) -> list[object]:
+    return [
+        value
+        for value in list(namespace.values())
+        if (isinstance(value, FunctionType) and value.__globals__ is namespace)
+        or (isinstance(value, type) and value.__module__ == namespace.get("__name__"))
+    ]
 
 
 @contextlib.contextmanager
@@ -143,7 +160,7 @@ def instrumented(
     with contextlib.ExitStack() as stack:
         modules = modules_of(function, packages)
         names = {module.__name__ for module in modules}
-        near = [f for f in near_functions(function, tuple(args)) if f.__module__ in names]
+        near = [f for f in near_functions(function, tuple(args)) if f.__module__ in names or not _module_of(f)]
         for module in modules:
             stack.callback(hook.instrument_loaded(module))
         stack.callback(hook.instrument_functions(near))

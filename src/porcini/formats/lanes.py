@@ -113,7 +113,7 @@ def _column(lane: Lane, first: int, last: int, short: dict[str, str], lines: _Li
 
 
 class _Lines:
-    """Lines of source; the file that most of them are in need not be named, the text of the library not be shown."""
+    """Lines of source; without the name of the file that most of them are in, and the text of the library's."""
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
         files = Counter(step.path for lane in lanes for step in lane.steps if step.path)
@@ -127,11 +127,20 @@ class _Lines:
 
 
 def _short_names(locations: Iterable[str]) -> dict[str, str]:
-    """Names without where the object was created, unless that would make two of them the same."""
-    names = {location: _readable(_CREATED.sub("", location)) for location in dict.fromkeys(locations)}
-    seen: dict[str, str] = {}
-    twice = {short for location, short in names.items() if seen.setdefault(short, location) != location}
-    return {location: _readable(location) if short in twice else short for location, short in names.items()}
+    """Names without where the object was created; several objects of a kind are numbered as they come."""
+    names = list(dict.fromkeys(locations))
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        for made in _CREATED.finditer(name):
+            numbers = kinds.setdefault(name[: made.start()], [])
+            if made.group() not in numbers:
+                numbers.append(made.group())
+
+    def number(made: re.Match[str]) -> str:
+        numbers = kinds.get(made.string[: made.start()], [])
+        return f"#{numbers.index(made.group()) + 1}" if len(numbers) > 1 else ""
+
+    return {name: _readable(_CREATED.sub(number, name)) for name in names}
 
 
 def _readable(location: str) -> str:

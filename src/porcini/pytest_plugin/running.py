@@ -1,17 +1,4 @@
-"""pytest: `@pytest.mark.porcini` runs an async test in every order that can make a difference.
-
-    @pytest.mark.porcini(mode="any", max_schedules=10_000, deterministic=False, engine="optimal",
-                         allow_unknown=False, packages=(), seed=0, step_seconds=5.0, real_time=False)
-    async def test_transfer(): ...
-
-A marked test is collected as always; only how it is called is ours (`_run`), so other plugins for async tests keep
-theirs. It stops at the first failure, which is then run once more in the code as pytest loaded it: the traceback
-and the values in assertions are pytest's own. What Porcini knows is added to the report.
-
-Fixtures are made once, before the first schedule, and their values are shared by all schedules. A test that
-changes one carries something from one schedule into the next, which is an error where it is noticed: let the
-fixture return a factory, or make the object in the test.
-"""
+"""One marked test: explored or replayed, and what to say of it."""
 
 from __future__ import annotations
 
@@ -22,7 +9,7 @@ import inspect
 import io
 import shlex
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -46,9 +33,8 @@ from porcini.formats.lanes import show_lanes
 from porcini.formats.schedules import parse_schedule, show_schedule
 from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
+from porcini.pytest_plugin import MARKER, SECTION
 
-MARKER = "porcini"
-_SECTION = pytest.StashKey[str]()
 _FACTORY = (
     "fixtures are made once for all schedules: let one that the test changes return a factory, "
     "or make its object in the test"
@@ -74,73 +60,23 @@ class Wanted:
         return Guards(self.seed, self.real_time, self.step_seconds)
 
 
-# pytest's hooks -----------------------------------------------------------------------------------------------
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("porcini", "tests in every order that can make a difference")
-    group.addoption("--porcini-replay", metavar="SCHEDULE", help="run marked tests under this schedule only")
-    group.addoption("--porcini-max", metavar="N", type=int, help="at most so many schedules for each marked test")
-    group.addoption(
-        "--porcini-seed", metavar="N", type=int, help="seed for `random`, and for engines random and pct"
-    )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    options = ", ".join(field.name for field in fields(Wanted))
-    config.addinivalue_line(
-        "markers", f"{MARKER}({options}): run an async test in every order that can make a difference"
-    )
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER):
-            item.runtest = functools.partial(_run, item)  # type: ignore[method-assign]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    text = item.stash.get(_SECTION, None)
-    if text is not None and report.when == "call" and report.failed:
-        add: Any = getattr(report.longrepr, "addsection", None)
-        if add is not None:
-            add("porcini", text, "-")
-        else:
-            report.sections.append(("porcini", text))
-    return report
-
-
 # One test -----------------------------------------------------------------------------------------------------
 
 
-def _hidden(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-    """Where the test itself raised, our own frames are noise."""
-    return not isinstance(excinfo.value, pytest.fail.Exception)
-
-
-def _run(item: pytest.Function) -> None:
-    """Explore a marked test, in place of calling it."""
-    __tracebackhide__ = _hidden
-    problem: BaseException | None
+def problem_of(item: pytest.Function) -> BaseException | None:
+    """What to raise for a marked test, if anything."""
     try:
-        problem = _Test(item, _wanted(item)).problem()
+        return MarkedTest(item, wanted_by(item)).problem()
     except InputError as error:
         hint = f"\n{_FACTORY}" if isinstance(error, Unsteady) and item._fixtureinfo.argnames else ""
-        problem = _failed(f"{error}{hint}")
-    if problem is not None:
-        raise problem
+        return failed(f"{error}{hint}")
 
 
-def _failed(message: str) -> BaseException:
+def failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
 
 
-def _wanted(item: pytest.Function) -> Wanted:
+def wanted_by(item: pytest.Function) -> Wanted:
     """The options of the nearest marker, with those of the command line above them."""
     marker = item.get_closest_marker(MARKER)
     assert marker is not None
@@ -164,7 +100,7 @@ def _wanted(item: pytest.Function) -> Wanted:
     return wanted
 
 
-class _Test:
+class MarkedTest:
     """A marked test with its arguments."""
 
     def __init__(self, item: pytest.Function, wanted: Wanted) -> None:
@@ -211,7 +147,7 @@ class _Test:
             return self._explained(found)
         self.stored.forget()
         if found.limit is not None and not wanted.allow_unknown:
-            return _failed(
+            return failed(
                 f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
                 "max_schedules or --porcini-max lets it go on; allow_unknown=True lets it pass."
             )
@@ -254,18 +190,18 @@ class _Test:
         run, wanted = found.run, self.wanted
         assert run is not None
         if run.kind == "deadlock":
-            problem, what = _failed(_deadlock(run)), "deadlock"
+            problem, what = failed(_deadlock(run)), "deadlock"
         elif run.kind == "terminated":
             assert found.other is not None
             what = ending(run)
-            problem = _failed(f"The order matters: it {what}, or {ending(found.other)}")
+            problem = failed(f"The order matters: it {what}, or {ending(found.other)}")
         else:
             happened = raised(
                 self.test, run.schedule, mode=wanted.mode, packages=wanted.packages, guards=wanted.guards
             )
-            problem = happened or _failed(ending(run))
+            problem = happened or failed(ending(run))
             what = _what(happened) if happened else ending(run)
-        self.item.stash[_SECTION] = self._section(found, what)
+        self.item.stash[SECTION] = self._section(found, what)
         return problem
 
     def _section(self, found: _Found, what: str) -> str:
