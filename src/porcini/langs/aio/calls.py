@@ -22,6 +22,7 @@ import random
 import struct
 import types
 from collections import deque
+from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import Any
 
@@ -30,7 +31,10 @@ from porcini.langs.aio import operations as op
 from porcini.langs.aio.containers import Model
 from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE
 
-_CALLABLE = frozenset({types.FunctionType, types.MethodType, functools.partial})
+_CALLABLE = frozenset(
+    {types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial}
+    | {types.MethodDescriptorType, types.WrapperDescriptorType}
+)
 _SILENT = frozenset(
     """math cmath operator _operator itertools json json.encoder json.decoder _json re _sre time random _random
     datetime _datetime _pydatetime decimal _decimal _pydecimal fractions enum typing types inspect abc _abc string
@@ -47,7 +51,7 @@ _PURE = frozenset(
 """Modules whose objects do not change."""
 _HASHES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md5", "_sha256", "_sha512"})
 _FRAMES = frozenset(
-    {"locals", "super", "breakpoint", "__import__", "dir", "print", "isinstance", "issubclass", "callable", "id"}
+    {"locals", "super", "breakpoint", "__import__", "dir", "print", "isinstance", "issubclass", "callable"}
 )
 """Builtins that look at the frame that calls them, or at nothing that changes."""
 _SILENT_CLASSES = (ContextVar, Context, asyncio.AbstractEventLoop, asyncio.Handle)
@@ -72,7 +76,7 @@ _GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 def _making(function: Any) -> Any:
     """A generator function: its result is new."""
-    return lambda *args, **kwargs: op.new(function(*args, **kwargs))
+    return lambda *args, **kwargs: op.generator(function(*args, **kwargs))
 
 
 def later(function: Any, number: int) -> Any:
@@ -144,7 +148,7 @@ def _argument(value: Any, number: int) -> Any:
     """What a known function may do with an argument: read all of it, iterate over it, call it."""
     kind = type(value)
     if kind in _CALLABLE:
-        call(value, number)
+        _called_back(value, number)
     elif kind is types.GeneratorType or op.is_c_iterator(kind):
         op.iterate(value, number)
         return op.watched(value, number)
@@ -155,12 +159,32 @@ def _argument(value: Any, number: int) -> Any:
     return value
 
 
+def _called_back(function: Any, number: int) -> None:
+    """A function that known C code will call, with arguments that cannot be seen."""
+    kind = type(function)
+    if kind in (types.MethodDescriptorType, types.WrapperDescriptorType):
+        if function.__objclass__ in _CHANGEABLE and function.__name__ not in containers.LOOKING:
+            op.unknown(_name(function), number)
+        return
+    receiver = getattr(function, "__self__", None)
+    in_c = kind is types.BuiltinFunctionType or kind is types.MethodWrapperType
+    if in_c and rules.container_base(type(receiver)) is not None:
+        op.operand(receiver, number)
+        if function.__name__ not in containers.LOOKING:
+            op.write_all(receiver, number)
+    else:
+        call(function, number)
+
+
+_CHANGEABLE = frozenset((list, dict, set, deque, bytearray))
+
+
 def _modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
     def modelled(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
             if type(value) in _CALLABLE:
-                call(value, number)
+                _called_back(value, number)
         model(*bound, number, *args, **kwargs)
         return function(*args, **kwargs)
 
@@ -174,8 +198,9 @@ def _builtin(function: Any, number: int) -> Any:
     name = function.__name__
     if function.__module__ == "builtins" and name in _FRAMES:
         return function
-    if function is iter:
-        return _iter(function, number)
+    making = _MAKERS.get(function)
+    if making is not None:
+        return making(function, number)
     model = _BUILTINS.get(function)
     if model is not None:
         return _modelling(model, function, number)
@@ -272,8 +297,6 @@ def _vars(number: int, *args: Any) -> None:
 
 def _next(number: int, iterator: Any, *default: Any) -> None:
     op.iterate(iterator, number)
-    if type(iterator) is types.GeneratorType:
-        op.log((iterator, number, WRITE, STATE))
 
 
 def _iter(function: Any, number: int) -> Any:
@@ -291,11 +314,28 @@ def _iter(function: Any, number: int) -> Any:
     return made
 
 
-def _async_next(number: int, obj: Any, *default: Any) -> None:
-    kind = type(obj)
-    known = rules.is_instrumented(obj.ag_code) if kind is types.AsyncGeneratorType else False
-    if not known and rules.has_unknown(kind, "__anext__"):
-        op.unknown(f"{kind.__qualname__}.__anext__", number)
+def _async_next(function: Any, number: int) -> Any:
+    def made(obj: Any, *default: Any) -> Any:
+        __tracebackhide__ = True
+        result = function(obj, *default)
+        if isinstance(obj, types.AsyncGeneratorType):
+            return op.framed(result, obj, number)
+        if rules.has_unknown(type(obj), "__anext__"):
+            op.unknown(f"{type(obj).__qualname__}.__anext__", number)
+        return result
+
+    return made
+
+
+def _identity(function: Any, number: int) -> Any:
+    """`id` gives another number in each run; what is found by it cannot be named."""
+
+    def identity(obj: Any) -> int:
+        found = id(obj)
+        rules.IDENTITIES.add(found)
+        return found
+
+    return identity
 
 
 def _shape(number: int, obj: Any) -> None:
@@ -330,7 +370,6 @@ _MUTATING_OPERATORS = (
 _BUILTINS: dict[Any, Model] = {
     len: _shape,
     next: _next,
-    anext: _async_next,
     getattr: _get,
     hasattr: _get,
     setattr: _set,
@@ -341,6 +380,7 @@ _BUILTINS: dict[Any, Model] = {
     **{getattr(operator, n): _opaque(f"operator.{n}") for n in _MUTATING_OPERATORS},
     struct.pack_into: _opaque("struct.pack_into"),
 }
+_MAKERS: dict[Any, Callable[[Any, int], Any]] = {iter: _iter, anext: _async_next, id: _identity}
 _PYTHON: dict[Any, Model] = {functools.update_wrapper: _opaque("functools.update_wrapper")}
 _NEWLY = frozenset({sorted, heapq.nlargest, heapq.nsmallest})
 _READING = frozenset(
@@ -497,7 +537,7 @@ def _lazy_class(cls: type, number: int) -> Any:
         given = [*args, *kwargs.values()]
         functions = [value for value in given if callable(value) and not hasattr(type(value), "__iter__")]
         for value in functions:
-            call(value, number)
+            _called_back(value, number) if type(value) in _CALLABLE else call(value, number)
         sources = [value for value in given if hasattr(type(value), "__iter__")]
         for value in sources:
             op.iterate(value, number)
@@ -519,9 +559,10 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     kind = type(receiver)
     if kind in rules.PLAIN and kind in rules.ALWAYS_PLAIN and kind not in (types.FunctionType, type):
         if kind is types.GeneratorType:
-            op.iterate(receiver, number)
-            op.log((receiver, number, WRITE, STATE))
+            op.frame(receiver, number)
             return function
+        if kind is types.AsyncGeneratorType:
+            return lambda *args: op.framed(function(*args), receiver, number)
         if kind is types.CoroutineType:
             if name in ("send", "throw"):
                 op.awaited(receiver, number)

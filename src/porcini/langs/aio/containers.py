@@ -120,6 +120,12 @@ def copying(obj: Any, number: int) -> None:
     """`copy`: the result is new."""
 
 
+_LOOKS = ("getitem", "contains", "len", "eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "iter")
+LOOKING = frozenset(
+    {"get", "count", "index", "keys", "values", "items", "copy", "isdisjoint", "issubset", "union"}
+    | {f"__{name}__" for name in _LOOKS}
+)
+"""Methods that change nothing."""
 WITHOUT_ARGUMENTS = (_append, _whole, _length)
 """Models that need no arguments, and can log at once."""
 _READING = "eq ne lt le gt ge add mul rmul or and sub xor repr str hash sizeof format".split()  # noqa: SIM905

@@ -59,13 +59,18 @@ _WORKING: dict[str, Any] = {
     "@iterate": op.iterate,
     "@unpack": op.unpack,
     "@lazily": op.lazily,
+    "@lazily_unpack": op.lazily_unpack,
+    "@delegated": op.delegated,
+    "@generator": op.generator,
+    "@pair": op.pair,
     "@awaited": op.awaited,
     "@async_iterate": op.async_iterate,
     "@managed": op.managed,
     "@async_managed": op.async_managed,
     "@call": calls.call,
     "@later": calls.later,
-    **{f"@{name}": function for name, function in op.IN_PLACE.items()},
+    **{f"@{name}": function for name, function in op.BINARY.items()},
+    **{f"@i{name}": function for name, function in op.IN_PLACE.items()},
 }
 
 
@@ -84,9 +89,11 @@ _IDLE: dict[str, Any] = {
     "@update_key": lambda obj, key, number: key,
     "@both": lambda obj, key, number: (obj, key),
     "@changed": lambda obj, value, number: (obj, value),
+    "@pair": lambda left, right, number: (left, right),
     "@getitem": operator.getitem,
     "@token": lambda: None,
-    **{f"@{name}": function for name, function in op.IN_PLACE.items()},
+    **{f"@{name}": function for name, function in op.BINARY.items()},
+    **{f"@i{name}": function for name, function in op.IN_PLACE.items()},
 }
 
 _globals: dict[int, dict[str, Any]] = {}

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import enum
 import operator
-import sys
 import types
+import weakref
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import Any
 
 from porcini.langs.aio import rules
@@ -27,6 +28,7 @@ from porcini.langs.aio.recorder import (
     SHAPE,
     STATE,
     WRITE,
+    ModuleToken,
     Token,
 )
 from porcini.langs.aio.rules import PLAIN, Rule
@@ -182,9 +184,8 @@ def item(obj: Any, key: object, number: int) -> Any:
     """Before `obj[key]` is read; gives back the object."""
     kind = type(obj)
     if kind is dict:
-        text = repr(key) if type(key) is str or type(key) is int else None
-        if text is not None:
-            log((obj, number, READ, (f"[{text}]", BASE)))
+        if type(key) is str:
+            log((obj, number, READ, (f"[{key!r}]", BASE)))
         else:
             has_key(obj, key, number)
     elif kind is list:
@@ -382,6 +383,11 @@ def in_place(obj: Any, number: int) -> Any:
     return obj
 
 
+def pair(left: Any, right: Any, number: int) -> tuple[Any, Any]:
+    """Both operands, where one of them was suspended."""
+    return operand(left, number), operand(right, number)
+
+
 def changed(obj: Any, value: Any, number: int) -> tuple[Any, Any]:
     """`o.a += v`, between the load and the operation."""
     return in_place(obj, number), value
@@ -422,6 +428,27 @@ def token() -> Token:
     made = Token()
     CREATED.append(made)
     return made
+
+
+_FRAMES: dict[int, tuple[weakref.ref[Any], Token]] = {}
+_UNKNOWN_FRAME = ModuleToken("?generator")
+
+
+def generator(obj: Any) -> Any:
+    """A new generator. A token stands for its frame: who holds the generator keeps its `finally` from running."""
+    key, made = id(obj), token()
+    _FRAMES[key] = weakref.ref(obj, lambda _: _FRAMES.pop(key, None)), made
+    return obj
+
+
+def frame(obj: Any, number: int) -> None:
+    """A generator goes on: its variables are changed."""
+    code = getattr(obj, "gi_code", None) or obj.ag_code
+    if rules.is_instrumented(code):
+        found = _FRAMES.get(id(obj))
+        log((found[1] if found is not None else _UNKNOWN_FRAME, number, WRITE, STATE))
+    else:
+        unknown(f"generator {code.co_qualname}", number)
 
 
 def matched(obj: Any, number: int, attributes: tuple[str, ...]) -> Any:
@@ -479,7 +506,7 @@ def copied(obj: Any, number: int, seen: set[int]) -> None:
 
 def derive(view: Any, sources: tuple[object, ...], deep: bool = False) -> Any:
     """A view or an iterator that was made just now, and what it will read."""
-    DERIVED[id(view)] = (view, sources, deep)
+    DERIVED[id(view)] = (sources, deep)
     CREATED.append(view)
     return view
 
@@ -491,9 +518,9 @@ def read_sources(view: Any, number: int) -> None:
         if type(view) in _VIEWS:
             unknown(f"{type(view).__name__} of unknown origin", number)
         return
-    for source in found[1]:
+    for source in found[0]:
         iterate(source, number)
-        if found[2] and rules.container_base(type(source)) is not None:
+        if found[1] and rules.container_base(type(source)) is not None:
             operand(source, number)
 
 
@@ -520,10 +547,7 @@ def iterate(obj: Any, number: int) -> Any:
     elif kind is tuple or kind is str or kind is range:
         return obj
     elif kind is types.GeneratorType:
-        if not rules.is_instrumented(obj.gi_code):
-            unknown(f"generator {obj.gi_code.co_qualname}", number)
-        elif sys.getrefcount(obj) > 3:
-            log((obj, number, WRITE, STATE))
+        frame(obj, number)
     elif kind in PLAIN and not isinstance(obj, type):
         return obj
     else:
@@ -562,7 +586,7 @@ def unpack(obj: Any, number: int) -> Any:
             if type(value) in (list, set, dict, deque):
                 read_all(value, number)
     elif isinstance(obj, dict | map | filter | zip | enumerate) or type(obj) in _VIEWS:
-        for source in DERIVED.get(id(obj), (None, (obj,), False))[1]:
+        for source in DERIVED.get(id(obj), ((obj,), False))[0]:
             for value in (
                 dict.values(source) if isinstance(source, dict) else source if type(source) is list else ()
             ):
@@ -570,31 +594,37 @@ def unpack(obj: Any, number: int) -> Any:
     return obj
 
 
-def lazily(obj: Any, number: int) -> Any:
+def lazily(obj: Any, number: int, unpacks: bool = False) -> Any:
     """As `iterate`, for a loop that is suspended in between: each step of it reads again."""
     kind = type(obj)
-    if (
-        kind is tuple
-        or kind is str
-        or kind is range
-        or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code))
-    ):
-        return iterate(obj, number)
-    if kind in PLAIN and not isinstance(obj, type):
+    if kind is str or kind is range or (kind is tuple and not unpacks):
+        return obj
+    if kind in PLAIN and not isinstance(obj, type) and kind is not types.GeneratorType:
         return obj
     in_c = rules.container_base(kind) is not None or kind in _VIEWS or is_c_iterator(kind)
-    if not in_c and not rules.has_unknown(kind, "__iter__"):
-        return obj
-    return _again(iter(obj), obj, number)
+    known = not in_c and kind is not types.GeneratorType and not rules.has_unknown(kind, "__iter__")
+    return obj if known and not unpacks else _again(iter(obj), obj, number, unpacks)
 
 
-def _again(iterator: Iterator[Any], obj: Any, number: int) -> Iterator[Any]:
+def lazily_unpack(obj: Any, number: int) -> Any:
+    """As `unpack`, for a loop that is suspended in between."""
+    return lazily(obj, number, unpacks=True)
+
+
+def delegated(obj: Any, number: int) -> Any:
+    """`yield from` this: a generator gets what is sent, so it is given back as it is."""
+    return iterate(obj, number) if type(obj) is types.GeneratorType else lazily(obj, number)
+
+
+def _again(iterator: Iterator[Any], obj: Any, number: int, unpacks: bool) -> Iterator[Any]:
     while True:
         iterate(obj, number)
         try:
             value = next(iterator)
         except StopIteration:
             return
+        if unpacks:
+            iterate(value, number)
         yield value
 
 
@@ -607,41 +637,33 @@ def awaited(obj: Any, number: int) -> Any:
     if kind is types.CoroutineType:
         if rules.is_instrumented(obj.cr_code):
             return obj
-        return _Opaque(obj, obj.cr_code.co_qualname, number)
+        return Noted(obj, partial(unknown, obj.cr_code.co_qualname, number))
     if isinstance(obj, asyncio.Future):
         if not rules.is_seen_by_loop(obj):
             log((obj, number, READ, STATE))
         return obj
-    if kind is types.GeneratorType and rules.is_instrumented(obj.gi_code):
+    if kind is Noted or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
         return obj
     if rules.has_unknown(kind, "__await__") or not hasattr(kind, "__await__"):
-        hidden = getattr(obj, "ag_code", None) or getattr(getattr(obj, "gen", None), "ag_code", None)
-        if hidden is None and kind.__name__ in _KNOWN_AWAITABLES:
-            return obj
-        return _Opaque(obj, f"{kind.__module__}.{kind.__qualname__}", number)
+        return Noted(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
 
-_KNOWN_AWAITABLES = frozenset({"async_generator_asend", "async_generator_athrow", "anext_awaitable"})
+class Noted:
+    """Awaits something, and notes each time that it goes on."""
 
+    __slots__ = ("_inner", "_note")
 
-class _Opaque:
-    """Awaits something that is not known: every step in which it runs is opaque."""
-
-    __slots__ = ("_inner", "_name", "_number")
-
-    def __init__(self, inner: Any, name: str, number: int) -> None:
-        self._inner, self._name, self._number = inner, name, number
+    def __init__(self, inner: Any, note: Callable[[], None]) -> None:
+        self._inner, self._note = inner, note
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        unknown(self._name, self._number)
+        self._note()
         inner = self._inner
-        if not hasattr(inner, "send"):
-            inner = inner.__await__()
-        return _resumed(inner, self._name, self._number)
+        return _resumed(inner if hasattr(inner, "send") else inner.__await__(), self._note)
 
 
-def _resumed(inner: Any, name: str, number: int) -> Generator[Any, Any, Any]:
+def _resumed(inner: Any, note: Callable[[], None]) -> Generator[Any, Any, Any]:
     """`yield from inner`, saying each time that it goes on."""
     try:
         waits = inner.send(None) if hasattr(inner, "send") else next(inner)
@@ -649,43 +671,46 @@ def _resumed(inner: Any, name: str, number: int) -> Generator[Any, Any, Any]:
             try:
                 sent = yield waits
             except GeneratorExit:
-                unknown(name, number)
+                note()
                 inner.close()
                 raise
             except BaseException as error:
-                unknown(name, number)
+                note()
                 waits = inner.throw(error)
             else:
-                unknown(name, number)
+                note()
                 waits = inner.send(sent) if hasattr(inner, "send") else next(inner)
     except StopIteration as end:
         return end.value
 
 
+def framed(awaitable: Any, agen: Any, number: int) -> Noted:
+    """`anext` of an asynchronous generator, and the like: its frame runs in each step until it answers."""
+    note = partial(frame, agen, number)
+    note()
+    return Noted(awaitable, note)
+
+
 def async_iterate(obj: Any, number: int) -> Any:
     """`async for` over this."""
     if isinstance(obj, types.AsyncGeneratorType):
-        return (
-            obj if rules.is_instrumented(obj.ag_code) else _OpaqueIteration(obj, obj.ag_code.co_qualname, number)
-        )
+        return _Iteration(obj, partial(frame, obj, number))
     kind = type(obj)
-    if rules.has_unknown(kind, "__aiter__") or (
-        hasattr(kind, "__anext__") and rules.has_unknown(kind, "__anext__")
-    ):
-        return _OpaqueIteration(obj, f"{kind.__module__}.{kind.__qualname__}", number)
+    if rules.has_unknown(kind, "__aiter__") or rules.has_unknown(kind, "__anext__"):
+        return _Iteration(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
 
-class _OpaqueIteration:
-    def __init__(self, inner: Any, name: str, number: int) -> None:
-        self._inner, self._name, self._number = inner.__aiter__(), name, number
+class _Iteration:
+    def __init__(self, inner: Any, note: Callable[[], None]) -> None:
+        self._inner, self._note = inner.__aiter__(), note
 
-    def __aiter__(self) -> _OpaqueIteration:
+    def __aiter__(self) -> _Iteration:
         return self
 
-    def __anext__(self) -> _Opaque:
-        unknown(self._name, self._number)
-        return _Opaque(self._inner.__anext__(), self._name, self._number)
+    def __anext__(self) -> Noted:
+        self._note()
+        return Noted(self._inner.__anext__(), self._note)
 
 
 _SILENT_MANAGERS = frozenset({"contextlib", "_pytest.recwarn", "_pytest.raises", "_pytest.python_api", "warnings"})
@@ -735,15 +760,36 @@ class _OpaqueAsyncManager:
         self._inner, self._name, self._number = inner, name, number
         self._leave = type(inner).__aexit__
 
-    def __aenter__(self) -> _Opaque:
+    def __aenter__(self) -> Noted:
         unknown(self._name, self._number)
-        return _Opaque(type(self._inner).__aenter__(self._inner), self._name, self._number)
+        return Noted(type(self._inner).__aenter__(self._inner), partial(unknown, self._name, self._number))
 
-    def __aexit__(self, *error: Any) -> _Opaque:
+    def __aexit__(self, *error: Any) -> Noted:
         unknown(self._name, self._number)
-        return _Opaque(self._leave(self._inner, *error), self._name, self._number)
+        return Noted(self._leave(self._inner, *error), partial(unknown, self._name, self._number))
 
 
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "MatMult": operator.matmul,
+    "Div": operator.truediv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+    "BitAnd": operator.and_,
+    "FloorDiv": operator.floordiv,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.iadd,
     "Sub": operator.isub,

@@ -49,9 +49,9 @@ STATE = (".state",)
 
 LOG: deque[tuple[Any, ...]] = deque(maxlen=LIMIT)
 CREATED: list[object] = []
-DERIVED: dict[int, tuple[object, tuple[object, ...], bool]] = {}
-"""Views and iterators that read something else whenever they are used: the object itself, what it reads, and
-whether it looks into the items."""
+IDENTITIES: set[int] = rules.IDENTITIES
+DERIVED: dict[int, tuple[tuple[object, ...], bool]] = {}
+"""Views and iterators that read something else whenever they are used: what, and whether they look into items."""
 
 
 class Token:
@@ -120,7 +120,7 @@ class Recorder:
         self._learnt: dict[int, Named] = {}
         self._kept_always: list[object] = []
         self._names: dict[int, Named] = {}
-        self._kept: list[object] = []
+        self._kept: dict[int, object] = {}
         self._by_type: dict[type, Named] = {}
         self._known: dict[Hashable, Named] = {}
         self._class_data: dict[type, frozenset[str]] = {}
@@ -136,8 +136,9 @@ class Recorder:
     def start_run(self) -> None:
         """Forget the objects of the run before; names of what was learnt stay."""
         self._names = dict(self._learnt)
-        self._kept = []
+        self._kept = {}
         DERIVED.clear()
+        IDENTITIES.clear()
         self._clear()
         if len(self._known) > KNOWN:
             self._known.clear()
@@ -155,10 +156,12 @@ class Recorder:
         """What the step read and wrote; its new objects get their names."""
         if self._pending is not None:
             self._settle()
-        if LOG:
-            self.drain()
-        if CREATED:
-            self._christen()
+        while LOG or CREATED:
+            if LOG:
+                self.drain()
+            if CREATED:
+                self._christen()
+            self._sweep()
         if not self._reads and not self._writes and not self._opaque:
             return EMPTY
         return Footprint(frozenset(self._reads), frozenset(self._writes), self._opaque)
@@ -193,7 +196,7 @@ class Recorder:
     def name(self, obj: object, name: str) -> None:
         """Give an object of this run a name of its own, which must be the same in every schedule: a task, say."""
         self._names[id(obj)] = self._entry(name, name)
-        self._kept.append(obj)
+        self._kept[id(obj)] = obj
 
     # Names ----------------------------------------------------------------------------------------------------
 
@@ -235,9 +238,6 @@ class Recorder:
             if sys.getrefcount(obj) <= 2:
                 DERIVED.pop(id(obj), None)
                 continue
-            if id(obj) in DERIVED and sys.getrefcount(obj) <= 3:
-                del DERIVED[id(obj)]
-                continue
             if id(obj) not in self._names:
                 kind, number = type(obj), len(CREATED)
                 key = (process, index, number, kind)
@@ -245,7 +245,23 @@ class Recorder:
                 if found is None:
                     found = self._known[key] = Named(f"{kind.__qualname__}<{process}#{index}/{number}>")
                 self._names[id(obj)] = found
-                self._kept.append(obj)
+                self._kept[id(obj)] = obj
+
+    def _sweep(self) -> None:
+        """Let go of objects that only we hold, so that they die in the step that dropped them.
+
+        Their finalisers belong to the step, and log what they do.
+        """
+        kept, names, found = self._kept, self._names, True
+        while found:
+            found = False
+            for key in list(kept):
+                obj: object = kept[key]
+                if sys.getrefcount(obj) <= 3:  # `kept`, `obj` and the argument
+                    del kept[key], names[key]
+                    DERIVED.pop(key, None)
+                    found = True
+                obj = None
 
     def learn(self, *roots: ModuleType | Callable[..., object]) -> None:
         """Name what hangs off modules and functions now, before the exploration, by the path that leads there."""

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind, site
 
-_NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "id", "type", "range", "print", "locals"})
+_NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "type", "range", "print", "locals"})
 _PLAIN_VALUES = (ast.Constant, ast.JoinedStr, ast.Compare, ast.Lambda)
 
 
@@ -208,7 +208,8 @@ class _Rewriter(ast.NodeTransformer):
         """What a loop, an unpacking or a star goes over."""
         if isinstance(node, ast.Tuple | ast.Constant) or (isinstance(node, ast.List) and not lazily):
             return self._display(node)
-        function = "@lazily" if lazily else "@unpack" if isinstance(target, ast.Tuple | ast.List) else "@iterate"
+        unpacks = isinstance(target, ast.Tuple | ast.List)
+        function = ("@lazily_unpack" if unpacks else "@lazily") if lazily else "@unpack" if unpacks else "@iterate"
         return ast.copy_location(_call(function, self.visit(node), self._site(Kind.READ, "", node)), node)
 
     def _display(self, node: ast.expr) -> ast.expr:
@@ -285,7 +286,8 @@ class _Rewriter(ast.NodeTransformer):
         else:
             node.elt = self.visit(node.elt)
         self.scope = outer
-        return ast.copy_location(_call("@new", node), node) if self.live else node
+        made = "@generator" if isinstance(node, ast.GeneratorExp) else "@new"
+        return ast.copy_location(_call(made, node), node) if self.live else node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -378,6 +380,8 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self._operand(node.value)
         else:
             assert isinstance(target, ast.Subscript)
+            if suspends(node.value):
+                return self._subscript_in_place(node, target)
             changed = self._subscript(target, "update")
             assert isinstance(changed, ast.Subscript)
             node.target = changed
@@ -400,11 +404,25 @@ class _Rewriter(ast.NodeTransformer):
         value = self._operand(node.value)
         number = self._site(Kind.UPDATE, "", node)
         change = _call(
-            f"@{type(node.op).__name__}", ast.Starred(_call("@changed", loaded, value, number), ast.Load())
+            f"@i{type(node.op).__name__}", ast.Starred(_call("@changed", loaded, value, number), ast.Load())
         )
         held = self._logged(_name(kept), self._site(Kind.WRITE, name, target), "@at")
         store = ast.Assign([ast.Attribute(held, target.attr, ast.Store())], change)
         return [ast.copy_location(hold, node), ast.copy_location(store, node)]
+
+    def _subscript_in_place(self, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
+        """`o[k] += await f()`: read in one step, written in another."""
+        kept, key = self._temporary(), self._temporary()
+        holds: list[ast.stmt] = [
+            ast.Assign([_name(kept, ast.Store())], self.visit(target.value)),
+            ast.Assign([_name(key, ast.Store())], self.visit(target.slice)),
+        ]
+        number = self._site(Kind.UPDATE, "", node)
+        loaded = ast.Subscript(_call("@item", _name(kept), _name(key), number), _name(key), ast.Load())
+        operands = _call("@changed", loaded, self.visit(node.value), number)
+        change = _call(f"@i{type(node.op).__name__}", ast.Starred(operands, ast.Load()))
+        stored = ast.Subscript(_call("@set_item", _name(kept), _name(key), number), _name(key), ast.Store())
+        return [ast.copy_location(part, node) for part in (*holds, ast.Assign([stored], change))]
 
     def visit_Delete(self, node: ast.Delete) -> ast.AST:
         node.targets = [self.visit(target) for target in node.targets]
@@ -621,8 +639,15 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if not self.live:
             return self.generic_visit(node)
+        if suspends(node.right):
+            return self._suspended(node, node.left, node.op, node.right)
         node.left, node.right = self._operand(node.left), self._operand(node.right)
         return node
+
+    def _suspended(self, node: ast.expr, left: ast.expr, operator: ast.AST, right: ast.expr) -> ast.expr:
+        """`left + await f()`: both are read when the operator runs, in the step in which f has answered."""
+        operands = _call("@pair", self.visit(left), self.visit(right), self._site(Kind.VALUE, "", node))
+        return ast.copy_location(_call(f"@{type(operator).__name__}", ast.Starred(operands, ast.Load())), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if not self.live or isinstance(node.operand, ast.Constant):
@@ -647,6 +672,9 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
             return self._membership(node)
+        compared = isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+        if len(node.ops) == 1 and compared and suspends(node.comparators[0]):
+            return self._suspended(node, node.left, node.ops[0], node.comparators[0])
         identity = all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
         read = self.visit if identity else self._operand
         node.left = read(node.left)
@@ -693,9 +721,9 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
-        node.value = (
-            _call("@lazily", self.visit(node.value), self._site(Kind.READ, "", node)) if self.live else node.value
-        )
+        node.value = self.visit(node.value)
+        if self.live:
+            node.value = _call("@delegated", node.value, self._site(Kind.READ, "", node))
         return node
 
 

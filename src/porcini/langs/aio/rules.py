@@ -83,6 +83,9 @@ _CONTAINER_CLASSES = frozenset((*CONTAINERS, *_SCALARS, *_IMMUTABLE, object))
 WRITTEN_GLOBALS: dict[str, set[str]] = {}
 """By module, the globals that instrumented functions of it declare `global`; all other globals are constants."""
 
+IDENTITIES: set[int] = set()
+"""What `id` gave the program in this run: numbers that are others in the next run."""
+
 ABSENT = object()
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -345,7 +348,9 @@ def fields_of(obj: object) -> Iterator[tuple[str, Any]]:
 def shown(key: object) -> str | None:
     """A key as text: the same for equal keys, in every run. None for a key that has no such text."""
     kind = type(key)
-    if kind is str or kind is int or kind is bytes or key is None:
+    if kind is int:
+        return repr(key) if key not in IDENTITIES else None
+    if kind is str or kind is bytes or key is None:
         return repr(key)
     if kind is bool or (kind is float and key.is_integer()):  # type: ignore[attr-defined]
         return repr(int(key))  # type: ignore[call-overload]
