@@ -521,6 +521,27 @@ def test_counting_is_no_busy_waiting() -> None:
     assert outcomes(explored(noted(main))) == {("terminated", 4)}
 
 
+def test_busy_waiting_within_a_loop() -> None:
+    async def main() -> int:
+        ready = 0
+
+        async def sets() -> None:
+            nonlocal ready
+            for _ in range(2):
+                await asyncio.sleep(1)
+                notes.writes.add("ready")
+                ready += 1
+
+        task = asyncio.create_task(sets())
+        for wanted in range(1, 3):
+            while notes.reads.add("ready") or ready < wanted:
+                await asyncio.sleep(0)
+        await task
+        return ready
+
+    assert outcomes(explored(noted(main), max_depth=50)) == {("terminated", 2)}
+
+
 def test_watching_the_clock_makes_it_go() -> None:
     async def main() -> bool:
         loop = asyncio.get_running_loop()

@@ -134,7 +134,11 @@ class AioRun:
         if action.pid is CLOCK or action.pid == CLOCK:
             return self._advance()
         loop, recorder, pid = self.loop, self.program.recorder, action.pid
-        process = next(process for process in loop.ready if process.name.pid == pid)
+        for process in loop.ready:
+            if process.name.pid == pid:
+                break
+        else:
+            raise KeyError(pid)
         if not process.steps:
             self._arrive(process)
         with Inside(loop):
@@ -244,10 +248,10 @@ class AioRun:
     ) -> None:
         """Is a task that goes on by itself where it was before the step, which changed nothing?"""
         loop, before = self.loop, process.snapshot
-        process.snapshot = now = standing.snapshot(frames)
+        process.snapshot = now = standing.snapshot(coroutine, frames)
         if before is None or foot is None:
             return
-        if standing.unchanged(before, now) and not standing.iterates(coroutine, frames):
+        if standing.unchanged(before, now):
             if loop.mode == "any":
                 del loop.ready[process]
             joints = frozenset(loop.observed)

@@ -9,9 +9,11 @@ waiting     what a blocked task waits for, in words
 from __future__ import annotations
 
 import asyncio
+import dis
 import gc
 import re
 from collections.abc import Iterator, Sequence
+from operator import length_hint
 from pathlib import Path
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any
@@ -23,6 +25,8 @@ _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")
 _SCALARS = (int, float, bool, str, bytes, complex, type(None))
 _spots: dict[tuple[CodeType, int], Spot] = {}
 _ours: dict[CodeType, bool] = {}
+_loops: dict[CodeType, bool] = {}
+_SUSPENDED = (CoroutineType, GeneratorType, AsyncGeneratorType)
 _done = asyncio.Future.done
 _FUTURE_ITER = "FutureIter"
 
@@ -57,7 +61,7 @@ def _inside(at: Any) -> Any:
     """What a wrapper wraps: an asynchronous generator's next value, or `coroutine.__await__()`."""
     if type(at).__module__ == "builtins":
         for inner in gc.get_referents(at):
-            if type(inner) in (CoroutineType, AsyncGeneratorType, GeneratorType):
+            if type(inner) in _SUSPENDED:
                 return inner
     return None
 
@@ -98,11 +102,19 @@ def shown(frames: Sequence[FrameType]) -> Spot | None:
 Snapshot = tuple[list[tuple[CodeType, int]], list[Any]]
 
 
-def snapshot(frames: Sequence[FrameType]) -> Snapshot:
-    """Positions and local values of all frames."""
+def snapshot(coroutine: Any, frames: Sequence[FrameType]) -> Snapshot:
+    """Positions and local values of all frames, and how far their loops are."""
     values: list[Any] = []
+    at = coroutine
     for frame in frames:
         values.extend(frame.f_locals.values())
+        owner = at if type(at) in _SUSPENDED else _inside(at)
+        at = _awaited(owner)
+        if _has_loops(frame.f_code):
+            local = {id(value) for value in values}
+            for value in gc.get_referents(owner):  # what a `for` goes through is in no variable
+                if value is not at and id(value) not in local and hasattr(type(value), "__next__"):
+                    values.append(_progress(value))
     return [(frame.f_code, frame.f_lasti) for frame in frames], values
 
 
@@ -118,18 +130,19 @@ def unchanged(one: Snapshot, two: Snapshot) -> bool:
     )
 
 
-def iterates(coroutine: Any, frames: Sequence[FrameType]) -> bool:
-    """Is a loop over something under way, whose position no local variable shows?"""
-    at: Any = coroutine
-    for frame in frames:
-        local = {id(value) for value in frame.f_locals.values()}
-        owner = at if type(at) in (CoroutineType, GeneratorType, AsyncGeneratorType) else _inside(at)
-        inner = _awaited(owner)
-        for value in gc.get_referents(owner):
-            if value is not inner and id(value) not in local and hasattr(type(value), "__next__"):
-                return True
-        at = inner
-    return False
+def _has_loops(code: CodeType) -> bool:
+    known = _loops.get(code)
+    if known is None:
+        known = _loops[code] = any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
+    return known
+
+
+def _progress(iterator: Any) -> object:
+    """A text that changes when an iterator is used; where there is none, an object that equals nothing else."""
+    if type(iterator) is enumerate:
+        return str(iterator.__reduce__()[1][1])
+    left = length_hint(iterator, -1)
+    return object() if left < 0 or type(iterator).__module__ != "builtins" else str(left)
 
 
 def _awaited(owner: Any) -> Any:
