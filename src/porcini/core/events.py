@@ -75,7 +75,12 @@ class Action:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """What a process did. `spawned` are the processes that it created."""
+    """What a process did. `spawned` are the processes that it created.
+
+    `woke` are processes that could not have gone on before it: their next step comes after it, and is no race.
+    A `barrier` comes after all that happened before and before all that follows: it is opaque, and races with
+    nothing.
+    """
 
     pid: Pid
     choice: int
@@ -85,6 +90,8 @@ class Event:
     failure: Failure | None = None
     decides: frozenset[Location] = NOWHERE
     shifting: bool = False
+    woke: tuple[Pid, ...] = ()
+    barrier: bool = False
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.traces import Trace
+from porcini.core.traces import Trace, leads_to
 
 
 class Row(dict[Event, bool]):
@@ -60,7 +60,7 @@ class Dependence:
         return self.of(a)[b]
 
     def decide(self, a: Event, b: Event) -> bool:
-        return a.pid == b.pid or b.pid in a.spawned or a.pid in b.spawned or self.conflict(a, b)
+        return a.pid == b.pid or leads_to(a, b) or leads_to(b, a) or self.conflict(a, b)
 
     def conflict(self, a: Event | Action, b: Event | Action) -> bool:
         """Do two steps of different processes interfere?"""
@@ -81,6 +81,8 @@ class Execution:
     contested: list[int] = field(default_factory=list)
     _own: dict[Pid, list[int]] = field(default_factory=dict)
     _spawned_by: dict[Pid, int] = field(default_factory=dict)
+    _woken_by: dict[Pid, list[int]] = field(default_factory=dict)
+    _barriers: list[int] = field(default_factory=list)
     _writers: defaultdict[Location, list[int]] = field(default_factory=lambda: defaultdict(list))
     _readers: defaultdict[Location, list[int]] = field(default_factory=lambda: defaultdict(list))
     _opaque: list[int] = field(default_factory=list)
@@ -93,7 +95,7 @@ class Execution:
 
     def push(self, event: Event) -> None:
         position = len(self.events)
-        before = self.past_of_next(event.pid)
+        before = (1 << position) - 1 if event.barrier else self.past_of_next(event.pid)
         races: list[int] = []
         foot = event.footprint
         if event.decides and self._is_contested(event.decides, before):
@@ -112,6 +114,10 @@ class Execution:
         own.append(position)
         for pid in event.spawned:
             self._spawned_by[pid] = position
+        for pid in event.woke:
+            self._woken_by.setdefault(pid, []).append(position)
+        if event.barrier:
+            self._barriers.append(position)
         if foot.opaque:
             self._opaque.append(position)
         for location in foot.reads:
@@ -128,6 +134,10 @@ class Execution:
             self.contested.pop()
         for pid in event.spawned:
             del self._spawned_by[pid]
+        for pid in event.woke:
+            self._woken_by[pid].pop()
+        if event.barrier:
+            self._barriers.pop()
         if event.footprint.opaque:
             self._opaque.pop()
         for location in event.footprint.reads:
@@ -139,15 +149,32 @@ class Execution:
     def past_of_next(self, pid: Pid) -> int:
         """What must come before the next step of a process, whatever that is."""
         previous = self.last_of(pid)
-        return 0 if previous < 0 else self.past[previous] | 1 << previous
+        before = 0 if previous < 0 else self.past[previous] | 1 << previous
+        if self._woken_by or self._barriers:
+            before |= self._let_go_by(pid, previous, len(self.events))
+        return before
 
     def past_of_position(self, position: int) -> int:
         """The same for the process of an event, just before that event."""
         pid = self.events[position].pid
         own = self._own[pid]
         index = own.index(position)
-        previous = own[index - 1] if index else self._spawned_by.get(pid)
-        return 0 if previous is None else self.past[previous] | 1 << previous
+        previous = own[index - 1] if index else self._spawned_by.get(pid, -1)
+        before = 0 if previous < 0 else self.past[previous] | 1 << previous
+        if self._woken_by or self._barriers:
+            before |= self._let_go_by(pid, previous, position)
+        return before
+
+    def _let_go_by(self, pid: Pid, previous: int, position: int) -> int:
+        """What had to happen between two steps of a process: who woke it, and barriers with all before them."""
+        before = 0
+        for k in self._woken_by.get(pid, ()):
+            if previous < k < position:
+                before |= self.past[k] | 1 << k
+        for k in reversed(self._barriers):
+            if k < position:
+                return before | (2 << k) - 1
+        return before
 
     def _touching(self, step: Event | Action) -> list[int]:
         """Earlier events that a step may depend on directly, latest first."""

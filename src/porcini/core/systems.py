@@ -95,7 +95,8 @@ class Program(Protocol):
 
     def start(self) -> Run: ...
 
-    # A program of which processes may have several choices says so by an attribute `chooses`.
+    # A program of which processes may have several choices says so by an attribute `chooses`; one of which a step
+    # may touch other locations where it comes after other steps, so that this is known afterwards, by `discovers`.
 
 
 class StateGraph(Protocol[S]):

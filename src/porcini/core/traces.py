@@ -1,6 +1,6 @@
 """Traces, happens-before, and the Foata normal form that names a Mazurkiewicz class.
 
-Two events are dependent when they are of one process, when one spawned the other's process, or when
+Two events are dependent when they are of one process, when one spawned or woke the other's process, or when
 their footprints conflict (P0, Def. 9). A trace's class is the set of traces that swapping adjacent
 independent events gives; `normal_form` names it. P0's Def. 12 does not (erratum 1).
 
@@ -26,14 +26,14 @@ Letter = tuple[EventId, int, Label]
 NormalForm = tuple[frozenset[Letter], ...]
 
 
+def leads_to(a: Event, b: Event) -> bool:
+    """Did one event make the process of another, or let it go on?"""
+    return b.pid in a.spawned or b.pid in a.woke
+
+
 def independent(a: Event, b: Event) -> bool:
     """Syntactic independence: P0, Def. 9."""
-    return (
-        a.pid != b.pid
-        and b.pid not in a.spawned
-        and a.pid not in b.spawned
-        and not a.footprint.conflicts(b.footprint)
-    )
+    return not (a.pid == b.pid or leads_to(a, b) or leads_to(b, a) or a.footprint.conflicts(b.footprint))
 
 
 class Trace(tuple[Event, ...]):
@@ -152,6 +152,9 @@ class Foata:
         processes[pid] = chain, level
         for spawned in event.spawned:
             processes[spawned] = 0, level
+        for woken in event.woke:
+            known, before = processes.get(woken, _NEVER)
+            processes[woken] = known, max(before, level)
         if foot.reads or foot.writes:
             locations = locations.copy()
             for location in foot.reads:

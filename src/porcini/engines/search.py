@@ -82,6 +82,7 @@ class Search:
         self.nodes: list[Node] = []
         self.first_new = 0
         self.chooses = bool(getattr(program, "chooses", False))
+        self.discovers = bool(getattr(program, "discovers", False))
         self._planned: dict[Action, Event] = {}
 
     def explore(self) -> None:

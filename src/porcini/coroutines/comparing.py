@@ -1,0 +1,158 @@
+"""Why a run fails: the closest run that does not, and what the steps of both did to each other.
+
+nearest     let another process go at one step of the failing run, the last step first, until a run ends otherwise
+contested   the locations over which steps of a run race
+lane        a run step by step, with the values of some locations, by replaying it with a detailed recorder
+raised      what the main task raises under a schedule, in code that is not instrumented: its traceback, and the
+            values in its assertions, are what the test's author would see without Porcini
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from porcini.core.errors import ScheduleError
+from porcini.core.events import Event, Move, Schedule
+from porcini.core.execution import Dependence, Execution
+from porcini.core.footprints import Location
+from porcini.core.reports import Outcome
+from porcini.core.systems import Final
+from porcini.core.traces import Trace
+from porcini.coroutines.guards import Guarding, Guards
+from porcini.coroutines.session import Function, Session, modules_of
+from porcini.coroutines.steady import SteadyProgram
+from porcini.engines.replaying import follow
+from porcini.formats.lanes import Lane, LaneStep, Touch
+from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.naming import StepLabel
+from porcini.langs.aio.program import AioProgram
+from porcini.langs.aio.recorder import Access
+
+_MOST_TRIED = 400
+_MOST_STEPS = 100_000
+
+
+def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]) -> Outcome | None:
+    """A run that ends otherwise, and parts from this one as late as possible."""
+    moves, steps = list(run.schedule), 0
+    for tried, (at, move) in enumerate(_deviations(program, moves)):
+        steps += len(moves)
+        if tried == _MOST_TRIED or steps > _MOST_STEPS:
+            break
+        trace, final = _deviated(program, moves, at, move)
+        if final is not None and other(final):
+            return Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting)
+    return None
+
+
+def _deviations(program: SteadyProgram, moves: Sequence[Move]) -> Iterator[tuple[int, Move]]:
+    """Where another process could have gone, the last step first."""
+    run = program.start()
+    able: list[list[Move]] = []
+    for move in moves:
+        actions = {action.move: action for action in run.actions()}
+        able.append([other for other in actions if other != move])
+        run.step(actions[move])
+    for at in range(len(moves) - 1, -1, -1):
+        for move in able[at]:
+            yield at, move
+
+
+def _deviated(program: SteadyProgram, moves: Sequence[Move], at: int, move: Move) -> tuple[Trace, Final | None]:
+    """As before up to a step; then another process, for as long as it can; then the others in their old order."""
+    run, events = program.start(), list[Event]()
+    before, rest = list(moves[:at]), list(moves[at:])
+    while able := {action.move: action for action in run.actions()}:
+        if len(events) > 2 * len(moves) + 100:
+            return Trace(events), None
+        if len(events) < at:
+            chosen = before[len(events)]
+        elif move in able:
+            chosen = move
+        else:
+            chosen = next((m for m in rest if m in able), next(iter(able)))
+        if len(events) >= at and chosen in rest:
+            rest.remove(chosen)
+        events.append(run.step(able[chosen]))
+    return Trace(events), run.final()
+
+
+def _execution(trace: Sequence[Event]) -> Execution:
+    execution = Execution(Dependence())
+    for event in trace:
+        execution.push(event)
+    return execution
+
+
+def contested(trace: Sequence[Event]) -> set[Location]:
+    """The locations over which steps race."""
+    execution = _execution(trace)
+    found: set[Location] = set()
+    for j, event in enumerate(trace):
+        for k in execution.races[j]:
+            one, two = trace[k].footprint, event.footprint
+            found |= (one.writes & (two.reads | two.writes)) | (one.reads & two.writes)
+    return found
+
+
+def lane(opened: Session, mode: Mode, outcome: Outcome, title: str, end: str, wanted: set[Location]) -> Lane:
+    """Replay a run in a session whose recorder is detailed."""
+    run = opened.program(mode).start()
+    steps = []
+    for move in outcome.schedule:
+        action = next(action for action in run.actions() if action.move == move)
+        event = run.step(action)
+        steps.append(_step(event, opened.recorder.accesses, wanted))
+        if event.failure:
+            break
+    return Lane(title, tuple(steps), end)
+
+
+def ending(outcome: Outcome) -> str:
+    """How a run ended, in a few words."""
+    if outcome.kind == "deadlock":
+        return "deadlock"
+    value = next(iter(outcome.state.values()), "")
+    text = str(value).partition("\n")[0]
+    return f"returns {text}" if outcome.kind == "terminated" else text
+
+
+def _step(event: Event, accesses: Sequence[Access], wanted: set[Location]) -> LaneStep:
+    touches: dict[Touch, None] = {}
+    for access in accesses:
+        if access.location in wanted and not (access.location.endswith("[=]") and access.kind == "read"):
+            verb = f"{access.kind}s"
+            touches[Touch(verb, access.location, access.value, access.file, access.line)] = None
+    label = event.label
+    if not isinstance(label, StepLabel):
+        return LaneStep(event.pid, str(label), None, 0, "", tuple(touches))
+    stopped = label.stopped
+    return LaneStep(
+        event.pid,
+        label.name,
+        stopped.path if stopped else None,
+        stopped.line if stopped else 0,
+        label.end,
+        tuple(touches),
+    )
+
+
+def raised(
+    function: Function,
+    schedule: Schedule,
+    *,
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    guards: Guards | None = None,
+) -> BaseException | None:
+    """What a function raises under a schedule, with the traceback of its own code."""
+    with Guarding(guards or Guards(), modules_of(function, packages)) as guarding:
+        program = SteadyProgram(AioProgram(function, (), mode), guarding)
+        run = program.start()
+        try:
+            follow(run, schedule)
+        except ScheduleError:
+            return None
+        problem = run.problem
+        run.run.close()
+    return problem

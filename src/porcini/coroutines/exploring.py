@@ -1,0 +1,196 @@
+"""`explore` and `replay` for coroutine functions: the same reports as for every other language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from porcini.core.errors import InputError, ScheduleError
+from porcini.core.events import Schedule
+from porcini.core.reports import Counterexample, Outcome, PropertyName, Report
+from porcini.coroutines.guards import Guards
+from porcini.coroutines.session import Function, Session, check, name_of, session
+from porcini.coroutines.steady import SUSPECTS, SteadyProgram, Unsteady, run_twice
+from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, ENGINES, Options
+from porcini.engines.limits import Limits
+from porcini.engines.replaying import replay as follow_schedule
+from porcini.engines.tally import Tally, Watcher
+from porcini.formats.schedules import locate, parse_schedule
+from porcini.langs.aio.loop import Mode
+from porcini.properties.outcomes import first_violated, verdict
+from porcini.properties.shrink import in_long_turns, shrunk
+
+LANGUAGE = "asyncio"
+TAKEN = tuple(name for name in ENGINES if name not in (*BY_FORMULAS, *BY_ACTORS, "graph"))
+"""The engines that replay, and so can run real code."""
+
+_MODES = {
+    "any": "mode any: every ready task may go next, time moves when nothing is ready",
+    "fifo": "mode fifo: asyncio's own queue; only timers due at the same moment are free",
+}
+_MOST_PLACES = 5
+_MOST_READABLE = 20
+
+
+def explore(
+    function: Function,
+    *,
+    args: Sequence[object] = (),
+    engine: str = "optimal",
+    mode: Mode = "any",
+    deterministic: bool = False,
+    first: bool = False,
+    limits: Limits | None = None,
+    options: Options | None = None,
+    packages: Sequence[str] = (),
+    guards: Guards | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Run a coroutine function in every order that can make a difference: does none fail, does none deadlock?
+    With `deterministic`, does it also return the same in all of them?
+
+    `packages` are instrumented too, so that their code is no longer opaque. It goes on to the end unless `first`.
+    """
+    check(function)
+    _named("engine", engine, TAKEN)
+    _named("mode", mode, tuple(_MODES))
+    with session(function, args=args, packages=packages, guards=guards) as opened:
+        program = opened.program(mode)
+        tally = search(program, engine, wanted_of(deterministic), limits or Limits(), options, watch, first=first)
+        return report_of(opened, program, tally, engine, wanted_of(deterministic))
+
+
+def wanted_of(deterministic: bool) -> tuple[PropertyName, ...]:
+    return ("failure-free", "deadlock-free", *(("deterministic",) if deterministic else ()))
+
+
+def search(
+    program: SteadyProgram,
+    engine: str,
+    wanted: tuple[PropertyName, ...],
+    limits: Limits,
+    options: Options | None = None,
+    watch: Watcher | None = None,
+    *,
+    first: bool = False,
+) -> Tally:
+    """Check that the program is a function of its schedule, then let an engine explore it."""
+    with _steady():
+        run_twice(program)
+        tally = Tally(limits, None, watch=watch)
+        if first:
+            tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+        tally.explore(lambda tally: ENGINES[engine](program, tally, options or Options()))
+    return tally
+
+
+@contextmanager
+def _steady() -> Iterator[None]:
+    """A search follows only schedules that it has seen: one that does not fit any more is the program's doing."""
+    try:
+        yield
+    except ScheduleError as problem:
+        raise Unsteady(f"the same schedule did not do the same again: {problem.message}", hint=SUSPECTS) from None
+
+
+def report_of(
+    opened: Session, program: SteadyProgram, tally: Tally, engine: str, wanted: tuple[PropertyName, ...]
+) -> Report:
+    violation = first_violated(wanted, tally.outcomes)
+    example = confirmed(program, violation[1]) if violation else None
+    outcomes = tally.outcomes
+    readable = (*map(in_long_turns, outcomes[:_MOST_READABLE]), *outcomes[_MOST_READABLE:])
+    return Report(
+        command="explore",
+        file=name_of(opened.function),
+        language=LANGUAGE,
+        engine=engine,
+        independence="syntactic",
+        property=violation[0] if violation else ", ".join(wanted),
+        verdict=verdict(violation is not None, tally.stopped == "exhausted"),
+        stopped=tally.stopped,
+        counts=tally.counts,
+        outcomes=readable,
+        counterexample=example,
+        limit=tally.limit,
+        notes=tuple(_notes(opened, program, tally, engine, violation is not None)),
+        interrupted=tally.interrupted,
+        seconds=tally.seconds,
+    )
+
+
+def confirmed(program: SteadyProgram, example: Counterexample) -> Counterexample:
+    """The counterexample in its closest orders, if these end as they should when they are run."""
+    shorter = shrunk(example)
+    if all(_ends_so(program, run) for run in shorter.runs):
+        return shorter
+    return example
+
+
+def _ends_so(program: SteadyProgram, outcome: Outcome) -> bool:
+    try:
+        final = follow_schedule(program, outcome.schedule)[1].final()
+    except ScheduleError:
+        return False
+    return (final.kind, final.state) == (outcome.kind, outcome.state)
+
+
+def _notes(opened: Session, program: SteadyProgram, tally: Tally, engine: str, violated: bool) -> Iterator[str]:
+    yield _MODES[program.program.mode]
+    if program.opaque:
+        share = f"{program.opaque:,} of {opened.guarding.steps:,} steps were opaque and conflict with everything"
+        yield f"{share}: {'; '.join(opaque_places(opened, program))}"
+    for text, times in program.unretrieved.most_common(_MOST_PLACES):
+        yield f"an exception that nobody retrieved, in {times:,} runs: {text}"
+    if tally.stopped == "limit" and not violated and engine not in ("random", "pct"):
+        yield "`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless"
+
+
+def opaque_places(opened: Session, program: SteadyProgram) -> list[str]:
+    """What made steps opaque, the most frequent first."""
+    places = [
+        (times, f"{call.name} at {Path(call.file).name}:{call.line}, {times:,} times")
+        for call, times in opened.recorder.opaque_calls.most_common(_MOST_PLACES)
+    ]
+    places += [
+        (times, f"{spot.function} at {spot}, which is not instrumented, {times:,} times")
+        for spot, times in program.unfollowed.most_common(_MOST_PLACES)
+    ]
+    return [text for _, text in sorted(places, key=lambda place: -place[0])[:_MOST_PLACES]]
+
+
+def replay(
+    function: Function,
+    schedule: Schedule | str,
+    *,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    guards: Guards | None = None,
+) -> Report:
+    """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
+    check(function)
+    _named("mode", mode, tuple(_MODES))
+    moves = parse_schedule(schedule) if isinstance(schedule, str) else schedule
+    with session(function, args=args, packages=packages, guards=guards) as opened:
+        program, tally = opened.program(mode), Tally()
+        try:
+            trace, run = follow_schedule(program, moves)
+        except ScheduleError as problem:
+            raise locate(problem, schedule) if isinstance(schedule, str) and problem.step else problem from None
+        final = run.final()
+        tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+        tally.complete(trace, final, None)
+        tally.seconds = tally.clock.seconds
+        report = report_of(opened, program, tally, "random", ("failure-free", "deadlock-free"))
+    example = Counterexample(tally.outcomes, ()) if final.kind != "terminated" else None
+    return replace(
+        report, command="replay", property="terminates", outcomes=tally.outcomes, counterexample=example
+    )
+
+
+def _named(what: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(known)}")

@@ -1,0 +1,209 @@
+"""What real code can do that no schedule controls: look at the clock, throw dice, block, reach outside.
+
+While a `Guarding` is open and a step of a controlled loop runs:
+    time, monotonic, perf_counter     tell the loop's virtual time
+    random                            begins every run with the same seed
+    time.sleep, sockets, threads      are refused, with what to do instead
+    a step that does not end          is interrupted after `step_seconds`, in the main thread
+
+A refusal is raised where it happens, and kept in `problem`: code that catches everything does not hide it. Outside
+of steps all these do what they always do; closing the guarding puts everything back.
+"""
+
+from __future__ import annotations
+
+import linecache
+import random
+import signal
+import socket
+import sys
+import threading
+import time
+from asyncio import events
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
+
+from porcini.core.errors import InputError, Place
+from porcini.langs.aio import rules
+from porcini.langs.aio.loop import ControlledLoop
+
+EPOCH = 1_767_225_600.0
+"""What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
+
+_PORCINI = str(Path(__file__).parent.parent)
+_LIBRARY = str(Path(threading.__file__).parent)
+_FAKE = "give the code under test a fake whose methods are coroutines"
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """How the world looks to the code under test."""
+
+    seed: int = 0
+    real_time: bool = False
+    step_seconds: float = 5.0
+    """How long one step may take before it counts as one that never ends."""
+
+
+class Refused(BaseException):
+    """Raised in the middle of a step that does what cannot be controlled."""
+
+
+class Blocking(InputError):
+    """A step that blocks the loop, or that leaves what can be controlled."""
+
+
+class Guarding:
+    """Keeps watch while it is open. `problem` is what a step was refused, if any."""
+
+    def __init__(self, guards: Guards, modules: Iterable[ModuleType] = ()) -> None:
+        self.guards = guards
+        self.problem: Blocking | None = None
+        self.steps = 0
+        self.stepping = False
+        self._modules = tuple(modules)
+        self._undo: list[Callable[[], None]] = []
+        self._seen = (-1, 0)
+        self._dice = random.Random(guards.seed).getstate()
+
+    def start_run(self) -> None:
+        random.setstate(self._dice)
+        self.problem = None
+
+    def __enter__(self) -> Guarding:
+        dice = random.getstate()
+        self._undo.append(lambda: random.setstate(dice))
+        if not self.guards.real_time:
+            self._make_time_virtual()
+        for owner, names, why in (
+            (socket.socket, ("connect", "connect_ex", "bind", "listen"), f"real network traffic: {_FAKE}"),
+            (threading.Thread, ("start",), f"threads are not simulated: {_FAKE}, or call the function directly"),
+        ):
+            for name in names:
+                self._replace(owner, name, self._refusing(getattr(owner, name), f"{owner.__name__}.{name}()", why))
+        self._watch_steps()
+        return self
+
+    def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        while self._undo:
+            self._undo.pop()()
+
+    def _replace(self, owner: Any, name: str, value: object) -> None:
+        own = name in vars(owner)
+        before = getattr(owner, name)
+        setattr(owner, name, value)
+        self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
+
+    # time -----------------------------------------------------------------------------------------------------
+
+    def _make_time_virtual(self) -> None:
+        sleeping = "`await asyncio.sleep(...)` instead, or Guards(real_time=True) to let it block"
+        table: dict[Any, Any] = {
+            time.time: _virtual(time.time, EPOCH),
+            time.monotonic: _virtual(time.monotonic),
+            time.perf_counter: _virtual(time.perf_counter),
+            time.time_ns: _virtual_ns(time.time_ns, EPOCH),
+            time.monotonic_ns: _virtual_ns(time.monotonic_ns),
+            time.perf_counter_ns: _virtual_ns(time.perf_counter_ns),
+            time.sleep: self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {sleeping}"),
+        }
+        builtin = type(time.time)
+        for module in {time, *self._modules}:
+            for name, value in list(vars(module).items()):
+                if type(value) is builtin and value in table:
+                    self._replace(module, name, table[value])
+
+    # refusing -------------------------------------------------------------------------------------------------
+
+    def _refusing(self, function: Any, name: str, why: str) -> Any:
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            if not self.stepping or not isinstance(events._get_running_loop(), ControlledLoop):
+                return function(*args, **kwargs)
+            raise self._refuse(f"{name} in a step: {why}", sys._getframe(1))
+
+        return _followed(refuse)
+
+    def _refuse(self, message: str, frame: FrameType | None) -> Refused:
+        self.problem = Blocking(message, **at(*where(frame)))
+        return Refused(message)
+
+    # steps that do not end ------------------------------------------------------------------------------------
+
+    def _watch_steps(self) -> None:
+        """A timer ticks twice in the time of a step; one that is still there after two ticks took too long."""
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return
+        timer, number = signal.ITIMER_REAL, signal.SIGALRM
+        if signal.getitimer(timer)[0]:  # somebody else's
+            timer, number = signal.ITIMER_PROF, signal.SIGPROF
+        handler = signal.signal(number, self._tick)
+        signal.setitimer(timer, self.guards.step_seconds / 2, self.guards.step_seconds / 2)
+
+        def stop() -> None:
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+        self._undo.append(stop)
+
+    def _tick(self, number: int, frame: FrameType | None) -> None:
+        step, ticks = self._seen
+        self._seen = (self.steps, ticks + 1 if step == self.steps else 1)
+        if self.stepping and self._seen[1] > 2:
+            limit = f"the limit of {self.guards.step_seconds:g} s for one step (step_seconds)"
+            raise self._refuse(f"a step that does not end hit {limit}; this is where it stood", frame)
+
+
+def _virtual(real: Any, offset: float = 0.0) -> Any:
+    def now() -> float:
+        loop = events._get_running_loop()
+        return offset + loop.time() if isinstance(loop, ControlledLoop) else real()
+
+    return _followed(now)
+
+
+def _virtual_ns(real: Any, offset: float = 0.0) -> Any:
+    def now() -> int:
+        loop = events._get_running_loop()
+        return round((offset + loop.time()) * 1e9) if isinstance(loop, ControlledLoop) else real()
+
+    return _followed(now)
+
+
+def _followed(function: Any) -> Any:
+    """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
+    code: CodeType = function.__code__
+    function.__code__ = code.replace(co_filename=rules.marked(code.co_filename))
+    return function
+
+
+def users_line(frame: FrameType, line: int) -> tuple[str, int] | None:
+    """A line, unless it is Porcini's or the standard library's."""
+    path = frame.f_code.co_filename
+    if path.startswith((_PORCINI, "<frozen")) or (path.startswith(_LIBRARY) and "site-packages" not in path):
+        return None
+    return path, line
+
+
+def where(frame: FrameType | None) -> tuple[str, int]:
+    """The innermost line of the user's."""
+    first = frame
+    while frame is not None:
+        found = users_line(frame, frame.f_lineno)
+        if found is not None:
+            return found
+        frame = frame.f_back
+    return (first.f_code.co_filename, first.f_lineno) if first else ("?", 1)
+
+
+def at(path: str, line: int) -> dict[str, Any]:
+    """A line of a file as errors want it: `file`, `place` and `source`."""
+    try:
+        source = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        source = "".join(linecache.getlines(path))
+    lines = source.split("\n")
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    return {"file": path, "place": Place(line, len(text) - len(text.lstrip()) + 1), "source": source or None}

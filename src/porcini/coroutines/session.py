@@ -1,0 +1,231 @@
+"""Making a coroutine function ready to be explored: its code instrumented, its world guarded, a recorder on.
+
+modules_of      the user's modules that a function uses: its own, and what it imports outside of site-packages
+instrumented    while this is open, they run instrumented, and so do the packages asked for and asyncio
+session         that, with a recorder and guards: gives programs to explore
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import site
+import sys
+import sysconfig
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from porcini.core.errors import InputError
+from porcini.coroutines.guards import Guarding, Guards
+from porcini.coroutines.steady import SteadyProgram
+from porcini.langs.aio import hook, rules
+from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.program import AioProgram
+from porcini.langs.aio.recorder import Recorder
+
+Function = Callable[..., Any]
+
+_PLACES = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    *site.getsitepackages(),
+    site.getusersitepackages(),
+    str(Path(__file__).parent.parent),
+)
+_INSTALLED = tuple({str(Path(path).resolve()) for path in _PLACES})
+_MOST_NEAR = 10_000
+
+
+def check(function: Function) -> None:
+    """Explorable is what `async def` defines, possibly bound or with arguments given."""
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if not any(map(inspect.iscoroutinefunction, (inner, inspect.getattr_static(type(inner), "__call__", None)))):
+        name = getattr(inner, "__qualname__", None) or repr(inner)
+        raise InputError(f"`{name}` is no coroutine function", hint="define it by `async def`")
+
+
+def name_of(function: Function) -> str:
+    """`module:function`, as reports name it."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return f"{function.__module__}:{getattr(function, '__qualname__', type(function).__qualname__)}"
+
+
+# Which code ---------------------------------------------------------------------------------------------------
+
+
+def _is_users(module: ModuleType) -> bool:
+    """Is a module's file neither Python's, nor installed, nor Porcini's? A module without a file is the REPL's."""
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return module.__name__ == "__main__"
+    return not str(Path(path).resolve()).startswith(_INSTALLED)
+
+
+_users = functools.lru_cache(maxsize=4096)(_is_users)
+
+
+def modules_of(function: Function, packages: Sequence[str] = ()) -> list[ModuleType]:
+    """The function's module, the user's modules that it uses, and the loaded modules of packages."""
+    found: dict[str, ModuleType] = {}
+    todo = [module for near in near_functions(function) if (module := _module_of(near)) is not None]
+    todo += [module for name, module in list(sys.modules.items()) if in_packages(name, packages)]
+    while todo:
+        module = todo.pop()
+        if module.__name__ in found:
+            continue
+        found[module.__name__] = module
+        for value in list(vars(module).values()):
+            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            used = sys.modules.get(name) if isinstance(name, str) else None
+            if used is not None and used.__name__ not in found and isinstance(used, ModuleType) and _users(used):
+                todo.append(used)
+    return list(found.values())
+
+
+def in_packages(name: str, packages: Iterable[str]) -> bool:
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def near_functions(*values: object) -> list[FunctionType]:
+    """The functions that values lead to by closures, methods, partial calls and classes: those of local code."""
+    found: list[FunctionType] = []
+    seen: set[int] = set()
+    todo = list(values)
+    while todo and len(seen) < _MOST_NEAR:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, FunctionType):
+            found.append(value)
+            todo += [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
+            if _module_of(value) is None:
+                todo += _defined_in(value.__globals__)
+            for cell in value.__closure__ or ():
+                with contextlib.suppress(ValueError):
+                    todo.append(cell.cell_contents)
+        elif isinstance(value, MethodType):
+            todo += [value.__func__, value.__self__]
+        elif isinstance(value, functools.partial):
+            todo += [value.func, value.args, value.keywords]
+        elif isinstance(value, staticmethod | classmethod):
+            todo.append(value.__func__)
+        elif isinstance(value, property):
+            todo += [value.fget, value.fset, value.fdel]
+        elif isinstance(value, tuple | list):
+            todo += value
+        elif isinstance(value, dict):
+            todo += value.values()
+        elif isinstance(value, type):
+            if _of_user(value):
+                todo += [*vars(value).values(), *value.__bases__]
+        elif _of_user(type(value)):
+            todo.append(type(value))
+    return found
+
+
+def _of_user(cls: type) -> bool:
+    module = sys.modules.get(cls.__module__)
+    return module is None or (isinstance(module, ModuleType) and _users(module))
+
+
+def _module_of(function: FunctionType) -> ModuleType | None:
+    """The module in whose namespace a function was defined; None for code that was executed elsewhere."""
+    module = sys.modules.get(function.__module__ or "")
+    return module if isinstance(module, ModuleType) and vars(module) is function.__globals__ else None
+
+
+def _defined_in(namespace: dict[str, Any]) -> list[object]:
+    return [
+        value
+        for value in list(namespace.values())
+        if (isinstance(value, FunctionType) and value.__globals__ is namespace)
+        or (isinstance(value, type) and value.__module__ == namespace.get("__name__"))
+    ]
+
+
+@contextlib.contextmanager
+def instrumented(
+    function: Function, args: Sequence[object] = (), packages: Sequence[str] = ()
+) -> Iterator[list[ModuleType]]:
+    """While this is open, the code that a function uses runs instrumented, as far as its source is known."""
+    with contextlib.ExitStack() as stack:
+        modules = modules_of(function, packages)
+        names = {module.__name__ for module in modules}
+        near = [f for f in near_functions(function, tuple(args)) if f.__module__ in names or not _module_of(f)]
+        for module in modules:
+            stack.callback(hook.instrument_loaded(module))
+        stack.callback(hook.instrument_functions(near))
+        stack.enter_context(hook.instrumented_asyncio())
+        stack.enter_context(hook.import_hook(packages))
+        _warm_up()
+        yield modules
+
+
+def _warm_up() -> None:
+    """asyncio remembers which types are coroutines: let no run be the first to ask."""
+
+    async def nothing() -> None: ...
+
+    coroutine = nothing()
+    asyncio.iscoroutine(coroutine)
+    coroutine.close()
+
+
+# A session ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Instrumented code, guarded and recorded."""
+
+    function: Function
+    args: tuple[object, ...]
+    recorder: Recorder
+    guarding: Guarding
+
+    def program(self, mode: Mode = "any") -> SteadyProgram:
+        """The function as a program to explore."""
+        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented)
+        return SteadyProgram(program, self.guarding, self.recorder)
+
+
+@contextlib.contextmanager
+def session(
+    function: Function,
+    *,
+    args: Sequence[object] = (),
+    packages: Sequence[str] = (),
+    guards: Guards | None = None,
+    detailed: bool = False,
+) -> Iterator[Session]:
+    """Instrument, guard and record; everything is as it was when it is left."""
+    check(function)
+    recorder = Recorder(detailed)
+    with instrumented(function, args, packages) as modules, hook.recording(recorder):
+        recorder.learn(*modules, *near_functions(function), _holding(function, args))
+        with Guarding(guards or Guards(), modules) as guarding:
+            yield Session(function, tuple(args), recorder, guarding)
+
+
+def _holding(function: Function, args: Sequence[object]) -> FunctionType:
+    """A function with the arguments as its defaults, by which the recorder finds names for them."""
+    inner: Any = function
+    held = list(args)
+    while isinstance(inner, functools.partial):
+        held += [*inner.args, *inner.keywords.values()]
+        inner = inner.func
+    if isinstance(inner, MethodType):
+        held.append(inner.__self__)
+    holder = types.FunctionType((lambda: None).__code__, {}, "arguments", tuple(held))
+    holder.__module__ = getattr(inner, "__module__", "")
+    holder.__qualname__ = "arguments"
+    return holder

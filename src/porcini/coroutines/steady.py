@@ -1,0 +1,215 @@
+"""The same schedule must do the same: a program whose runs are compared with the run before, step by step.
+
+A search replays the beginning of its last run again and again, so comparing with the last run alone sees most of
+what is not a function of the schedule; `run_twice` looks at one whole run before the search. What differs is an
+error that names the step.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from porcini.core.errors import InputError
+from porcini.core.events import Action, Event
+from porcini.core.footprints import Location
+from porcini.core.systems import Final
+from porcini.coroutines.guards import Blocking, Guarding, at, users_line
+from porcini.engines.replaying import follow
+from porcini.langs.aio.naming import Spot, StepLabel
+from porcini.langs.aio.outside import NotSimulated
+from porcini.langs.aio.program import AioProgram, AioRun
+from porcini.langs.aio.recorder import Recorder
+
+SUSPECTS = (
+    "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
+    "changes), the real time, unseeded random numbers, ids, the order of a set, real I/O, threads"
+)
+_TWICE = 10_000
+_MOST_NAMED = 3
+
+
+class Unsteady(InputError):
+    """The same schedule did something else: the program depends on more than the order of its steps."""
+
+
+class SteadyProgram:
+    """A program that is guarded, and whose runs are compared with each other."""
+
+    def __init__(self, program: AioProgram, guarding: Guarding, recorder: Recorder | None = None) -> None:
+        self.program = program
+        self.guarding = guarding
+        self.recorder = recorder
+        self.last: list[Event] = []
+        self.unretrieved: Counter[str] = Counter()
+        """Exceptions that nobody looked at, and in how many runs."""
+        self.unfollowed: Counter[Spot] = Counter()
+        """Where opaque steps began of which the recorder has nothing to say: in code that is not instrumented."""
+        self.opaque = 0
+        self._noted = 0
+
+    def start(self) -> SteadyRun:
+        self.guarding.start_run()
+        return SteadyRun(self)
+
+    def saw_opaque(self, label: object) -> None:
+        self.opaque += 1
+        noted = self.recorder.opaque_calls.total() if self.recorder else 0
+        if noted == self._noted and isinstance(label, StepLabel) and label.began:
+            self.unfollowed[label.began] += 1
+        self._noted = noted
+
+
+class SteadyRun:
+    """A run that compares itself with the one before, for as long as both follow the same schedule."""
+
+    __slots__ = ("_at", "_following", "_owner", "actions", "run")
+
+    def __init__(self, owner: SteadyProgram) -> None:
+        self._owner = owner
+        self._at = 0
+        self._following = True
+        self.run: AioRun = owner.program.start()
+        self.actions = self.run.actions
+
+    def step(self, action: Action) -> Event:
+        owner, at = self._owner, self._at
+        guarding = owner.guarding
+        guarding.steps += 1
+        guarding.stepping = True
+        try:
+            event = self.run.step(action)
+        finally:
+            guarding.stepping = False
+        if guarding.problem is not None:
+            raise guarding.problem
+        if event.footprint.opaque and not event.barrier:
+            owner.saw_opaque(event.label)
+        self._at = at + 1
+        last = owner.last
+        if self._following:
+            if at < len(last) and last[at].pid == event.pid:
+                before = last[at]
+                if (
+                    before.label is not event.label
+                    or before.footprint != event.footprint
+                    or before.spawned != event.spawned
+                    or before.woke != event.woke
+                ):
+                    raise _differs(at, before, event)
+                return event
+            self._following = False
+            del last[at:]
+        last.append(event)
+        return event
+
+    def final(self) -> Final:
+        owner = self._owner
+        owner.guarding.steps += 1
+        owner.guarding.stepping = True
+        try:
+            final = self.run.final()
+        finally:
+            owner.guarding.stepping = False
+        if owner.guarding.problem is not None:
+            raise owner.guarding.problem
+        owner.unretrieved.update(self.run.unretrieved)
+        if final.kind == "error":
+            _refuse_the_outside(self.problem)
+        return final
+
+    @property
+    def problem(self) -> BaseException | None:
+        """What the main task raised."""
+        main: Any = self.run.main
+        problem: BaseException | None = main._exception
+        return problem
+
+
+def _refuse_the_outside(problem: BaseException | None) -> None:
+    """A run that wants what the loop does not simulate is no outcome of the program."""
+    if isinstance(problem, BaseExceptionGroup):
+        for inner in problem.exceptions:
+            _refuse_the_outside(inner)
+    elif isinstance(problem, NotSimulated):
+        frames = list(traceback.walk_tb(problem.__traceback__))
+        users = [where for frame, line in frames if (where := users_line(frame, line))]
+        raise Blocking(str(problem), **(at(*users[-1]) if users else {})) from problem
+
+
+def run_twice(program: SteadyProgram) -> None:
+    """Run one schedule twice, asyncio's own or nearly so, and compare."""
+    run = program.start()
+    events: list[Event] = []
+    while len(events) < _TWICE and (able := run.actions()):
+        events.append(run.step(able[0]))
+    ended = not run.actions()
+    final = run.final() if ended else None
+    shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
+    again = program.start()
+    follow(again, tuple(event.move for event in events))
+    if final is not None and events:
+        if again.actions():
+            raise _unsteady("goes on where it ended before", len(events), events[-1])
+        after = again.final()
+        if (after.kind, after.state) != (final.kind, final.state):
+            one, two = (", ".join(map(str, f.state.values())) for f in (final, after))
+            raise _unsteady(
+                f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
+            )
+    program.unretrieved.clear()
+    del shifted
+
+
+def _differs(at: int, before: Event, now: Event) -> Unsteady:
+    return _unsteady("; ".join(_what_differs(before, now)), at + 1, now)
+
+
+def _unsteady(what: str, step: int, event: Event) -> Unsteady:
+    label = event.label
+    spot = (label.began or label.stopped) if isinstance(label, StepLabel) else None
+    name = label.name if isinstance(label, StepLabel) else str(label)
+    return Unsteady(
+        "the same schedule did not do the same when it was run again: "
+        f"step {step}, of {name} ({event.pid}), {what}",
+        **(at(spot.path, spot.line) if spot else {}),
+        hint=SUSPECTS,
+    )
+
+
+def _what_differs(before: Event, now: Event) -> list[str]:
+    found = []
+    if before.label != now.label:
+        found.append(f"came to {_end(now)}, before to {_end(before)}")
+    for verb, had, has in (
+        ("reads", before.footprint.reads, now.footprint.reads),
+        ("writes", before.footprint.writes, now.footprint.writes),
+    ):
+        if has - had:
+            found.append(f"{verb} {_some(has - had)}, which it did not before")
+        if had - has:
+            found.append(f"no longer {verb} {_some(had - has)}")
+    if before.footprint.opaque != now.footprint.opaque:
+        found.append("calls what is not known" if now.footprint.opaque else "no longer calls what is not known")
+    if before.spawned != now.spawned:
+        found.append(f"makes {len(now.spawned)} tasks or callbacks, before {len(before.spawned)}")
+    if before.woke != now.woke:
+        found.append(f"wakes {_pids(now.woke)}, before {_pids(before.woke)}")
+    return found
+
+
+def _end(event: Event) -> str:
+    label = event.label
+    return str(label.stopped or label.end) if isinstance(label, StepLabel) else str(label)
+
+
+def _some(locations: frozenset[Location]) -> str:
+    names = sorted(locations)
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _pids(pids: Sequence[object]) -> str:
+    return ", ".join(map(str, pids)) or "nobody"

@@ -1,0 +1,1 @@
+"""Real asyncio code: a controlled event loop, and footprints of steps by source instrumentation."""

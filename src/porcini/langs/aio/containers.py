@@ -1,0 +1,279 @@
+"""What the methods of C containers read and write, by type and name."""
+
+from __future__ import annotations
+
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+from porcini.langs.aio import operations as op
+from porcini.langs.aio import rules
+from porcini.langs.aio.recorder import BASE, READ, SHAPE, WRITE
+
+Model = Callable[..., None]
+"""Logs what a call will do: of the receiver (if it is a method), the site and the arguments."""
+
+
+def _argument(value: Any, number: int) -> None:
+    """What a method may do with an argument: read all of it, or iterate over it."""
+    kind = type(value)
+    if kind is types.GeneratorType or op.is_c_iterator(kind):
+        op.iterate(value, number)
+    elif kind not in rules.PLAIN:
+        if hasattr(kind, "__iter__") and rules.container_base(kind) is None:
+            op.iterate(value, number)
+        op.operand(value, number)
+
+
+def _extend(obj: Any, number: int, values: Any = (), *rest: Any, **more: Any) -> None:
+    if type(values) not in rules.PLAIN or type(values) is types.GeneratorType:
+        op.unpack(values, number)
+    op.write_all(obj, number)
+    if isinstance(obj, Counter):
+        op.read_all(obj, number)
+
+
+def _update(obj: Any, number: int, *others: Any, **more: Any) -> None:
+    """`dict.update` and `set.update`: key by key if the keys can be seen."""
+    for other in others:
+        if (
+            type(obj) not in (dict, set)
+            or type(other) not in (dict, set, list, tuple)
+            or isinstance(obj, dict) > isinstance(other, dict)
+        ):
+            _extend(obj, number, other)
+            continue
+        op.iterate(other, number)
+        for key in other:
+            op.write_key(obj, key, number) if isinstance(obj, dict) else op.add_key(obj, key, number)
+    for key in more:
+        op.write_key(obj, key, number)
+
+
+def _all(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+    op.operand(obj, number)
+    for value in args:
+        _argument(value, number)
+
+
+def _pop(obj: Any, number: int, *key: Any) -> None:
+    if isinstance(obj, list) and not key and obj:
+        op.log((obj, number, WRITE, (f"[{len(obj) - 1}]", SHAPE)))
+        op.log((obj, number, READ, (f"[{len(obj) - 1}]", SHAPE, BASE)))
+    elif isinstance(obj, dict) and key:
+        op.add_key(obj, key[0], number, adds=False)  # type: ignore[arg-type]
+    else:
+        op.write_all(obj, number)
+        op.read_all(obj, number)
+
+
+def _lookup(obj: Any, number: int, key: Any, *default: Any) -> None:
+    op.item(obj, key, number) if isinstance(obj, list | deque) else op.has_key(obj, key, number)
+
+
+def _default(obj: Any, number: int, key: Any, value: Any = None) -> None:
+    op.add_key(obj, key, number)
+
+
+def _discard(obj: Any, number: int, key: Any) -> None:
+    op.add_key(obj, key, number, adds=False)
+
+
+def _remove(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
+    op.operand(obj, number)
+    op.write_all(obj, number)
+    for each in value:
+        _argument(each, number)
+
+
+def _contains(obj: Any, number: int, key: Any) -> None:
+    op.has_key(obj, key, number)
+
+
+def _store(obj: Any, number: int, key: Any, value: Any) -> None:
+    op.write_key(obj, key, number)
+
+
+def _delete(obj: Any, number: int, key: Any) -> None:
+    op.write_key(obj, key, number, adds=False)
+
+
+def _append(obj: Any, number: int) -> None:
+    op.append(obj, number)
+
+
+def _whole(obj: Any, number: int) -> None:
+    op.write_all(obj, number)
+    op.read_all(obj, number)
+
+
+def _length(obj: Any, number: int) -> None:
+    op.read_shape(obj, number)
+
+
+def viewing(obj: Any, number: int) -> None:
+    """`items` and the like: the result reads the container whenever it is used."""
+
+
+def copying(obj: Any, number: int) -> None:
+    """`copy`: the result is new."""
+
+
+_LOOKS = ("getitem", "contains", "len", "eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "iter")
+LOOKING = frozenset(
+    {"get", "count", "index", "keys", "values", "items", "copy", "isdisjoint", "issubset", "union"}
+    | {f"__{name}__" for name in _LOOKS}
+)
+"""Methods that change nothing."""
+WITHOUT_ARGUMENTS = (_append, _whole, _length)
+"""Models that need no arguments, and can log at once."""
+_READING = "eq ne lt le gt ge add mul rmul or and sub xor repr str hash sizeof format".split()  # noqa: SIM905
+_CHANGING = ("iadd", "imul", "ior", "iand", "isub", "ixor", "init")
+_COMMON: dict[str, Model] = {
+    "__len__": _length,
+    "__contains__": _contains,
+    "__getitem__": _lookup,
+    "__setitem__": _store,
+    "__delitem__": _delete,
+    "__iter__": viewing,
+    "__reversed__": viewing,
+    "clear": _whole,
+    "copy": copying,
+    **{
+        f"__{n}__": _all
+        for n in [
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "add",
+            "mul",
+            "rmul",
+            "or",
+            "and",
+            "sub",
+            "xor",
+            "repr",
+            "str",
+            "hash",
+            "sizeof",
+            "format",
+        ]
+    },
+    **{f"__{n}__": _remove for n in ["iadd", "imul", "ior", "iand", "isub", "ixor", "init"]},
+}
+_METHODS: dict[type, dict[str, Model]] = {
+    list: {
+        **_COMMON,
+        "append": _append,
+        "extend": _extend,
+        "pop": _pop,
+        **dict.fromkeys(("insert", "remove", "sort"), _remove),
+        "reverse": _whole,
+        **dict.fromkeys(("index", "count"), _all),
+    },
+    deque: {
+        **_COMMON,
+        **dict.fromkeys(("append", "appendleft", "reverse"), _append),
+        **dict.fromkeys(("pop", "popleft", "rotate"), _whole),
+        **dict.fromkeys(("extend", "extendleft"), _extend),
+        **dict.fromkeys(("insert", "remove"), _remove),
+        **dict.fromkeys(("index", "count"), _all),
+    },
+    dict: {
+        **_COMMON,
+        "get": _lookup,
+        "pop": _pop,
+        "setdefault": _default,
+        "update": _update,
+        "popitem": _whole,
+        **dict.fromkeys(("keys", "values", "items"), viewing),
+    },
+    OrderedDict: {"move_to_end": _remove, "popitem": _remove, "clear": _whole},
+    Counter: {
+        **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
+        **dict.fromkeys(("most_common", "total", "copy"), _all),
+        "elements": viewing,
+        **dict.fromkeys(
+            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _all
+        ),
+        "__delitem__": _delete,
+    },
+    defaultdict: {"copy": copying},
+    set: {
+        **_COMMON,
+        "add": _default,
+        "discard": _discard,
+        "remove": _discard,
+        "pop": _whole,
+        "update": _update,
+        **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _extend),
+        **dict.fromkeys(
+            (
+                "union",
+                "difference",
+                "intersection",
+                "symmetric_difference",
+                "issubset",
+                "issuperset",
+                "isdisjoint",
+            ),
+            _all,
+        ),
+    },
+    tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _all)},
+    frozenset: {
+        **_COMMON,
+        **dict.fromkeys(
+            (
+                "union",
+                "difference",
+                "intersection",
+                "symmetric_difference",
+                "issubset",
+                "issuperset",
+                "isdisjoint",
+            ),
+            _all,
+        ),
+    },
+    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _remove),
+}
+
+
+def _object_set(obj: Any, number: int, attr: str, *value: Any) -> None:
+    op.log((obj, number, WRITE, ("." + attr,)))
+
+
+def _object_get(obj: Any, number: int, attr: str) -> None:
+    op.log((obj, number, READ, ("." + attr,)))
+
+
+def _nothing(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+    for value in args:
+        _argument(value, number)
+
+
+_HARMLESS = (
+    *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook", "get"),
+    *("reduce_ex", "sizeof", "dir", "class_getitem"),
+)
+OBJECT: dict[str, Model] = {
+    "__setattr__": _object_set,
+    "__delattr__": _object_set,
+    "__getattribute__": _object_get,
+    **{f"__{n}__": _nothing for n in _HARMLESS},
+}
+
+
+def model_of(base: type | None, name: str) -> Model | None:
+    """The model of a method of a container, or of what it inherits from."""
+    while base is not None and base is not object:
+        found = _METHODS.get(base, {}).get(name)
+        if found is not None:
+            return found
+        base = base.__base__
+    return None

@@ -1,0 +1,340 @@
+"""Getting instrumented code to run: as modules are imported, or in place of the code of functions that exist.
+
+Instrumented code finds what it calls under names that begin with `@` in its globals. While no recording is on (see
+`recording`) these do nothing, and instrumented code behaves as plain code; `recording` puts the real ones there.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import gc
+import importlib
+import importlib.abc
+import importlib.machinery
+import inspect
+import operator
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar
+
+from porcini.langs.aio import calls, rules
+from porcini.langs.aio import operations as op
+from porcini.langs.aio.recorder import LOG, ModuleToken, Recorder
+from porcini.langs.aio.rewriting import instrumented
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ASYNCIO_MODULES = ("locks", "queues", "mixins")
+"""asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
+
+_WORKING: dict[str, Any] = {
+    "@log": LOG.append,
+    "@at": op.at,
+    "@operand": op.operand,
+    "@plain": rules.PLAIN,
+    "@type": type,
+    "@item": op.item,
+    "@key_of": op.key_of,
+    "@both": op.both,
+    "@getitem": operator.getitem,
+    "@set_item": op.set_item,
+    "@set_key": op.set_key,
+    "@del_item": op.del_item,
+    "@del_key": op.del_key,
+    "@update_item": op.update_item,
+    "@update_key": op.update_key,
+    "@whole_write": op.whole_write,
+    "@in_place": op.in_place,
+    "@changed": op.changed,
+    "@dict_of": op.dict_of,
+    "@contains": op.contains,
+    "@new": op.new,
+    "@token": op.token,
+    "@matched": op.matched,
+    "@iterate": op.iterate,
+    "@unpack": op.unpack,
+    "@lazily": op.lazily,
+    "@lazily_unpack": op.lazily_unpack,
+    "@delegated": op.delegated,
+    "@generator": op.generator,
+    "@pair": op.pair,
+    "@awaited": op.awaited,
+    "@async_iterate": op.async_iterate,
+    "@managed": op.managed,
+    "@async_managed": op.async_managed,
+    "@call": calls.call,
+    "@later": calls.later,
+    **{f"@{name}": function for name, function in op.BINARY.items()},
+    **{f"@i{name}": function for name, function in op.IN_PLACE.items()},
+}
+
+
+def _first(obj: Any, *_: Any) -> Any:
+    return obj
+
+
+_IDLE: dict[str, Any] = {
+    **dict.fromkeys(_WORKING, _first),
+    "@log": deque[Any](maxlen=0).append,
+    "@plain": frozenset({True, False}),
+    "@type": callable,  # a C function that gives a boolean and runs no code of the program
+    "@key_of": lambda obj, key, number: key,
+    "@set_key": lambda obj, key, number: key,
+    "@del_key": lambda obj, key, number: key,
+    "@update_key": lambda obj, key, number: key,
+    "@both": lambda obj, key, number: (obj, key),
+    "@changed": lambda obj, value, number: (obj, value),
+    "@pair": lambda left, right, number: (left, right),
+    "@getitem": operator.getitem,
+    "@token": lambda: None,
+    **{f"@{name}": function for name, function in op.BINARY.items()},
+    **{f"@i{name}": function for name, function in op.IN_PLACE.items()},
+}
+
+_globals: dict[int, dict[str, Any]] = {}
+_active: Recorder | None = None
+
+
+def active() -> Recorder | None:
+    """The recorder that is recording, if any."""
+    return _active
+
+
+def prepare(namespace: dict[str, Any], module: str) -> None:
+    """Put the names that instrumented code uses into its globals."""
+    if id(namespace) not in _globals:
+        _globals[id(namespace)] = namespace
+        namespace["@module"] = ModuleToken(module)
+    namespace.update(_WORKING if _active is not None else _IDLE)
+
+
+@contextlib.contextmanager
+def recording(recorder: Recorder) -> Iterator[Recorder]:
+    """Instrumented code reports to this recorder. One at a time.
+
+    Garbage is collected between runs only (`Recorder.start_run`): a finaliser that runs in the middle of whichever
+    step happens to allocate much is one more thing that no schedule controls, and the log is walked each time.
+    """
+    global _active
+    if _active is not None:
+        raise RuntimeError("a recording is on already")
+    _active = recorder
+    log = recorder.detailed_log if recorder.detailed else LOG.append
+    op.redirect(log, recorder.drain)
+    rules.forget()
+    collecting = gc.isenabled()
+    gc.disable()
+    gc.freeze()
+    try:
+        for namespace in _globals.values():
+            namespace.update(_WORKING)
+            namespace["@log"] = log
+        yield recorder
+    finally:
+        _active = None
+        op.redirect(LOG.append, LOG.clear)
+        for namespace in _globals.values():
+            namespace.update(_IDLE)
+        LOG.clear()
+        gc.unfreeze()
+        if collecting:
+            gc.enable()
+
+
+# From source to code ------------------------------------------------------------------------------------------
+
+
+def instrument_tree(tree: ast.Module, filename: str, module: str) -> CodeType:
+    """The code of a module whose tree may have been rewritten before, by pytest for its assertions, say."""
+    return _compiled(tree, filename, module, False)
+
+
+def instrument_source(source: str | bytes, filename: str, module: str) -> CodeType:
+    """The code of a module; its globals must be `prepare`d before it runs."""
+    return instrument_tree(ast.parse(source, filename), filename, module)
+
+
+def _compiled(tree: ast.Module, filename: str, module: str, static_cells: bool) -> CodeType:
+    tree, written = instrumented(tree, filename, module, static_cells)
+    rules.WRITTEN_GLOBALS.setdefault(module, set()).update(written)
+    return compile(tree, rules.marked(filename), "exec", dont_inherit=True)
+
+
+# Import hook --------------------------------------------------------------------------------------------------
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        return instrument_source(self.get_data(path), path, fullname)
+
+    def exec_module(self, module: ModuleType) -> None:
+        prepare(vars(module), module.__name__)
+        super().exec_module(module)
+
+
+class ImportHook(importlib.abc.MetaPathFinder):
+    """Instruments modules of these packages as they are imported."""
+
+    def __init__(self, packages: Iterable[str]) -> None:
+        self.packages = tuple(packages)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not any(fullname == name or fullname.startswith(name + ".") for name in self.packages):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            return None
+        spec.loader = _Loader(fullname, spec.loader.get_filename(fullname))
+        return spec
+
+
+@contextlib.contextmanager
+def import_hook(packages: Iterable[str]) -> Iterator[ImportHook]:
+    """While this is open, these modules and packages are imported instrumented."""
+    hook = ImportHook(packages)
+    sys.meta_path.insert(0, hook)
+    try:
+        yield hook
+    finally:
+        sys.meta_path.remove(hook)
+
+
+# Code that is loaded already ----------------------------------------------------------------------------------
+
+
+class NoSource(Exception):
+    """The source of this code cannot be found, so it cannot be instrumented."""
+
+
+@functools.lru_cache(maxsize=256)
+def _twins(filename: str, source: str, module: str, static_cells: bool) -> dict[tuple[str, int], CodeType]:
+    """The instrumented code of every function in a source text, by qualified name and first line."""
+    found: dict[tuple[str, int], CodeType] = {}
+    todo = [_compiled(ast.parse(source, filename), filename, module, static_cells)]
+    while todo:
+        code = todo.pop()
+        found[code.co_qualname, code.co_firstlineno] = code
+        todo.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return found
+
+
+def _twin(function: FunctionType) -> CodeType:
+    """The instrumented code for a function: same free variables, so that it can take the old code's place."""
+    code = function.__code__
+    try:
+        lines = inspect.findsource(code)[0]
+    except (OSError, TypeError) as error:
+        raise NoSource(f"{function.__module__}.{function.__qualname__}") from error
+    module = function.__globals__.get("__name__", function.__module__)
+    twin = _twins(code.co_filename, "".join(lines), module, bool(code.co_freevars)).get(
+        (code.co_qualname, code.co_firstlineno)
+    )
+    if twin is None or twin.co_freevars != code.co_freevars:
+        raise NoSource(f"{function.__module__}.{function.__qualname__}: its source is not the one that was loaded")
+    if code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # set by `types.coroutine`
+        return twin.replace(co_flags=twin.co_flags | inspect.CO_ITERABLE_COROUTINE)
+    return twin
+
+
+def recompiled(function: F) -> F:
+    """An instrumented twin of a function, with the same globals, defaults and closure cells."""
+    inner: Any = function
+    if isinstance(inner, types.MethodType):
+        return types.MethodType(recompiled(inner.__func__), inner.__self__)  # type: ignore[return-value]
+    if not isinstance(inner, FunctionType):
+        raise NoSource(f"{inner!r} is not a Python function")
+    if rules.is_instrumented(inner.__code__):
+        return function
+    code = _twin(inner)
+    prepare(inner.__globals__, inner.__globals__.get("__name__", ""))
+    twin = FunctionType(code, inner.__globals__, inner.__name__, inner.__defaults__, inner.__closure__)
+    twin.__kwdefaults__ = inner.__kwdefaults__
+    twin.__qualname__ = inner.__qualname__
+    twin.__annotations__ = inner.__annotations__
+    twin.__dict__.update(inner.__dict__)
+    twin.__doc__, twin.__module__ = inner.__doc__, inner.__module__
+    return twin  # type: ignore[return-value]
+
+
+Undo = Callable[[], None]
+
+
+def instrument_functions(functions: Iterable[FunctionType]) -> Undo:
+    """Swap the code of functions for instrumented code, in place; the result swaps it back."""
+    swapped: list[tuple[FunctionType, CodeType]] = []
+    for function in functions:
+        if rules.is_instrumented(function.__code__):
+            continue
+        try:
+            twin = _twin(function)
+        except NoSource:
+            continue
+        prepare(function.__globals__, function.__globals__.get("__name__", ""))
+        swapped.append((function, function.__code__))
+        function.__code__ = twin
+    rules.forget()
+
+    def undo() -> None:
+        while swapped:
+            function, code = swapped.pop()
+            function.__code__ = code
+        rules.forget()
+
+    return undo
+
+
+def functions_of(module: ModuleType) -> Iterator[FunctionType]:
+    """Every function and method that was defined in a module and can be reached from its names."""
+    seen: set[int] = set()
+    todo: list[object] = list(vars(module).values())
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, FunctionType):
+            if value.__globals__ is vars(module):
+                yield value
+            todo.extend(_cell_contents(value))
+            todo.append(getattr(value, "__wrapped__", None))
+        elif isinstance(value, type):
+            if value.__module__ == module.__name__:
+                todo.extend(vars(value).values())
+        elif isinstance(value, staticmethod | classmethod):
+            todo.append(value.__func__)
+        elif isinstance(value, property):
+            todo.extend((value.fget, value.fset, value.fdel))
+        elif isinstance(value, functools.cached_property | functools.partial):
+            todo.append(value.func)
+        elif hasattr(value, "__wrapped__") and not isinstance(value, ModuleType):
+            todo.append(inspect.unwrap(value, stop=lambda f: isinstance(f, FunctionType)))  # type: ignore[arg-type]
+
+
+def _cell_contents(function: FunctionType) -> Iterator[object]:
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):
+            yield cell.cell_contents
+
+
+def instrument_loaded(module: ModuleType) -> Undo:
+    """Instrument what a module defined when it was loaded, in place; the result undoes it."""
+    return instrument_functions(list(functions_of(module)))
+
+
+@contextlib.contextmanager
+def instrumented_asyncio() -> Iterator[None]:
+    """While this is open, asyncio's own synchronisation runs instrumented; its classes stay the same objects."""
+    undos = [instrument_loaded(importlib.import_module(f"asyncio.{name}")) for name in ASYNCIO_MODULES]
+    try:
+        yield
+    finally:
+        for undo in reversed(undos):
+            undo()

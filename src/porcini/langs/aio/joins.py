@@ -1,0 +1,207 @@
+"""asyncio's own joins: `gather`, `wait` and `TaskGroup`.
+
+A join registers a callback on each of its tasks, and the callback counts. Run as a step of its own that writes the
+count, n tasks would end in n! orders for nothing. So, in mode `any`, a callback that only counts is not a step: it
+runs at the end of the step that ends the task. All that anybody can tell from it is that after the last one, the
+join is complete.
+
+What commutes is then this. Let J be the place of the join. The last step of a task *reads* J, whether it was the
+last one or not; and it leads to the next step of all who wait for the join, which without it would still wait
+(`Event.woke`, for each of the tasks). Everybody else who touches the join (asks whether it is done, cancels it,
+comes to wait for it, adds to a group that is closing) *writes* J. So the ends of tasks commute with each other,
+and with nothing else that concerns the join: reads and writes have only changed their roles.
+
+    kind_of, joint_of, only_counts      what a callback is, by its code and the variables in its closure
+    Joins                               what the loop does about joins
+
+A callback does more than count when its task failed or was cancelled, and the join cares about that, or when the
+first to come completes the join. Then it is a step of its own, which writes J. Between the end of the task and the
+callback others may move, as in asyncio: the siblings of a failed task may take a step before they are cancelled.
+
+In mode `fifo` callbacks always have their place in the queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import tasks
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, Literal
+
+from porcini.core.footprints import Location
+from porcini.langs.aio.futures import SeenTask, is_wakeup
+from porcini.langs.aio.processes import Process, title_of
+
+Kind = Literal["gather", "wait", "group"]
+
+_NAMES: dict[str, Kind] = {
+    "gather.<locals>._done_callback": "gather",
+    "_wait.<locals>._on_completion": "wait",
+    "TaskGroup._on_task_done": "group",
+}
+_done = asyncio.Future.done
+_kinds: dict[CodeType, Kind | None] = {}
+
+
+def kind_of(callback: Any) -> Kind | None:
+    """Which join registers a callback like this?"""
+    code = getattr(callback, "__code__", None) or getattr(getattr(callback, "__func__", None), "__code__", None)
+    if code is None:
+        return None
+    try:
+        return _kinds[code]
+    except KeyError:
+        in_asyncio = callback.__module__ in ("asyncio.tasks", "asyncio.taskgroups")
+        kind = _kinds[code] = _NAMES.get(code.co_qualname) if in_asyncio else None
+        return kind
+
+
+def cell(callback: Callable[..., Any], name: str) -> Any:
+    """A variable of the function in which a callback was defined."""
+    function: Any = callback
+    return function.__closure__[function.__code__.co_freevars.index(name)].cell_contents
+
+
+def joint_of(kind: Kind, callback: Any) -> Any:
+    """The future by which others wait for a join; None if nobody does as yet."""
+    if kind == "group":
+        return callback.__self__._on_completed_fut
+    return cell(callback, "outer" if kind == "gather" else "waiter")
+
+
+def only_counts(kind: Kind, callback: Any, future: Any) -> bool:
+    """Does a callback that is called for a completed future do nothing but count?"""
+    failed = future._exception is not None
+    if kind == "group":
+        return not failed
+    if kind == "gather":
+        return bool(cell(callback, "return_exceptions")) or not (failed or future._state == "CANCELLED")
+    if cell(callback, "timeout_handle") is not None:
+        return False
+    when = cell(callback, "return_when")
+    return when == "ALL_COMPLETED" or (when == "FIRST_EXCEPTION" and not failed)
+
+
+def awaited_together(frame: FrameType | None) -> list[Any]:
+    """The coroutines that `as_completed` is making tasks of, in the order in which it was given them.
+
+    It goes through a set of them, so in the order of their addresses, which differs from run to run.
+    """
+    while frame is not None and frame.f_code.co_filename == tasks.__file__:
+        if frame.f_code.co_qualname in ("as_completed", "_AsCompletedIterator.__init__"):
+            given = frame.f_locals.get("fs") or frame.f_locals.get("aws")
+            return [one for one in given if asyncio.iscoroutine(one)] if isinstance(given, list | tuple) else []
+        frame = frame.f_back
+    return []
+
+
+class Joins:
+    """A part of the loop: who joins whom, and callbacks that only count."""
+
+    mode: Literal["any", "fifo"]
+    current: Process
+    untracked: bool
+    reads: set[Location]
+    writes: set[Location]
+    observed: set[Location]
+    woke: dict[Process, None]
+    _counting: list[tuple[Any, Any, Any, Kind]]
+
+    def _spawn(self, title: str) -> Process:
+        raise NotImplementedError
+
+    def _next_place(self) -> Location:
+        raise NotImplementedError
+
+    def _call(self, callback: Any, args: Any, context: Any) -> None:
+        raise NotImplementedError
+
+    def registered(self, future: Any, callback: Any) -> None:
+        """A callback that is no wakeup was registered on a future."""
+        kind = kind_of(callback)
+        if kind == "group":
+            self._joined_group(callback.__self__)
+        elif kind == "wait":
+            waiter = joint_of(kind, callback)
+            if self.mode == "any":
+                waiter._joint = True
+        if future._joint and self.mode == "any":
+            # Which task will complete it is not known, so the callback is named now.
+            if future._named is None:
+                future._named = []
+            future._named.append((callback, self._spawn(title_of(callback))))
+
+    def _reserved(self, future: Any, callback: Any) -> Process | None:
+        named: list[tuple[Any, Process]] = getattr(future, "_named", None) or []
+        for k, (known, process) in enumerate(named):
+            if known == callback:
+                del named[k]
+                self.woke[process] = None
+                return process
+        return None
+
+    def _joined_group(self, group: Any) -> None:
+        place = group.__dict__.get("_porcini_place")
+        if place is None:
+            place = group._porcini_place = self._next_place()
+            parent = getattr(group._parent_task, "_process", None)
+            if parent is None:
+                self.untracked = True
+            elif parent.groups is None:
+                parent.groups = [group]
+            else:
+                parent.groups.append(group)
+        if group._exiting and self.current.task not in group._tasks:
+            self.observed.add(place)
+        else:
+            self.reads.add(place)
+
+    def _leave_groups(self, process: Process) -> None:
+        """A step of a task with groups is over: if it is leaving one, it looked whether that is complete."""
+        for group in list(process.groups or ()):
+            if group._exiting:
+                self.observed.add(group._porcini_place)
+                waiter = group._on_completed_fut
+                if waiter is not None and self.mode == "any":
+                    waiter._joint, waiter._place = True, group._porcini_place
+                if not group._tasks and process.groups:
+                    process.groups.remove(group)
+
+    def place_of(self, kind: Kind, callback: Any) -> Location:
+        """The place of a join, by its callback."""
+        if kind == "group":
+            return callback.__self__._porcini_place  # type: ignore[no-any-return]
+        return joint_of(kind, callback)._place  # type: ignore[no-any-return]
+
+    def _count(self) -> None:
+        """Run the callbacks that only count; what they touch is the join, whatever their code does."""
+        if not self._counting:
+            return
+        reads, writes, observed = self.reads, self.writes, self.observed
+        self.reads, self.writes, self.observed = set(), set(), set()
+        places: set[Location] = set()
+        for callback, args, context, kind in self._counting:  # which may grow
+            places.add(self.place_of(kind, callback))
+            self._lets_go(joint_of(kind, callback), places)
+            self._call(callback, args, context)
+        self._counting.clear()
+        reads |= places
+        self.reads, self.writes, self.observed = reads, writes, observed
+
+    def _lets_go(self, joint: Any, places: set[Location]) -> None:
+        """The step leads to all who wait for a join, directly or by a join of"""
+        if joint is None or _done(joint):
+            return
+        named = joint._named or ()
+        self.woke.update((process, None) for _, process in named)
+        for callback, _ in joint._callbacks or ():
+            if is_wakeup(callback):
+                waiter = callback.__self__
+                if type(waiter) is SeenTask:
+                    self.woke[waiter._process] = None
+                continue
+            kind = kind_of(callback)
+            if kind:
+                places.add(self.place_of(kind, callback))
+                self._lets_go(joint_of(kind, callback), places)

@@ -1,0 +1,408 @@
+"""An event loop that runs one handle at a time, and somebody outside says which.
+
+    call_soon       a handle is ready: of a task that goes on, or of a callback, which is a process of its own
+    call_at         a timer, which becomes ready when time gets there
+    run             one ready handle of a process runs; `reads`, `writes`, `woke`, `spawned` say what it did
+    advance         nothing is ready: time moves to the next timer, and all that are due then become ready
+    close           what is left is thrown away without a sound
+
+Time is virtual, and there are no sockets, threads, signals or subprocesses (`outside`). A loop lives for one run,
+of which there are thousands per second: what `BaseEventLoop.__init__` sets up and is not needed here are
+attributes of the class.
+
+**Modes.** In mode `any` every process with a ready handle may go next. In mode `fifo` the handles of asyncio's
+queue run in its order, and free are only timers that become due at the same moment: they form one batch. There,
+every step that is not the last of its batch is followed by whoever comes next in the queue, so it wakes that one;
+and what a step puts into the queue depends on who was there before, so all of them write the place `queue`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import math
+import sys
+import threading
+from asyncio import events, futures
+from collections.abc import Iterator
+from contextvars import Context
+from types import TracebackType
+from typing import Any, Literal
+from weakref import WeakSet
+
+from porcini.core.footprints import NOWHERE, Location
+from porcini.langs.aio import joins
+from porcini.langs.aio.futures import SeenFuture, SeenGathering, SeenTask, _GatheringFuture, is_wakeup
+from porcini.langs.aio.joins import Joins, kind_of, only_counts
+from porcini.langs.aio.naming import CLOCK, Name
+from porcini.langs.aio.outside import NotSimulated, Outside
+from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
+
+Mode = Literal["any", "fifo"]
+
+RESOLUTION = 1e-9
+"""Timers this close to each other are due at the same moment, as in asyncio on Linux."""
+
+_sleep_over: Any = futures._set_result_unless_cancelled  # type: ignore[attr-defined]
+_task_done = asyncio.Future.done
+_CLOCK = Name(CLOCK)
+TIME = Location("time")
+QUEUED = frozenset({Location("queue")})
+
+
+class ControlledLoop(Joins, Outside):
+    """One run's loop. Public attributes that asyncio's loops do not have are for `program`."""
+
+    _closed = False
+    _debug = False
+    _stopping = False
+    _thread_id = None
+    _task_factory = None
+    _exception_handler = None
+    _default_executor = None
+    _executor_shutdown_called = False
+    _asyncgens_shutdown_called = False
+    _coroutine_origin_tracking_enabled = False
+    _coroutine_origin_tracking_saved_depth = None
+    _current_handle = None
+    _timer_cancelled_count = 0
+    _clock_resolution = RESOLUTION
+    slow_callback_duration = 0.1
+
+    def __init__(self, root: Name, mode: Mode = "any") -> None:
+        self.mode = mode
+        self.always = QUEUED if mode == "fifo" else NOWHERE
+        self.now = 0.0
+        self.thread = threading.get_ident()
+        self.strangers: dict[Any, Process] = {}
+        self.tasks: list[SeenTask] = []
+        self.ready: dict[Process, int] = {}
+        self.problems: list[str] = []
+        self.untracked = False
+        self._early: dict[int, SeenTask] = {}
+        self._making = False
+        self._batch = 0
+        self._of = 0
+        self._round = 0
+        self._scheduled: list[Timer] = []
+        self._root = root
+        self._clock = Process(_CLOCK, "clock")
+        self.main = self.current = Process(root, "main")
+        self._asyncgens: Any = None
+        self.hooks: Any = self._asyncgen_firstiter_hook, self._asyncgen_finalizer_hook
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing was done as yet in the step that begins."""
+        self.reads = set()
+        self.writes = set()
+        self.observed = set()
+        self.woke = {}
+        self.spawned: list[Process] = []
+        self._counting = []
+
+    def _spawn(self, title: str) -> Process:
+        current = self.current
+        process = Process(current.name.child(current.children), title)
+        current.children += 1
+        return process
+
+    # what programs call ------------------------------------------------------------------------------------------
+
+    def time(self) -> float:
+        self.reads.add(TIME)
+        return self.now
+
+    def get_debug(self) -> bool:
+        """Every future asks for this when it is made: those that the loop did not make are seen by it."""
+        if not self._making and not self._adopted(sys._getframe(1)):
+            self.untracked = True
+        return False
+
+    def _adopted(self, frame: Any) -> bool:
+        made: Any = frame.f_locals.get("self") if frame.f_code.co_qualname == "_GatheringFuture.__init__" else None
+        if type(made) is not _GatheringFuture:
+            return False
+        made.__class__ = SeenGathering
+        made._place = self._next_place()
+        return True
+
+    def _next_place(self) -> Location:
+        current = self.current
+        place = current.name.place(current.made)
+        current.made += 1
+        return place
+
+    def create_future(self) -> asyncio.Future[Any]:
+        self._making = True
+        try:
+            return SeenFuture(self, self._next_place())
+        finally:
+            self._making = False
+
+    def create_task(self, coro: Any, *, name: Any = None, context: Context | None = None, **options: Any) -> Any:
+        if self._closed:
+            coro.close()
+            raise RuntimeError("Event loop is closed")
+        if self._task_factory is not None:
+            return super().create_task(coro, name=name, context=context, **options)
+        if id(coro) not in self._early:
+            for other in joins.awaited_together(sys._getframe(1)):
+                self._early[id(other)] = self._new_task(other, None, None, {})
+        return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
+
+    def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
+        process = self._spawn(name or getattr(coro, "__qualname__", type(coro).__name__).rpartition(".")[2])
+        self.spawned.append(process)
+        return self._task(coro, process, name, context, options)
+
+    def _task(self, coro: Any, process: Process, name: Any, context: Any, options: dict[str, Any]) -> SeenTask:
+        self._making = True
+        try:
+            task = SeenTask(coro, self, process, str(name or f"Task-{process.name.text}"), context, **options)
+        finally:
+            self._making = False
+        process.task = task
+        process.born = True
+        self.tasks.append(task)
+        return task
+
+    def start(self, coro: Any) -> SeenTask:
+        """Make the main task."""
+        self.main.title = getattr(coro, "__name__", "main")
+        return self._task(coro, self.main, None, None, {})
+
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        if self._closed:
+            raise RuntimeError("Event loop is closed")
+        if type(callback) is STEP or is_wakeup(callback):
+            task = callback.__self__
+            process = task._process if type(task) is SeenTask else self._process_of(task)
+            if process.born and process is not self.current:
+                self.woke[process] = None
+        else:
+            if args and isinstance(args[0], asyncio.Future):
+                kind = kind_of(callback)
+                if kind and self.mode == "any" and only_counts(kind, callback, args[0]):
+                    self._counting.append((callback, args, context, kind))
+                    return None
+                process = self._reserved(args[0], callback) or self._new_callback(callback)
+            else:
+                process = self._new_callback(callback)
+        handle = ReadyHandle(process, callback, args, self, context)
+        self._is_ready(process, handle)
+        return handle
+
+    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        if threading.get_ident() != self.thread:
+            raise NotSimulated("call_soon_threadsafe from another thread: threads are not simulated")
+        return self.call_soon(callback, *args, context=context)
+
+    def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        if delay is None:
+            raise TypeError("delay must not be None")
+        return self.call_at(self.now + delay, callback, *args, context=context)
+
+    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        if when is None:
+            raise TypeError("when cannot be None")
+        if self._closed:
+            raise RuntimeError("Event loop is closed")
+        process = self._spawn(title_of(callback))
+        timer = Timer(process, callback, args, self, context)
+        timer._when = when
+        timer._scheduled = True
+        if self.mode == "any" and when <= self.now + RESOLUTION:
+            self.spawned.append(process)
+            self._is_ready(process, timer)
+        else:
+            heapq.heappush(self._scheduled, timer)
+        return timer
+
+    def _new_callback(self, callback: Any) -> Process:
+        process = self._spawn(title_of(callback))
+        self.spawned.append(process)
+        return process
+
+    def _process_of(self, task: Any) -> Process:
+        """A task that the program made itself, by `asyncio.Task` or a factory of its own."""
+        self.untracked = True
+        process: Process | None = self.strangers.get(task)
+        if process is None:
+            process = self.strangers[task] = self._new_callback(task.get_coro())
+            process.task = task
+            process.born = True
+        return process
+
+    def _is_ready(self, process: Process, handle: ReadyHandle | Timer) -> None:
+        process.handle = handle
+        self._batch += 1
+        self.ready[process] = self._batch
+
+    # what the run calls ------------------------------------------------------------------------------------------
+
+    def enabled(self) -> Iterator[Process]:
+        """The processes that may go next."""
+        if self.mode == "any":
+            return iter(self.ready)
+        head = next(iter(self.ready.values()), None)
+        return (process for process, batch in self.ready.items() if batch == head)
+
+    def run(self, process: Process) -> None:
+        """Run the ready handle of a process. The places it touched are in `reads`, `writes` and `observed`."""
+        handle = process.handle
+        assert handle is not None
+        process.handle = None
+        self._of = self.ready.pop(process)
+        self._begin()
+        self.current = process
+        task = process.task
+        if task is None:
+            self.reads.add(process.name.handle)
+            if handle._cancelled:
+                return
+            kind = kind_of(handle._callback)
+            if kind:
+                self.observed.add(self.place_of(kind, handle._callback))
+        else:
+            self.reads.add(process.name.cancelling)
+        self._call(handle._callback, handle._args, handle._context)
+        if task is not None and _task_done(task):
+            self.writes.add(process.name.state)
+        if process.groups:
+            self._leave_groups(process)
+
+    def settle(self) -> bool:
+        """After a step and what was recorded of it: count, and see who is next in the queue. Did others hear of
+        the step?"""
+        self._count()
+        heard = bool(self.spawned or self.woke)
+        if self.mode == "fifo":
+            self._round -= 1
+            if self._round <= 0:
+                self._due_now()
+                self._round = len(self.ready)
+            for process in self.enabled():
+                if self.ready[process] != self._of:  # the next in the queue, and not one of the same batch
+                    self.woke[process] = None
+        return heard
+
+    def _call(self, callback: Any, args: Any, context: Any) -> None:
+        try:
+            if context is None:
+                callback(*args)
+            else:
+                context.run(callback, *args)
+        except KeyboardInterrupt:
+            raise
+        except SystemExit as problem:
+            if self.current.task is None:
+                self.problems.append(f"SystemExit({problem.code!r}) in a callback")
+        except BaseException as problem:
+            message = f"Exception in callback {title_of(callback)}"
+            self.call_exception_handler({"message": message, "exception": problem})
+
+    def can_advance(self) -> bool:
+        """Is there a timer to wait for?"""
+        timers = self._scheduled
+        while timers and timers[0]._cancelled:
+            heapq.heappop(timers)
+        return bool(timers)
+
+    def advance(self, at_most: float = math.inf) -> None:
+        """Time moves to the next timer, or by a given step; all that are due then become ready at once."""
+        self._begin()
+        self.current = self._clock
+        next_timer = self._scheduled[0]._when if self.can_advance() else math.inf
+        self.now = max(self.now, min(next_timer, self.now + at_most))
+        self._due_now()
+        self._round = len(self.ready)
+        self.woke.clear()
+        self.spawned.clear()
+
+    def _due_now(self) -> None:
+        due: list[Timer] = []
+        while self.can_advance() and self._scheduled[0]._when <= self.now + RESOLUTION:
+            due.append(heapq.heappop(self._scheduled))
+        due.sort(key=lambda timer: timer.process.name.pid)
+        self._batch += 1
+        for timer in due:
+            if self.mode == "any" and timer._callback is _sleep_over:
+                # Nobody but the sleeper knows this future: whether it is completed now or just before the sleeper
+                # goes on makes no difference to anybody.
+                self._call(timer._callback, timer._args, None)
+            else:
+                timer.process.handle = timer
+                self.ready[timer.process] = self._batch
+
+    # what is left at the end -------------------------------------------------------------------------------------
+
+    def pending(self) -> list[SeenTask]:
+        return [task for task in self.tasks if not _task_done(task)]
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        problem = context.get("exception")
+        text = f": {type(problem).__name__}: {problem}" if problem is not None else ""
+        self.problems.append(f"{context.get('message')}{text}")
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if not self._closed:
+            super().call_exception_handler(context)
+
+    def close(self) -> None:
+        """Throw away what is left: coroutines are closed, and nothing is said about it."""
+        if self._closed:
+            return
+        self._closed = True
+        for task in reversed(self.pending()):
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            close(task.get_coro())
+        for process in self.ready:
+            if process.handle is not None and process.handle._callback == self.create_task:
+                close(process.handle._args[0])  # the end of an asynchronous generator, which was not begun
+        self.ready.clear()
+        self._scheduled.clear()
+        for task in self.tasks:
+            task._process.handle = task._process.task = None
+        self.tasks.clear()
+        self.strangers.clear()
+        self._counting.clear()
+        self.hooks = (None, None)
+
+    def __del__(self) -> None:
+        return None
+
+    def is_running(self) -> bool:
+        return not self._closed
+
+    # asynchronous generators -------------------------------------------------------------------------------------
+
+    def _asyncgen_firstiter_hook(self, agen: Any) -> None:
+        if self._asyncgens is None:
+            self._asyncgens = WeakSet()
+        self._asyncgens.add(agen)
+
+    def _asyncgen_finalizer_hook(self, agen: Any) -> None:
+        if self._asyncgens is not None:
+            self._asyncgens.discard(agen)
+        if not self._closed:
+            self.call_soon(self.create_task, agen.aclose())
+
+
+class Inside:
+    """While code of a run runs: its loop is the running one, and hears of asynchronous generators."""
+
+    __slots__ = ("_hooks", "_loop", "_outer")
+
+    def __init__(self, loop: ControlledLoop) -> None:
+        self._loop = loop
+
+    def __enter__(self) -> None:
+        self._outer = events._get_running_loop()
+        self._hooks = sys.get_asyncgen_hooks()
+        events._set_running_loop(self._loop)
+        sys.set_asyncgen_hooks(*self._loop.hooks)
+
+    def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        sys.set_asyncgen_hooks(*self._hooks)
+        events._set_running_loop(self._outer)

@@ -1,0 +1,133 @@
+"""Processes of a run, and the handles by which they go on."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import events
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from porcini.langs.aio.naming import Name, Spot
+from porcini.langs.aio.standing import Snapshot
+
+if TYPE_CHECKING:
+    from porcini.langs.aio.loop import ControlledLoop
+
+
+class Process:
+    """A task or a callback: its name, its ready handle if it has one, and how many others it has made."""
+
+    __slots__ = (
+        "born",
+        "children",
+        "followed",
+        "groups",
+        "handle",
+        "made",
+        "name",
+        "snapshot",
+        "spot",
+        "steps",
+        "task",
+        "title",
+    )
+
+    def __init__(self, name: Name, title: str) -> None:
+        self.name = name
+        self.title = title
+        self.handle: ReadyHandle | Timer | None = None
+        self.task: Any = None
+        self.children = 0
+        self.made = 0
+        self.born = False
+        self.groups: list[Any] | None = None
+        self.steps = 0
+        self.spot: Spot | None = None  # where it stands, whether in code that is followed, and with which values
+        self.followed = False
+        self.snapshot: Snapshot | None = None
+
+
+class ReadyHandle(events.Handle):
+    """What `call_soon` gives. To cancel it, even when it is ready, is a write that its own step reads."""
+
+    __slots__ = ("process",)
+
+    _callback: Any
+    _context: Any
+
+    def __init__(self, process: Process, callback: Any, args: Any, loop: ControlledLoop, context: Any) -> None:
+        self.process = process
+        self._context = copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = None
+        self._source_traceback = None
+
+    def cancel(self) -> None:
+        self._loop.writes.add(self.process.name.handle)
+        self._cancelled = True
+        self._callback = self._args = None  # type: ignore[assignment]
+
+    def cancelled(self) -> bool:
+        self._loop.reads.add(self.process.name.handle)
+        return bool(self._cancelled)
+
+
+class Timer(events.TimerHandle):
+    """What `call_later` and `call_at` give: the same, with a time. (Slots of two bases do not go together.)"""
+
+    __slots__ = ("process",)
+
+    process: Process
+    _when: float
+    _callback: Any
+    _args: Any
+    _context: Any
+    __init__: Any = ReadyHandle.__init__
+    cancel: Any = ReadyHandle.cancel
+    cancelled: Any = ReadyHandle.cancelled
+
+
+def _step_type() -> Any:
+    """The type of the callbacks by which tasks take their steps: asyncio's C code does not export it."""
+    seen: list[Any] = []
+
+    class Probe:
+        def get_debug(self) -> bool:
+            return False
+
+        def call_soon(self, callback: Any, *args: Any, context: Any = None) -> Any:
+            seen.append(callback)
+
+    async def nothing() -> None: ...
+
+    coroutine = nothing()
+    loop: Any = Probe()
+    task = asyncio.Task(coroutine, loop=loop)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    coroutine.close()
+    return type(seen[0])
+
+
+STEP = _step_type()
+
+
+def title_of(callback: Any) -> str:
+    """A callback's name, without where it was defined."""
+    while isinstance(callback, partial):
+        callback = callback.func
+    return str(getattr(callback, "__qualname__", type(callback).__name__)).rpartition(">.")[2]
+
+
+def close(coroutine: Any) -> None:
+    """Throw a coroutine away, whatever it has to say to that."""
+    for _ in range(3):  # one that waits in `finally` refuses the first time
+        try:
+            coroutine.close()
+            return
+        except BaseException as problem:
+            if isinstance(problem, KeyboardInterrupt):
+                raise

@@ -1,0 +1,366 @@
+"""A coroutine function as a program that Porcini can explore: `AioProgram` and its runs.
+
+**Processes** are tasks and callbacks, named by their creation: the main task is 0, and the k-th task or callback
+that a step of process p makes or schedules is p.k. The wakeup of a task is a step of the task. A **step** runs one
+ready handle to its end: a task from one await to the next.
+
+**Enabled** is who has a ready handle, and stays so until it runs: a handle that was cancelled when it was ready
+runs as a step that does nothing. So no step disables another's, and a blocked task has no action: somebody's step
+will make it ready. That step's event says so (`woke`): it comes before the task's next step in every order, and
+there is no race to reverse. Another step that could have woken the task instead races with the first one, for the
+future that both want to complete.
+
+**Conflicts** come from two sides. Code is followed by a recorder; what it cannot follow is opaque, so is a step
+that begins in a function which is not followed. Futures, tasks, handles and joins are seen by the loop itself
+(`futures`, `joins`). What a step will touch is not known before it was run, so actions are opaque; engines compare
+events.
+
+**Time** moves when nothing is ready, by a step of the process `1`: to the next deadline, and all timers due then
+become ready together. Its event is a barrier. What came before it was ready before, so it cannot go earlier; what
+goes after it was made ready by it or by what follows; so it races with nothing.
+
+**The end.** A run is over when nothing is ready and the main task is done, or nothing is left to wait for. When
+the main task is done the others go on while they are ready, but time stands still; then they are cancelled, as
+`asyncio.run` does, in the order of their creation and without exploring other orders. Nothing that they do then
+changes the outcome, which is what the main task returned or raised. (That the end of the main task stops nobody
+keeps steps from disabling each other: else it would race with every step of every task.)
+
+**Busy waiting.** A step that wrote nothing, made nothing and left its task where it was, with the same values,
+would do the same again as long as nobody writes what it read. So the task has no action until somebody does, who
+then wakes it. Take a run of the program and leave out all such steps: it ends the same way, and nothing stands in
+its way here, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
+deadlock. One that watches the clock makes time pass, by steps that double. In mode `fifo` who waits so keeps its
+place in the queue, and only a queue of nobody else is taken to be empty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from porcini.core.errors import InputError, Place
+from porcini.core.events import Action, Event, Failure, FailureKind
+from porcini.core.footprints import OPAQUE, Footprint, Location
+from porcini.core.systems import Final, Observed, Waiting
+from porcini.langs.aio import standing
+from porcini.langs.aio.futures import SeenTask
+from porcini.langs.aio.loop import TIME, ControlledLoop, Inside, Mode
+from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
+from porcini.langs.aio.processes import Process
+from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
+
+_CLOCK_ACTION = Action(CLOCK, 0, "clock", OPAQUE)
+_MOST_AT_THE_END = 10_000
+_done, _result = asyncio.Future.done, asyncio.Future.result
+
+
+class AioProgram:
+    """A coroutine function with its arguments. `recorder` sees what steps touch, in code that is `followed`."""
+
+    discovers = True
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any] = (),
+        mode: Mode = "any",
+        recorder: Recorder | None = None,
+        followed: Followed = lambda code: False,
+    ) -> None:
+        self.function = function
+        self.args = tuple(args)
+        self.mode: Mode = mode
+        self.recorder: Recorder = recorder or Blind()
+        self.knowledge = Knowledge(followed)
+        self.root = Name(MAIN)
+        self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
+
+    def start(self) -> AioRun:
+        return AioRun(self)
+
+    def label(self, name: str, began: Spot | None, stopped: Spot | None, end: str = "") -> StepLabel:
+        key = name, began, stopped, end
+        label = self.labels.get(key)
+        if label is None:
+            label = self.labels[key] = StepLabel(*key)
+        return label
+
+
+class _Spinning:
+    """A task that waits by asking again and again, and for what."""
+
+    __slots__ = ("joints", "places", "spot")
+
+    def __init__(self, places: frozenset[Location], joints: frozenset[Location], spot: Spot | None) -> None:
+        self.places, self.joints, self.spot = places, joints, spot
+
+    def sees(self, foot: Footprint) -> bool:
+        return foot.opaque or not self.places.isdisjoint(foot.writes) or not self.joints.isdisjoint(foot.reads)
+
+
+class AioRun:
+    """One execution under way. `close` throws it away; so does losing it."""
+
+    def __init__(self, program: AioProgram) -> None:
+        self.program = program
+        self.loop = loop = ControlledLoop(program.root, program.mode)
+        self._spinning: dict[Process, _Spinning] = {}
+        self._final: Final | None = None
+        self._result: Observed = ""
+        self._failure: Failure | None = None
+        self.unretrieved: tuple[str, ...] = ()
+        """Exceptions of tasks and callbacks that nobody looked at: asyncio only logs them."""
+        program.recorder.start_run()
+        coroutine = program.function(*program.args)
+        if not inspect.iscoroutine(coroutine):
+            name = getattr(program.function, "__qualname__", program.function)
+            raise InputError(f"`{name}` is no coroutine function", hint="define it by `async def`")
+        self.main = loop.start(coroutine)
+
+    # Run ----------------------------------------------------------------------------------------------------
+
+    def actions(self) -> list[Action]:
+        loop = self.loop
+        if loop.ready and not (self._spinning and self._spinning.keys() >= loop.ready.keys()):
+            return [process.name.action(process.title) for process in loop.enabled()]
+        if not _done(self.main) and (loop.can_advance() or self._watches_the_clock()):
+            return [_CLOCK_ACTION]
+        return []
+
+    def step(self, action: Action) -> Event:
+        if action.pid is CLOCK or action.pid == CLOCK:
+            return self._advance()
+        loop, recorder, pid = self.loop, self.program.recorder, action.pid
+        for process in loop.ready:
+            if process.name.pid == pid:
+                break
+        else:
+            raise KeyError(pid)
+        if not process.steps:
+            self._arrive(process)
+        with Inside(loop):
+            recorder.begin_step(pid, process.steps)
+            try:
+                loop.run(process)
+            finally:
+                recorded = recorder.end_step()
+            heard = loop.settle()
+        foot = Footprint(
+            recorded.reads.union(loop.reads),
+            recorded.writes.union(loop.writes, loop.observed, loop.always),
+            recorded.opaque or loop.untracked or not process.followed,
+        )
+        process.steps += 1
+        changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
+        if self._spinning:
+            self._spinning.pop(process, None)
+            self._let_spinners_go(foot)
+        label, failure = self._stopped(process, foot, changed)
+        spawned, woke = loop.spawned, loop.woke
+        return Event(
+            process.name.pid,
+            0,
+            label,
+            foot,
+            tuple([p.name.pid for p in spawned]) if spawned else (),
+            failure,
+            woke=tuple([p.name.pid for p in woke if p is not process]) if woke else (),
+        )
+
+    def final(self) -> Final:
+        if self._final is None:
+            self._final = self._ending()
+            self._finish()
+        return self._final
+
+    # a step ---------------------------------------------------------------------------------------------------
+
+    def _arrive(self, process: Process) -> None:
+        """Where a process stands before its first step."""
+        knowledge, task = self.program.knowledge, process.task
+        if task is not None:
+            code = getattr(task.get_coro(), "cr_code", None)
+            process.followed = code is not None and knowledge.of_code(code)
+        else:
+            callback = process.handle._callback if process.handle else None
+            code = getattr(getattr(callback, "__func__", callback), "__code__", None)
+            process.followed = callback is None or knowledge.of_callable(callback)
+        process.spot = standing.start_of(code) if code else None
+
+    def _stopped(self, process: Process, foot: Footprint, changed: bool) -> tuple[StepLabel, Failure | None]:
+        """Note where a process stands now; the step's label, and its failure if it is the main task's."""
+        task, label, began = process.task, self.program.label, process.spot
+        if task is None:
+            return label(process.title, began, None, "callback"), None
+        if _done(task):
+            problem = task._exception
+            end = (
+                f"raises {type(problem).__name__}"
+                if problem
+                else "ends"
+                if task._state != "CANCELLED"
+                else "cancelled"
+            )
+            if task is self.main:
+                self._main_ended(task, problem)
+            return label(process.title, began, None, end), self._failure if task is self.main else None
+        coroutine = task.get_coro()
+        frames, awaited = standing.chain(coroutine)
+        followed = awaited is None or standing.is_future_iter(awaited)
+        for frame in frames:
+            followed = followed and self.program.knowledge.of_code(frame.f_code)
+        process.followed = followed
+        process.spot = standing.shown(frames)
+        if process.handle is not None:
+            self._look_for_spinning(process, coroutine, frames, None if changed else foot)
+        else:
+            process.snapshot = None
+        return label(process.title, began, process.spot), None
+
+    def _main_ended(self, task: SeenTask, problem: BaseException | None) -> None:
+        if problem is None and task._state != "CANCELLED":
+            self._result = observed(_result(task))
+            return
+        raised = problem or asyncio.CancelledError("the main task was cancelled")
+        task._log_traceback = False
+        kind: FailureKind = "assertion" if _asserts(raised) else "error"
+        self._failure = Failure(kind, f"{type(raised).__name__}: {raised}".rstrip(": "), _place(raised))
+
+    def _advance(self) -> Event:
+        loop = self.loop
+        with Inside(loop):
+            loop.advance(at_most=max(loop.now, 0.001) if self._watches_the_clock() else math.inf)
+        for process in [p for p, spinning in self._spinning.items() if TIME in spinning.places]:
+            self._let_go(process)
+        label = self.program.label("clock", None, None, f"{loop.now:g} s")
+        return Event(CLOCK, 0, label, OPAQUE, barrier=True)
+
+    def _watches_the_clock(self) -> bool:
+        return any(TIME in spinning.places for spinning in self._spinning.values())
+
+    # busy waiting ---------------------------------------------------------------------------------------------
+
+    def _look_for_spinning(
+        self, process: Process, coroutine: Any, frames: list[Any], foot: Footprint | None
+    ) -> None:
+        """Is a task that goes on by itself where it was before the step, which changed nothing?"""
+        loop, before = self.loop, process.snapshot
+        process.snapshot = now = standing.snapshot(coroutine, frames)
+        if before is None or foot is None:
+            return
+        if standing.unchanged(before, now):
+            if loop.mode == "any":
+                del loop.ready[process]
+            joints = frozenset(loop.observed)
+            self._spinning[process] = _Spinning(foot.reads | joints, joints, process.spot)
+
+    def _let_spinners_go(self, foot: Footprint) -> None:
+        for process in [p for p, spinning in self._spinning.items() if spinning.sees(foot)]:
+            self._let_go(process)
+
+    def _let_go(self, process: Process) -> None:
+        del self._spinning[process]
+        if self.loop.mode == "any":
+            assert process.handle is not None
+            self.loop._is_ready(process, process.handle)
+            self.loop.woke[process] = None
+
+    # the end --------------------------------------------------------------------------------------------------
+
+    def _ending(self) -> Final:
+        if self._failure is not None:
+            return Final(self._failure.kind, {"raised": self._failure.message})
+        if _done(self.main):
+            return Final("terminated", {"result": self._result})
+        with Inside(self.loop):
+            return Final("deadlock", {"result": "deadlock"}, tuple(map(self._waiting, self.loop.pending())))
+
+    def _waiting(self, task: SeenTask) -> Waiting:
+        process = task._process
+        frames, _ = standing.chain(task.get_coro())
+        spot = standing.shown(frames)
+        spinning = self._spinning.get(process)
+        guard = f"spins at {spinning.spot}" if spinning else standing.waiting_for(task, frames)
+        awaited = standing.awaited_future(task)
+        others = getattr(awaited, "_children", (awaited,))
+        for_whom = [o._process.name.pid for o in others if isinstance(o, SeenTask) and not _done(o)]
+        stack: Observed = tuple(standing.stack(frames))
+        place = Place(spot.line, 1) if spot else None
+        return Waiting(process.name.pid, guard, {"stack": stack}, place, tuple(for_whom), name=process.title)
+
+    def _finish(self) -> None:
+        """Cancel what is left, as `asyncio.run` does, and let it come to its end."""
+        loop = self.loop
+        if _done(self.main):
+            left = loop.pending()
+            with Inside(loop):
+                if left:
+                    self._cancel(left)
+                if loop._asyncgens:
+                    loop.call_soon(loop.create_task, loop.shutdown_asyncgens())
+                    self._drain()
+        problems = [_unretrieved(task) for task in loop.tasks if task._log_traceback]
+        for task in loop.tasks:
+            task._log_traceback = False
+        self.unretrieved = (*loop.problems, *problems)
+        self.close()
+
+    def _cancel(self, tasks: Sequence[SeenTask]) -> None:
+        for task in tasks:
+            task.cancel()
+        for process in list(self._spinning):
+            self._let_go(process)
+        self._drain()
+
+    def _drain(self) -> None:
+        loop = self.loop
+        for _ in range(_MOST_AT_THE_END):
+            if loop.ready:
+                loop.run(next(iter(loop.ready)))
+                loop.settle()
+            elif loop.can_advance() and loop.pending():
+                loop.advance()
+            else:
+                break
+
+    def close(self) -> None:
+        if not self.loop._closed:
+            with Inside(self.loop):
+                self.loop.close()
+
+    def __del__(self) -> None:
+        loop = getattr(self, "loop", None)
+        if loop is not None:
+            self.close()
+
+
+def observed(value: object) -> Observed:
+    """A value as reports show it."""
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, tuple | list) and all(isinstance(item, bool | int | str) for item in value):
+        return tuple(value)
+    return standing.plain(value)
+
+
+def _unretrieved(task: Any) -> str:
+    process, problem = task._process, task._exception
+    return f"{process.title} ({process.name.text}): {type(problem).__name__}: {problem}"
+
+
+def _asserts(problem: BaseException) -> bool:
+    if isinstance(problem, BaseExceptionGroup):
+        return any(map(_asserts, problem.exceptions))
+    return isinstance(problem, AssertionError)
+
+
+def _place(problem: BaseException) -> Place | None:
+    """The line of the program that raised: the innermost one."""
+    trace, line = problem.__traceback__, 0
+    while trace is not None:
+        line = trace.tb_lineno
+        trace = trace.tb_next
+    return Place(line, 1) if line else None

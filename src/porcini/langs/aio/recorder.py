@@ -1,0 +1,522 @@
+"""What a step of real Python code read and wrote.
+
+While a step runs, instrumented code appends to `LOG`; `Recorder.end_step` turns the log into a footprint. An
+entry is `(object, site)` for an attribute or a truth test, and `(object, site, kind, suffixes)` for what the
+functions in `operations` have already resolved: parts of a container, the state of a future. Appending is one
+call of a C function; naming is left for the end of the step, when an object that was created in it has been
+seen to be new.
+
+**Names.** Footprints of different runs are compared, so a name must not depend on the schedule. An object that
+instrumented code was seen to create is named by the step that created it and the number of the creation within
+the step. What was there before the exploration is named by the path on which `learn` finds it. All other
+objects of one type share one name.
+
+**Fresh objects.** An access to an object which the same step created is left out: whoever touches it later got
+it through a location that this step wrote, or was spawned with it, and so depends on this step anyway.
+
+**Containers** have locations `[key]` for items, `[#]` for the shape (length, order, which keys) and `[=]`,
+which every item access reads and a change of the whole writes. So items are independent of each other, and
+reading all enumerates them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from porcini.core.footprints import EMPTY, Footprint, Location
+from porcini.langs.aio import rules
+from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES, Kind
+
+LIMIT = 1 << 18
+"""A step with more accesses than this is opaque: its log is cut."""
+
+GARBAGE = 20_000
+"""So many objects more than at the last collection make the next run begin with one."""
+
+KNOWN = 100_000
+"""So many names are kept from run to run; classes that each run defines anew would make them grow for ever."""
+
+READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
+SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
+STATE = (".state",)
+
+LOG: deque[tuple[Any, ...]] = deque(maxlen=LIMIT)
+CREATED: list[object] = []
+IDENTITIES: set[int] = rules.IDENTITIES
+DERIVED: dict[int, tuple[tuple[object, ...], bool]] = {}
+"""Views and iterators that read something else whenever they are used: what, and whether they look into items."""
+
+
+class Token:
+    """Stands for the closure variables of one activation of a function."""
+
+    __slots__ = ("__weakref__",)
+
+
+class ModuleToken(Token):
+    """Stands for the globals of a module."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Named:
+    """What is known of a name: its locations so far. Kept over runs, because names are the same in all of them."""
+
+    __slots__ = ("attributes", "name", "parts")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.attributes: dict[str, tuple[Location, ...] | None] = {}
+        self.parts: dict[str, Location] = {}
+
+    def part(self, suffix: str) -> Location:
+        found = self.parts.get(suffix)
+        if found is None:
+            found = self.parts[suffix] = Location(sys.intern(self.name + suffix))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access of a step, for reports. `value` is what was read, or what was there after the write."""
+
+    kind: str
+    location: Location
+    value: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueCall:
+    """Something not known that a step did, and where."""
+
+    name: str
+    file: str
+    line: int
+
+
+class Recorder:
+    """The log of one exploration: `start_run`, then `begin_step` and `end_step` for each step; `learn` before all.
+
+    With `detailed`, `accesses` lists what the last step did, with values: for the few runs that a report shows.
+    """
+
+    def __init__(self, detailed: bool = False) -> None:
+        self.detailed = detailed
+        self.opaque_calls: Counter[OpaqueCall] = Counter()
+        """What made steps opaque, over the whole exploration, and how often."""
+        self.accesses: list[Access] = []
+        self._learnt: dict[int, Named] = {}
+        self._kept_always: list[object] = []
+        self._names: dict[int, Named] = {}
+        self._kept: dict[int, object] = {}
+        self._by_type: dict[type, Named] = {}
+        self._known: dict[Hashable, Named] = {}
+        self._class_data: dict[type, frozenset[str]] = {}
+        self._step: tuple[Hashable, int] = ("", 0)
+        self._reads: set[Location] = set()
+        self._writes: set[Location] = set()
+        self._opaque = False
+        self._values: list[tuple[tuple[Any, ...], list[str]]] = []
+        self._pending: tuple[tuple[Any, ...], list[str]] | None = None
+
+    # The life of a recorder -----------------------------------------------------------------------------------
+
+    def start_run(self) -> None:
+        """Forget the objects of the run before; names of what was learnt stay."""
+        self._names = dict(self._learnt)
+        self._kept = {}
+        DERIVED.clear()
+        IDENTITIES.clear()
+        self._clear()
+        if len(self._known) > KNOWN:
+            self._known.clear()
+            self._by_type.clear()
+            rules.forget()
+        if not gc.isenabled() and gc.get_count()[0] > GARBAGE:
+            gc.collect()
+
+    def begin_step(self, process: Hashable, index: int) -> None:
+        """The index-th step of a process begins. What was logged since the last step belongs to no step."""
+        self._step = (process, index)
+        self._clear()
+
+    def end_step(self) -> Footprint:
+        """What the step read and wrote; its new objects get their names."""
+        if self._pending is not None:
+            self._settle()
+        while LOG or CREATED:
+            if LOG:
+                self.drain()
+            if CREATED:
+                self._christen()
+            self._sweep()
+        if not self._reads and not self._writes and not self._opaque:
+            return EMPTY
+        return Footprint(frozenset(self._reads), frozenset(self._writes), self._opaque)
+
+    def _clear(self) -> None:
+        LOG.clear()
+        CREATED.clear()
+        self._reads, self._writes, self._opaque = set(), set(), False
+        if self.detailed:
+            self.accesses = []
+            self._values.clear()
+        self._pending = None
+
+    # What the controlled loop reports -------------------------------------------------------------------------
+
+    def read(self, obj: object, attr: str) -> None:
+        """The step reads `attr` of an object."""
+        LOG.append((obj, OUTSIDE, READ, ("." + attr,)))
+
+    def write(self, obj: object, attr: str) -> None:
+        """The step writes `attr` of an object."""
+        LOG.append((obj, OUTSIDE, WRITE, ("." + attr,)))
+
+    def opaque(self, name: str) -> None:
+        """The step does something that is not known."""
+        LOG.append((name, OUTSIDE, 0, OPAQUE))
+
+    def created(self, obj: object) -> None:
+        """An object that was created just now, in this step."""
+        CREATED.append(obj)
+
+    def name(self, obj: object, name: str) -> None:
+        """Give an object of this run a name of its own, which must be the same in every schedule: a task, say."""
+        self._names[id(obj)] = self._entry(name, name)
+        self._kept[id(obj)] = obj
+
+    # Names ----------------------------------------------------------------------------------------------------
+
+    def name_of(self, obj: object) -> str:
+        """The name that locations of this object begin with."""
+        return self._named(obj).name
+
+    def _named(self, obj: object) -> Named:
+        found = self._names.get(id(obj))
+        if found is not None:
+            return found
+        kind = type(obj)
+        found = self._by_type.get(kind)
+        if found is not None:
+            return found
+        if kind is ModuleToken:
+            name = obj.name  # type: ignore[attr-defined]
+        elif isinstance(obj, type | FunctionType):
+            name = f"{obj.__module__}.{obj.__qualname__}"
+        elif kind is ModuleType:
+            name = obj.__name__  # type: ignore[attr-defined]
+        else:
+            name = f"?{kind.__module__}.{kind.__qualname__}"
+            found = self._by_type[kind] = self._entry(name, name)
+            return found
+        return self._entry(name, name)
+
+    def _entry(self, key: Hashable, name: str) -> Named:
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Named(name)
+        return found
+
+    def _christen(self) -> None:
+        """Name what was created and is still there. Last first, so that a list goes before what only it holds."""
+        process, index = self._step
+        while CREATED:
+            obj = CREATED.pop()
+            if sys.getrefcount(obj) <= 2:
+                DERIVED.pop(id(obj), None)
+                continue
+            if id(obj) not in self._names:
+                kind, number = type(obj), len(CREATED)
+                key = (process, index, number, kind)
+                found = self._known.get(key)
+                if found is None:
+                    found = self._known[key] = Named(f"{kind.__qualname__}<{process}#{index}/{number}>")
+                self._names[id(obj)] = found
+                self._kept[id(obj)] = obj
+
+    def _sweep(self) -> None:
+        """Let go of objects that only we hold, so that they die in the step that dropped them.
+
+        Their finalisers belong to the step, and log what they do.
+        """
+        kept, names, found = self._kept, self._names, True
+        while found:
+            found = False
+            for key in list(kept):
+                obj: object = kept[key]
+                if sys.getrefcount(obj) <= 3:  # `kept`, `obj` and the argument
+                    del kept[key], names[key]
+                    DERIVED.pop(key, None)
+                    found = True
+                obj = None
+
+    def learn(self, *roots: ModuleType | Callable[..., object]) -> None:
+        """Name what hangs off modules and functions now, before the exploration, by the path that leads there."""
+        for root in roots:
+            if isinstance(root, ModuleType):
+                module = root.__name__
+                for name, value in list(vars(root).items()):
+                    if not name.startswith(("@", "__")):
+                        self._learn(value, f"{module}.{name}", module)
+            else:
+                self._learn(root, f"{root.__module__}.{getattr(root, '__qualname__', root)}", root.__module__)
+
+    def _learn(self, value: object, path: str, module: str) -> None:
+        todo = deque([(value, path)])
+        while todo and len(self._learnt) < 100_000:
+            obj, path = todo.popleft()
+            kind = type(obj)
+            if kind in rules.PLAIN and kind not in (FunctionType, type):
+                continue
+            if id(obj) in self._learnt:
+                continue
+            inside = list(self._inside(obj, path, module))
+            if not isinstance(obj, FunctionType | type | ModuleType):
+                if kind.__module__ in ("builtins", "collections") or inside or hasattr(obj, "__dict__"):
+                    self._learnt[id(obj)] = self._names[id(obj)] = self._entry(path, path)
+            elif inside:
+                self._learnt[id(obj)] = self._names[id(obj)] = self._named(obj)
+            self._kept_always.append(obj)
+            todo.extend(inside)
+
+    def _inside(self, obj: object, path: str, module: str) -> Iterator[tuple[object, str]]:
+        if isinstance(obj, ModuleType):
+            return
+        if isinstance(obj, FunctionType):
+            if obj.__module__ == module:
+                for number, value in enumerate(obj.__defaults__ or ()):
+                    yield value, f"{path}.<default {number}>"
+                for name, value in (obj.__kwdefaults__ or {}).items():
+                    yield value, f"{path}.<default {name}>"
+                for name, cell in zip(obj.__code__.co_freevars, obj.__closure__ or (), strict=False):
+                    try:
+                        yield cell.cell_contents, f"{path}.<{name}>"
+                    except ValueError:
+                        continue
+                yield from ((value, f"{path}.{name}") for name, value in vars(obj).items())
+        elif isinstance(obj, type):
+            if obj.__module__ == module:
+                data = {n: v for n, v in vars(obj).items() if not n.startswith("__") and not rules.is_lookup(v)}
+                self._class_data[obj] = frozenset(data)
+                yield from ((value, f"{path}.{name}") for name, value in vars(obj).items() if name != "__dict__")
+        elif isinstance(obj, dict):
+            yield from ((value, f"{path}[{rules.shown(key)}]") for key, value in obj.items())
+        elif isinstance(obj, list | tuple | deque):
+            yield from ((value, f"{path}[{number}]") for number, value in enumerate(obj))
+        if not isinstance(obj, type | FunctionType):
+            yield from ((value, f"{path}.{name}") for name, value in rules.fields_of(obj))
+
+    # The footprint --------------------------------------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Log to locations. Repeated accesses at one site to one object, as in loops, cost one comparison."""
+        reads, writes = self._reads, self._writes
+        if len(LOG) == LIMIT:
+            self._opaque = True
+            self._note(f"more than {LIMIT} accesses in one step", OUTSIDE)
+        fresh = set(map(id, CREATED))
+        names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
+        last: dict[int, object] = {}
+        for entry in LOG:
+            obj = entry[0]
+            number = entry[1]
+            if len(entry) != 2:
+                before: Any = last.get(-1 - number)
+                if before is None or before[0] is not obj or before[2] != entry[2] or before[3] is not entry[3]:
+                    last[-1 - number] = entry
+                    self._parts(obj, entry, fresh)
+                continue
+            if last.get(number, LOG) is obj:
+                continue
+            last[number] = obj
+            if id(obj) in fresh:
+                continue
+            kind = kinds[number]
+            if kind == 4:
+                if type(obj) not in plain:
+                    self._truth(obj, number)
+                continue
+            named = names.get(id(obj)) or self._named(obj)
+            attr = attrs[number]
+            try:
+                found = named.attributes[attr]
+            except KeyError:
+                found = named.attributes[attr] = self._attribute(obj, named, attr)
+            if found is None or kind != 1:
+                self._written(obj, named, attr, kind, number, writes, found)
+            if found is not None and kind & 1:
+                reads.update(found)
+        if self.detailed:
+            self._list_accesses(fresh)
+        LOG.clear()
+
+    def _parts(self, obj: Any, entry: tuple[Any, ...], fresh: set[int]) -> None:
+        """Parts of a container, or the state of a future. Who writes an item, too, reads that the whole stays."""
+        _, number, kind, suffixes = entry
+        if suffixes is OPAQUE:
+            self._opaque = True
+            self._note(obj, number)
+            return
+        if id(obj) in fresh:
+            return
+        named = self._names.get(id(obj)) or self._named(obj)
+        into = self._reads if kind == 1 else self._writes
+        parts = named.parts
+        for suffix in suffixes:
+            if suffix[:2] == APPENDED:
+                first = int(suffix[2:])
+                into.update(named.part(f"[{i}]") for i in range(first, max(len(obj), first + 1)))
+            else:
+                into.add(parts.get(suffix) or named.part(suffix))
+        if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
+            self._reads.add(parts.get(BASE) or named.part(BASE))
+
+    def _truth(self, obj: object, number: int) -> None:
+        """A truth test reads a container's shape."""
+        rule = rules.rule(type(obj))
+        if rule is rules.Rule.CONTAINER:
+            self._reads.add(self._named(obj).part(SHAPE))
+        elif rule is rules.Rule.UNKNOWN and rules.unknown_truth(type(obj)):
+            self._opaque = True
+            self._note(f"bool({type(obj).__qualname__})", number)
+
+    def _attribute(self, obj: object, named: Named, attr: str) -> tuple[Location, ...] | None:
+        """The locations that reading an attribute reads; None if reading it runs code that is not known."""
+        if isinstance(obj, Token):
+            return (named.part("." + attr),)
+        if isinstance(obj, asyncio.Future):
+            silent = rules.is_silent_future_attribute(attr) or rules.is_seen_by_loop(obj)
+            return () if silent else (named.part(STATE[0]),)
+        if isinstance(obj, ModuleType):
+            return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ()) else ()
+        if isinstance(obj, type):
+            return self._class_attribute(obj, attr)
+        way = rules.attribute(type(obj), attr)
+        if way is rules.Way.SILENT:
+            return ()
+        if way is rules.Way.UNKNOWN or way is rules.Way.CACHED:
+            return None
+        return (named.part("." + attr), *self._class_attribute(type(obj), attr))
+
+    def _class_attribute(self, cls: type, attr: str) -> tuple[Location, ...]:
+        for owner in cls.__mro__:
+            if attr in vars(owner):
+                if attr in self._class_data.get(owner, ()):
+                    return (self._named(owner).part("." + attr),)
+                break
+        return ()
+
+    def _written(
+        self,
+        obj: object,
+        named: Named,
+        attr: str,
+        kind: int,
+        number: int,
+        writes: set[Location],
+        found: tuple[Location, ...] | None,
+    ) -> None:
+        """Record the write of an attribute, or a read that runs code which is not known."""
+        if kind & 2:
+            way = self._way_to_write(obj, attr)
+            if way is rules.Way.PLAIN:
+                writes.add(named.part("." + attr))
+            known = way is not rules.Way.UNKNOWN
+            if known and kind == 3:
+                value = rules.peek(obj, attr)
+                known = type(value) in rules.PLAIN or rules.rule(type(value)) is not rules.Rule.UNKNOWN
+            if known and (found is not None or kind == 2):
+                return
+        if found is None and rules.attribute(type(obj), attr) is rules.Way.CACHED:
+            writes.add(named.part("." + attr))
+            return
+        self._opaque = True
+        self._note(f"{type(obj).__qualname__}.{attr}", number)
+
+    def _way_to_write(self, obj: object, attr: str) -> rules.Way:
+        """Classes and modules: only what is known to be data; whatever else is written there may be a method."""
+        if isinstance(obj, Token):
+            return rules.Way.PLAIN
+        if isinstance(obj, type):
+            data: Iterable[str] = self._class_data.get(obj, ())
+        elif isinstance(obj, ModuleType):
+            data = rules.WRITTEN_GLOBALS.get(obj.__name__, ())
+        else:
+            return rules.attribute(type(obj), attr, writing=True)
+        return rules.Way.PLAIN if attr in data else rules.Way.UNKNOWN
+
+    def _note(self, name: str, number: int) -> None:
+        self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1
+
+    # Reports --------------------------------------------------------------------------------------------------
+
+    def detailed_log(self, entry: tuple[Any, ...]) -> None:
+        """Takes the place of `LOG.append` when values are wanted."""
+        if self._pending is not None:
+            self._settle()
+        LOG.append(entry)
+        self._pending = (entry, [self._value(entry)])
+
+    def _settle(self) -> None:
+        """What a write wrote can be seen only after it."""
+        assert self._pending is not None
+        entry, values = self._pending
+        self._pending = None
+        values.append(self._value(entry))
+        self._values.append((entry, values))
+
+    def _value(self, entry: tuple[Any, ...]) -> str:
+        if len(entry) == 2:
+            if KINDS[entry[1]] == TRUTH:
+                return self._show(entry[0])
+            return self._show(rules.peek(entry[0], NAMES[entry[1]]))
+        return self._show(entry[0]) if entry[3] is not OPAQUE else ""
+
+    def _show(self, value: object) -> str:
+        if value is rules.ABSENT:
+            return ""
+        if isinstance(value, int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
+            text = repr(value)
+        elif type(value) in (list, tuple, set, deque):
+            inner = ", ".join(self._show(v) for v in list(value)[:8])  # type: ignore[call-overload]
+            text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
+        elif isinstance(value, dict):
+            text = "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(value.items())[:8]) + "}"
+        else:
+            text = f"<{self.name_of(value)}>"
+        return text if len(text) <= 80 else text[:77] + "..."
+
+    def _list_accesses(self, fresh: Iterable[int]) -> None:
+        """The same as `drain`, one access at a time."""
+        if self._pending is not None:
+            self._settle()
+        values, self._values = self._values, []
+        for entry, (before, after) in values:
+            obj, number = entry[0], entry[1]
+            kind = KINDS[number] if len(entry) == 2 else entry[2]
+            if id(obj) in fresh or kind not in (1, 2, 3):
+                continue
+            named = self._named(obj)
+            if len(entry) == 2:
+                found = self._attribute(obj, named, NAMES[number])
+                locations = found if kind == 1 else (named.part("." + NAMES[number]),)
+            else:
+                locations = tuple(map(named.part, entry[3]))
+            for location in locations or ():
+                if kind & 1:
+                    self.accesses.append(Access("read", location, before, *PLACES[number]))
+                if kind & 2:
+                    self.accesses.append(Access("write", location, after, *PLACES[number]))

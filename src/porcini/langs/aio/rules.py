@@ -1,0 +1,366 @@
+"""What is known about types: which values are constant, whose operators record, how attributes are found.
+
+What is not known here is opaque. Code is known if it is instrumented (`is_instrumented`), generated from fields
+(dataclasses, attrs), or C code of the types listed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import ipaddress
+import pathlib
+import re
+import types
+import uuid
+import weakref
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextvars import Context, ContextVar
+from contextvars import Token as ContextToken
+from typing import Any, ParamSpec, TypeVar, cast
+
+_SCALARS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range, slice)
+_CODE = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodWrapperType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.CodeType,
+    types.ModuleType,
+    types.GenericAlias,
+    types.UnionType,
+    types.CoroutineType,
+    types.GeneratorType,
+    types.AsyncGeneratorType,
+    types.FrameType,
+    types.TracebackType,
+    functools.partial,
+    type,
+    property,
+    classmethod,
+    staticmethod,
+    object,
+)
+_IMMUTABLE = (
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    datetime.timedelta,
+    datetime.timezone,
+    decimal.Decimal,
+    fractions.Fraction,
+    re.Pattern,
+    re.Match,
+    uuid.UUID,
+    pathlib.PurePosixPath,
+    pathlib.PureWindowsPath,
+    pathlib.PosixPath,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ContextVar,
+    Context,
+    ContextToken,
+    weakref.ref,
+)
+ALWAYS_PLAIN: frozenset[type] = frozenset((*_SCALARS, *_CODE, *_IMMUTABLE))
+
+PLAIN: set[type] = set(ALWAYS_PLAIN)
+"""Types whose values, used as operands, need no record: they are constant, or their operators record."""
+
+CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
+_CONTAINER_CLASSES = frozenset((*CONTAINERS, *_SCALARS, *_IMMUTABLE, object))
+
+WRITTEN_GLOBALS: dict[str, set[str]] = {}
+"""By module, the globals that instrumented functions of it declare `global`; all other globals are constants."""
+
+IDENTITIES: set[int] = set()
+"""What `id` gave the program in this run: numbers that are others in the next run."""
+
+ABSENT = object()
+P = ParamSpec("P")
+R = TypeVar("R")
+_memories: list[Callable[[], None]] = []
+
+
+def _remembered(function: Callable[P, R]) -> Callable[P, R]:
+    """Answers about types are kept until `forget`."""
+    cached = functools.cache(function)
+    _memories.append(cached.cache_clear)
+    return cast(Callable[P, R], cached)
+
+
+_FILENAMES: dict[int, str] = {}
+_SEEN_BY_LOOP = frozenset(
+    str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
+    for name in ("tasks", "taskgroups", "timeouts", "futures", "coroutines", "base_futures", "base_tasks")
+)
+"""asyncio's code over futures, tasks, handles and joins: the controlled loop records those."""
+_OPERATORS = frozenset(
+    f"__{name}__"
+    for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
+    repr format add sub mul truediv floordiv mod pow matmul lshift rshift and or xor neg pos invert abs divmod
+    round radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rlshift rrshift rand ror rxor int float index iadd
+    isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor""".split()  # noqa: SIM905
+)
+
+
+def marked(filename: str) -> str:
+    """The same name as an object of its own: code that was compiled with it is known to be instrumented.
+
+    Copies of a code object keep it, which matters because decorators such as `types.coroutine` make some.
+    """
+    copy = filename.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    _FILENAMES[id(copy)] = copy
+    return copy
+
+
+def is_instrumented(code: types.CodeType) -> bool:
+    """Does this code record what it does? Or, in asyncio, touch nothing but what the loop sees for itself?"""
+    return id(code.co_filename) in _FILENAMES or code.co_filename in _SEEN_BY_LOOP
+
+
+def forget() -> None:
+    """Drop what was concluded about types: the code of their methods may be another one now."""
+    PLAIN.clear()
+    PLAIN.update(ALWAYS_PLAIN)
+    for clear in _memories:
+        clear()
+
+
+class Rule(enum.Enum):
+    """How a value of a type behaves as an operand."""
+
+    PLAIN = enum.auto()
+    CONTAINER = enum.auto()
+    FIELDS = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+def is_known_function(function: object) -> bool:
+    """A method that records what it does, or that is generated from fields."""
+    while isinstance(function, staticmethod | classmethod | types.MethodType):
+        function = function.__func__
+    return isinstance(function, types.FunctionType) and is_instrumented(function.__code__)
+
+
+def is_generated(function: object) -> bool:
+    """Written by `dataclass` or `attrs`: it does what its fields do."""
+    if not isinstance(function, types.FunctionType):
+        return False
+    code = function.__code__
+    if code.co_filename.startswith("<attrs generated"):
+        return True
+    if code.co_filename == "<string>":
+        return "__create_fn__" in code.co_qualname or function.__name__ in _OPERATORS | {"__init__", "__setattr__"}
+    # `repr` of a dataclass is wrapped against recursion by `reprlib` or by `dataclasses` itself.
+    return code.co_filename.endswith(("dataclasses.py", "reprlib.py")) and function.__name__ == "__repr__"
+
+
+@_remembered
+def rule(kind: type) -> Rule:
+    """What using a value of this type as an operand reads."""
+    found = _rule(kind)
+    if found is Rule.PLAIN:
+        PLAIN.add(kind)
+    return found
+
+
+def _rule(kind: type) -> Rule:
+    if issubclass(kind, type | types.ModuleType):
+        return Rule.PLAIN
+    if issubclass(kind, enum.Enum | BaseException):
+        return Rule.PLAIN
+    base = Rule.PLAIN
+    for owner in kind.__mro__:
+        if owner in CONTAINERS:
+            base = Rule.CONTAINER
+        if owner in _CONTAINER_CLASSES:
+            break
+        if owner in _C_PLAIN:
+            continue
+        for name, method in vars(owner).items():
+            if name not in _OPERATORS or method is None or is_known_function(method):
+                continue
+            if is_generated(method):
+                base = Rule.FIELDS if base is Rule.PLAIN else base
+            else:
+                return Rule.UNKNOWN
+    return base
+
+
+_C_PLAIN = frozenset((asyncio.Future, asyncio.Task, asyncio.Future.__base__, asyncio.Task.__base__))
+
+
+def unknown_truth(kind: type) -> bool:
+    """Does a truth test of this type run code that is not known?"""
+    for name in ("__bool__", "__len__"):
+        for owner in kind.__mro__:
+            if name in vars(owner):
+                return not is_known_function(vars(owner)[name])
+    return False
+
+
+@_remembered
+def has_unknown(kind: type, name: str) -> bool:
+    """Is this special method of the type code that is not known?"""
+    for owner in kind.__mro__:
+        if name in vars(owner):
+            return not is_known_function(vars(owner)[name])
+    return False
+
+
+@_remembered
+def container_base(kind: type) -> type | None:
+    """The C container that a type inherits from."""
+    return next((owner for owner in kind.__mro__ if owner in CONTAINERS), None)
+
+
+# Attributes ---------------------------------------------------------------------------------------------------
+
+
+class Way(enum.Enum):
+    """How an attribute of a type is found."""
+
+    PLAIN = enum.auto()
+    SILENT = enum.auto()
+    CACHED = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+def _mutable_type(kind: type) -> bool:
+    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+
+
+def is_lookup(value: object) -> bool:
+    """Something on a class that is not data: a function, a property, a slot."""
+    return hasattr(type(value), "__get__")
+
+
+@_remembered
+def attribute(kind: type, attr: str, writing: bool = False) -> Way:
+    """What finding, or setting, an attribute of an instance runs."""
+    hook = "__setattr__" if writing else "__getattribute__"
+    setter = next(vars(owner)[hook] for owner in kind.__mro__ if hook in vars(owner))
+    if isinstance(setter, types.FunctionType) and not is_known_function(setter) and not is_generated(setter):
+        return Way.UNKNOWN
+    value = next((vars(owner)[attr] for owner in kind.__mro__ if attr in vars(owner)), ABSENT)
+    if value is ABSENT:
+        if not writing and has_unknown(kind, "__getattr__"):
+            return Way.UNKNOWN
+        return Way.PLAIN
+    if isinstance(value, functools.cached_property):
+        return (
+            Way.CACHED if is_known_function(value.func) and not writing else Way.PLAIN if writing else Way.UNKNOWN
+        )
+    if isinstance(value, property):
+        function = value.fset if writing else value.fget
+        known = function is None or is_known_function(function) or _is_c(function) or kind in ALWAYS_PLAIN
+        return Way.SILENT if known else Way.UNKNOWN  # a property that is known records what it does
+    if isinstance(value, types.FunctionType | classmethod | staticmethod):
+        return Way.UNKNOWN if writing else Way.SILENT  # methods are constants; who replaces one is opaque
+    if _is_c(value):
+        return Way.PLAIN if _mutable_type(kind) and isinstance(value, types.MemberDescriptorType) else Way.SILENT
+    special = "__set__" if writing else "__get__"
+    if has_unknown(type(value), special) and not isinstance(value, type):
+        return Way.UNKNOWN
+    return Way.PLAIN
+
+
+def _is_c(value: object) -> bool:
+    return isinstance(
+        value,
+        types.BuiltinFunctionType
+        | types.MethodDescriptorType
+        | types.WrapperDescriptorType
+        | types.ClassMethodDescriptorType
+        | types.GetSetDescriptorType
+        | types.MemberDescriptorType,
+    )
+
+
+_FUTURE_SILENT = frozenset(
+    {"get_loop", "get_coro", "get_name", "set_name", "get_context", "_loop", "add_done_callback"}
+)
+
+
+def is_seen_by_loop(future: object) -> bool:
+    """A future or a task that records itself (see `futures`)."""
+    return type(future).__module__.startswith("porcini.")
+
+
+def is_silent_future_attribute(attr: str) -> bool:
+    """Methods of futures record when they are called; what never changes is not recorded."""
+    return attr in _FUTURE_SILENT or callable(getattr(asyncio.Future, attr, None)) or attr.startswith("__")
+
+
+def peek(obj: object, attr: str) -> object:
+    """The value of an attribute, without running code of the program."""
+    try:
+        own = object.__getattribute__(obj, "__dict__")
+        if attr in own:
+            return own[attr]
+    except (AttributeError, TypeError):
+        pass
+    for owner in type(obj).__mro__:
+        value = vars(owner).get(attr, ABSENT)
+        if isinstance(value, types.MemberDescriptorType):
+            try:
+                return value.__get__(obj, type(obj))
+            except AttributeError:
+                return ABSENT
+        if value is not ABSENT:
+            return ABSENT if is_lookup(value) else value
+    return ABSENT
+
+
+def fields_of(obj: object) -> Iterator[tuple[str, Any]]:
+    """The attributes that an instance has now, in `__dict__` or in slots, without running code of the program."""
+    try:
+        own = object.__getattribute__(obj, "__dict__")
+    except (AttributeError, TypeError):
+        own = None
+    if isinstance(own, dict):
+        yield from list(own.items())
+    for owner in type(obj).__mro__:
+        if not _mutable_type(owner):
+            continue
+        for name, value in list(vars(owner).items()):
+            if isinstance(value, types.MemberDescriptorType):
+                try:
+                    yield name, value.__get__(obj, type(obj))
+                except AttributeError:
+                    continue
+
+
+# Keys ---------------------------------------------------------------------------------------------------------
+
+
+def shown(key: object) -> str | None:
+    """A key as text: the same for equal keys, in every run. None for a key that has no such text."""
+    kind = type(key)
+    if kind is int:
+        return repr(key) if key not in IDENTITIES else None
+    if kind is str or kind is bytes or key is None:
+        return repr(key)
+    if kind is bool or (kind is float and key.is_integer()):  # type: ignore[attr-defined]
+        return repr(int(key))  # type: ignore[call-overload]
+    if kind is float:
+        return repr(key)
+    if kind is tuple:
+        parts = [shown(part) for part in key]  # type: ignore[attr-defined]
+        return None if None in parts else f"({', '.join(map(str, parts))})"
+    if isinstance(key, enum.Enum) and kind.__eq__ is object.__eq__:
+        return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
+    if isinstance(key, type | types.FunctionType):
+        return f"<{key.__module__}.{key.__qualname__}>"
+    return None

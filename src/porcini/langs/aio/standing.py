@@ -1,0 +1,190 @@
+"""Where a task stands: the chain of coroutines from the task's own to the one that waits.
+
+chain       the frames of a suspended coroutine, the outermost first, and what it waits for in the end
+spot        the line that a user would say it stands at
+snapshot    position and local values, to see that a step changed nothing
+waiting     what a blocked task waits for, in words
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dis
+import gc
+import re
+from collections.abc import Iterator, Sequence
+from operator import length_hint
+from pathlib import Path
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
+from typing import Any
+
+from porcini.langs.aio.naming import Spot
+
+_LIBRARY = str(Path(asyncio.__file__).parent)
+_ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")
+_SCALARS = (int, float, bool, str, bytes, complex, type(None))
+_spots: dict[tuple[CodeType, int], Spot] = {}
+_ours: dict[CodeType, bool] = {}
+_loops: dict[CodeType, bool] = {}
+_SUSPENDED = (CoroutineType, GeneratorType, AsyncGeneratorType)
+_done = asyncio.Future.done
+_FUTURE_ITER = "FutureIter"
+
+
+def chain(coroutine: Any) -> tuple[list[FrameType], Any]:
+    """The frames of what is suspended, the outermost first, and the innermost thing awaited."""
+    frames: list[FrameType] = []
+    at = coroutine
+    while True:
+        kind = type(at)
+        if kind is CoroutineType:
+            frame, inner = at.cr_frame, at.cr_await
+        elif kind is GeneratorType:
+            frame, inner = at.gi_frame, at.gi_yieldfrom
+        elif kind is AsyncGeneratorType:
+            frame, inner = at.ag_frame, at.ag_await
+        else:
+            inside = _inside(at)
+            if inside is None:
+                return frames, at
+            at = inside
+            continue
+        if frame is None:
+            return frames, at
+        frames.append(frame)
+        at = inner
+        if at is None:
+            return frames, None
+
+
+def _inside(at: Any) -> Any:
+    """What a wrapper wraps: an asynchronous generator's next value, or `coroutine.__await__()`."""
+    if type(at).__module__ == "builtins":
+        for inner in gc.get_referents(at):
+            if type(inner) in _SUSPENDED:
+                return inner
+    return None
+
+
+def is_future_iter(at: Any) -> bool:
+    return type(at).__name__ == _FUTURE_ITER
+
+
+def spot_of(frame: FrameType) -> Spot:
+    key = frame.f_code, frame.f_lasti
+    spot = _spots.get(key)
+    if spot is None:
+        code = frame.f_code
+        spot = _spots[key] = Spot(code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_qualname)
+    return spot
+
+
+def start_of(code: CodeType) -> Spot:
+    key = code, -1
+    spot = _spots.get(key)
+    if spot is None:
+        spot = _spots[key] = Spot(code.co_filename, code.co_firstlineno, code.co_qualname)
+    return spot
+
+
+def shown(frames: Sequence[FrameType]) -> Spot | None:
+    """The innermost line that is not asyncio's."""
+    for frame in reversed(frames):
+        code = frame.f_code
+        ours = _ours.get(code)
+        if ours is None:
+            ours = _ours[code] = not code.co_filename.startswith(_LIBRARY)
+        if ours:
+            return spot_of(frame)
+    return spot_of(frames[-1]) if frames else None
+
+
+Snapshot = tuple[list[tuple[CodeType, int]], list[Any]]
+
+
+def snapshot(coroutine: Any, frames: Sequence[FrameType]) -> Snapshot:
+    """Positions and local values of all frames, and how far their loops are."""
+    values: list[Any] = []
+    at = coroutine
+    for frame in frames:
+        values.extend(frame.f_locals.values())
+        owner = at if type(at) in _SUSPENDED else _inside(at)
+        at = _awaited(owner)
+        if _has_loops(frame.f_code):
+            local = {id(value) for value in values}
+            for value in gc.get_referents(owner):  # what a `for` goes through is in no variable
+                if value is not at and id(value) not in local and hasattr(type(value), "__next__"):
+                    values.append(_progress(value))
+    return [(frame.f_code, frame.f_lasti) for frame in frames], values
+
+
+def unchanged(one: Snapshot, two: Snapshot) -> bool:
+    """The same positions, and the same objects or equal numbers and texts."""
+    return (
+        one[0] == two[0]
+        and len(one[1]) == len(two[1])
+        and all(
+            a is b or (type(a) is type(b) and isinstance(a, _SCALARS) and a == b)
+            for a, b in zip(one[1], two[1], strict=True)
+        )
+    )
+
+
+def _has_loops(code: CodeType) -> bool:
+    known = _loops.get(code)
+    if known is None:
+        known = _loops[code] = any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
+    return known
+
+
+def _progress(iterator: Any) -> object:
+    """A text that changes when an iterator is used; where there is none, an object that equals nothing else."""
+    if type(iterator) is enumerate:
+        return str(iterator.__reduce__()[1][1])
+    left = length_hint(iterator, -1)
+    return object() if left < 0 or type(iterator).__module__ != "builtins" else str(left)
+
+
+def _awaited(owner: Any) -> Any:
+    for name in ("cr_await", "gi_yieldfrom", "ag_await"):
+        if hasattr(owner, name):
+            return getattr(owner, name)
+    return None
+
+
+def awaited_future(task: Any) -> Any:
+    """The future that a task waits for."""
+    return getattr(task, "_fut_waiter", None)
+
+
+def waiting_for(task: Any, frames: Sequence[FrameType]) -> str:
+    """What a blocked task waits for: the call of asyncio's that it is in, or the future."""
+    for frame in reversed(frames):
+        code = frame.f_code
+        if code.co_filename.startswith(_LIBRARY):
+            owner = frame.f_locals.get("self")
+            on = f" on {plain(owner)}" if owner is not None else ""
+            return f"{code.co_qualname}(){on}"
+    future = awaited_future(task)
+    if future is None:
+        return "nothing"
+    children = getattr(future, "_children", None)
+    if children is not None:
+        return f"gather() of {len(children)}, {sum(not _done(child) for child in children)} of them pending"
+    if isinstance(future, asyncio.Task):
+        return f"task {future.get_name()}"
+    return plain(future).replace("SeenFuture", "Future")
+
+
+def plain(value: object) -> str:
+    """A value as text without addresses, which differ from run to run."""
+    try:
+        return _ADDRESS.sub("", repr(value))
+    except Exception as problem:
+        return f"<{type(value).__name__}, whose repr fails: {type(problem).__name__}>"
+
+
+def stack(frames: Sequence[FrameType]) -> Iterator[str]:
+    for frame in frames:
+        spot = spot_of(frame)
+        yield f"{spot} in {spot.function}"

@@ -1,0 +1,323 @@
+"""One marked test: explored or replayed, and what to say of it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import io
+import shlex
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from porcini.core.errors import InputError, ScheduleError
+from porcini.core.events import Schedule
+from porcini.core.reports import Counterexample, Outcome
+from porcini.core.systems import Final
+from porcini.coroutines.comparing import contested, ending, lane, nearest, raised
+from porcini.coroutines.exploring import TAKEN, confirmed, search, wanted_of
+from porcini.coroutines.guards import Guards, users_line
+from porcini.coroutines.session import session
+from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
+from porcini.engines.catalogue import Options
+from porcini.engines.limits import Limits
+from porcini.engines.replaying import replay
+from porcini.engines.tally import Tally
+from porcini.formats.lanes import show_lanes
+from porcini.formats.schedules import parse_schedule, show_schedule
+from porcini.langs.aio.loop import Mode
+from porcini.properties.outcomes import first_violated
+from porcini.pytest_plugin import MARKER, SECTION
+
+_FACTORY = (
+    "fixtures are made once for all schedules: let one that the test changes return a factory, "
+    "or make its object in the test"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the marker and the command line ask for."""
+
+    mode: Mode = "any"
+    max_schedules: int = 10_000
+    deterministic: bool = False
+    engine: str = "optimal"
+    allow_unknown: bool = False
+    packages: tuple[str, ...] = ()
+    seed: int = 0
+    step_seconds: float = 5.0
+    real_time: bool = False
+
+    @property
+    def guards(self) -> Guards:
+        return Guards(self.seed, self.real_time, self.step_seconds)
+
+
+# One test -----------------------------------------------------------------------------------------------------
+
+
+def problem_of(item: pytest.Function) -> BaseException | None:
+    """What to raise for a marked test, if anything."""
+    try:
+        return MarkedTest(item, wanted_by(item)).problem()
+    except InputError as error:
+        hint = f"\n{_FACTORY}" if isinstance(error, Unsteady) and item._fixtureinfo.argnames else ""
+        return failed(f"{error}{hint}")
+
+
+def failed(message: str) -> BaseException:
+    return pytest.fail.Exception(message, pytrace=False)
+
+
+def wanted_by(item: pytest.Function) -> Wanted:
+    """The options of the nearest marker, with those of the command line above them."""
+    marker = item.get_closest_marker(MARKER)
+    assert marker is not None
+    known = {field.name for field in fields(Wanted)}
+    wrong = [repr(arg) for arg in marker.args] + [name for name in marker.kwargs if name not in known]
+    if wrong:
+        raise InputError(
+            f"@pytest.mark.{MARKER} knows no {', '.join(wrong)}", hint=f"known: {', '.join(sorted(known))}"
+        )
+    wanted = Wanted(**marker.kwargs)
+    if isinstance(wanted.packages, str):
+        wanted = replace(wanted, packages=(wanted.packages,))
+    most, seed = item.config.getoption("--porcini-max"), item.config.getoption("--porcini-seed")
+    wanted = replace(wanted, max_schedules=wanted.max_schedules if most is None else most)
+    wanted = replace(wanted, seed=wanted.seed if seed is None else seed)
+    for what, name, choices in (("engine", wanted.engine, TAKEN), ("mode", wanted.mode, get_args(Mode))):
+        if name not in choices:
+            raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(choices)}")
+    if wanted.max_schedules < 1:
+        raise InputError(f"max_schedules is {wanted.max_schedules}: at least one schedule is needed")
+    return wanted
+
+
+class MarkedTest:
+    """A marked test with its arguments."""
+
+    def __init__(self, item: pytest.Function, wanted: Wanted) -> None:
+        if not inspect.iscoroutinefunction(item.obj):
+            raise InputError(
+                f"@pytest.mark.{MARKER} is for async tests", hint=f"define {item.name} by `async def`"
+            )
+        names = item._fixtureinfo.argnames
+        self.item = item
+        self.test = functools.partial(item.obj, **{name: item.funcargs[name] for name in names})
+        self.wanted = wanted
+        self.stored = _Stored(item)
+        self.shows_output = bool({"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(item.fixturenames))
+
+    def problem(self) -> BaseException | None:
+        """What to raise, if anything."""
+        replayed = self.item.config.getoption("--porcini-replay")
+        return self.explore() if replayed is None else self.replay(replayed)
+
+    # exploring ------------------------------------------------------------------------------------------------
+
+    def explore(self) -> BaseException | None:
+        """What to raise for a test that fails in some order."""
+        wanted = self.wanted
+        asked = wanted_of(wanted.deterministic)
+        with self._quiet(), session(self.test, packages=wanted.packages, guards=wanted.guards) as opened:
+            program = opened.program(wanted.mode)
+            found = self._try_stored(program)
+            if found is None:
+                tally = search(
+                    program,
+                    wanted.engine,
+                    asked,
+                    Limits(max_executions=wanted.max_schedules),
+                    Options(seed=wanted.seed),
+                    first=True,
+                )
+                found = _Found.of(tally, asked)
+            if found.run is not None:
+                found = found.compared(program)
+        self.item.user_properties.append(("porcini", found.said))
+        if found.run is not None:
+            self.stored.put(found.run.schedule)
+            return self._explained(found)
+        self.stored.forget()
+        if found.limit is not None and not wanted.allow_unknown:
+            return failed(
+                f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
+                "max_schedules or --porcini-max lets it go on; allow_unknown=True lets it pass."
+            )
+        return None
+
+    def _try_stored(self, program: SteadyProgram) -> _Found | None:
+        """The schedule that failed the last time goes first."""
+        schedule = self.stored.get()
+        if schedule is None:
+            return None
+        run_twice(program)
+        try:
+            trace, run = replay(program, schedule)
+            final = run.final()
+        except ScheduleError:
+            return None
+        if final.kind == "terminated":
+            return None
+        outcome = Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting)
+        return _Found(outcome, None, "the schedule that failed the last time")
+
+    # one schedule ---------------------------------------------------------------------------------------------
+
+    def replay(self, text: str) -> BaseException | None:
+        """What to raise for a test that fails under one schedule."""
+        wanted = self.wanted
+        with session(self.test, packages=wanted.packages, guards=wanted.guards) as opened, self._quiet():
+            trace, run = replay(opened.program(wanted.mode), parse_schedule(text))
+            final = run.final()
+        self.item.user_properties.append(("porcini", f"replayed {text}"))
+        outcome = Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting)
+        if final.kind == "terminated":
+            return None
+        return self._explained(_Found(outcome, None, "the schedule given", replayed=True))
+
+    # telling --------------------------------------------------------------------------------------------------
+
+    def _explained(self, found: _Found) -> BaseException:
+        """The exception to raise, with the rest put where the report finds it."""
+        run, wanted = found.run, self.wanted
+        assert run is not None
+        if run.kind == "deadlock":
+            problem, what = failed(_deadlock(run)), "deadlock"
+        elif run.kind == "terminated":
+            assert found.other is not None
+            what = ending(run)
+            problem = failed(f"The order matters: it {what}, or {ending(found.other)}")
+        else:
+            happened = raised(
+                self.test, run.schedule, mode=wanted.mode, packages=wanted.packages, guards=wanted.guards
+            )
+            problem = happened or failed(ending(run))
+            what = _what(happened) if happened else ending(run)
+        self.item.stash[SECTION] = self._section(found, what)
+        return problem
+
+    def _section(self, found: _Found, what: str) -> str:
+        run, other, wanted = found.run, found.other, self.wanted
+        assert run is not None
+        same = run.kind == "terminated"
+        touched = contested(run.trace) | (contested(other.trace) if other else set())
+        with (
+            self._quiet(),
+            session(self.test, packages=wanted.packages, guards=wanted.guards, detailed=True) as opened,
+        ):
+            title = "this order" if same else "this order fails"
+            lanes = [lane(opened, wanted.mode, run, title, what, touched)]
+            if other is not None:
+                title = "and this one" if same else "this order passes"
+                lanes.append(lane(opened, wanted.mode, other, title, ending(other), touched))
+        head = f"{what}, in {found.said}, mode {wanted.mode}."
+        if other is None and not found.replayed:
+            head += " No order that ends otherwise was found."
+        return "\n".join([head, "", show_lanes(lanes), "", *self._lines(found)])
+
+    def _lines(self, found: _Found) -> Iterator[str]:
+        """What to paste."""
+        seed = f" --porcini-seed {self.wanted.seed}" if self.item.config.getoption("--porcini-seed") else ""
+        for run in (found.run, found.other):
+            if run is not None and (run is found.run or run.kind != "terminated" or self.wanted.deterministic):
+                test, schedule = shlex.quote(self.item.nodeid), show_schedule(run.schedule)
+                yield f'pytest {test}{seed} --porcini-replay "{schedule}"'
+
+    @contextlib.contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Nobody wants to read what a test prints in a thousand schedules."""
+        if self.shows_output:
+            yield
+            return
+        with contextlib.redirect_stdout(_Nowhere()), contextlib.redirect_stderr(_Nowhere()):
+            yield
+
+
+class _Nowhere(io.TextIOBase):
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A run that fails, if any, and one that does not; or why nothing is known."""
+
+    run: Outcome | None
+    other: Outcome | None
+    said: str
+    limit: str | None = None
+    replayed: bool = False
+
+    @staticmethod
+    def of(tally: Tally, asked: tuple[Any, ...]) -> _Found:
+        number = tally.counts.executions
+        said = f"{number:,} schedule{'s' if number > 1 else ''}"
+        violation = first_violated(asked, tally.outcomes)
+        if violation is None:
+            return _Found(None, None, said, tally.limit)
+        runs = violation[1].runs
+        passing = [outcome for outcome in tally.outcomes if outcome.kind == "terminated"]
+        other = runs[1] if len(runs) > 1 else passing[0] if passing else None
+        return _Found(runs[0], other, f"schedule {number:,}")
+
+    def compared(self, program: SteadyProgram) -> _Found:
+        """In an order with long turns, with the closest run that ends otherwise."""
+        assert self.run is not None
+        run = confirmed(program, Counterexample((self.run,), ())).runs[0]
+
+        def otherwise(final: Final) -> bool:
+            if run.kind == "terminated":
+                return (final.kind, final.state) != (run.kind, run.state)
+            return final.kind == "terminated"
+
+        return replace(self, run=run, other=nearest(program, run, otherwise) or self.other)
+
+
+def _what(problem: BaseException) -> str:
+    """An exception with the last line of the user's that it came through."""
+    lines = str(problem).splitlines()
+    text = f"{type(problem).__name__}: {lines[0]}" if lines else type(problem).__name__
+    users = [
+        place for frame, line in traceback.walk_tb(problem.__traceback__) if (place := users_line(frame, line))
+    ]
+    return f"{text} at {Path(users[-1][0]).name}:{users[-1][1]}" if users else text
+
+
+def _deadlock(run: Outcome) -> str:
+    lines = ["Deadlock: nothing can move, and"]
+    for waiting in run.waiting:
+        lines.append(f"  {waiting.name or 'a task'} ({waiting.pid}) waits for {waiting.guard}")
+        stack = waiting.values.get("stack", ())
+        lines += [f"      {frame}" for frame in stack] if isinstance(stack, tuple) else []
+    return "\n".join(lines)
+
+
+class _Stored:
+    """Where pytest's cache keeps the schedule by which a test failed; one file each, for workers write at once."""
+
+    def __init__(self, item: pytest.Function) -> None:
+        self._cache: Any = getattr(item.config, "cache", None)
+        self._key = f"porcini/{hashlib.sha256(item.nodeid.encode()).hexdigest()[:16]}"
+
+    def get(self) -> Schedule | None:
+        text = self._cache.get(self._key, None) if self._cache is not None else None
+        try:
+            return parse_schedule(text) if isinstance(text, str) and text else None
+        except ScheduleError:
+            return None
+
+    def put(self, schedule: Schedule) -> None:
+        if self._cache is not None:
+            self._cache.set(self._key, show_schedule(schedule))
+
+    def forget(self) -> None:
+        if self._cache is not None and self._cache.get(self._key, None):
+            self._cache.set(self._key, "")

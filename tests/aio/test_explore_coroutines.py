@@ -1,0 +1,443 @@
+"""`porcini.coroutines`: the corpus has no false alarm and no false "holds", failures replay in a new process, and
+what cannot be explored is one clear error."""
+
+import ast
+import asyncio
+import functools
+import itertools
+import linecache
+import os
+import random
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from aio.corpus_reference import CORPUS, corpus_names, load, max_steps_of
+from aio.corpus_reference import explore as every_order
+from porcini import InputError, Limits, ScheduleError, coroutines, show_schedule
+from porcini.coroutines import Blocking, Guards, Unsteady, explore, replay
+from porcini.coroutines.exploring import TAKEN
+from porcini.langs.aio.program import observed
+
+KINDS = {"ok": "terminated"}
+
+
+def results(found):
+    """What runs returned, in the words of reports."""
+    values = set()
+    for kind, *text in found.outcomes:
+        if kind == "ok":
+            try:
+                values.add(observed(ast.literal_eval(text[0])))
+            except (ValueError, SyntaxError):
+                values.add(text[0])
+    return values
+
+
+@pytest.mark.parametrize("name", corpus_names())
+def test_the_corpus(name):
+    module = load(name)
+    for which in ("buggy", "correct"):
+        program = getattr(module, which)
+        reference = every_order(program, max_runs=20_000, max_steps=max_steps_of(module))
+        report = explore(program, limits=Limits(timeout=20))
+        assert report.stopped == "exhausted"
+        assert {o.kind for o in report.outcomes} == {KINDS.get(kind, kind) for kind in reference.kinds}, which
+        returned = {o.state["result"] for o in report.outcomes if o.kind == "terminated"}
+        assert returned == results(reference), which
+        failing = reference.kinds - {"ok"}
+        assert report.verdict == ("violated" if failing else "holds")
+
+
+REPLAYS = textwrap.dedent(
+    """
+    import sys
+    from aio.corpus_reference import load
+    from porcini.coroutines import replay
+    for line in sys.stdin.read().splitlines():
+        name, kind, schedule = line.split("|")
+        found = replay(load(name).buggy, schedule)
+        assert found.outcomes[0].kind == kind, line
+        print(name)
+    """
+)
+
+
+def test_every_failure_replays_in_a_new_process():
+    lines = []
+    for name in corpus_names():
+        report = explore(load(name).buggy, first=True)
+        if report.counterexample:
+            run = report.counterexample.runs[0]
+            lines.append(f"{name}|{run.kind}|{show_schedule(run.schedule)}")
+    assert len(lines) > 20
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "7"}
+    done = subprocess.run(
+        [sys.executable, "-c", REPLAYS],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == len(lines)
+
+
+class Box:
+    def __init__(self):
+        self.value = 0
+
+
+async def add(box):
+    value = box.value
+    await asyncio.sleep(0)
+    box.value = value + 1
+
+
+async def two_adds():
+    box = Box()
+    await asyncio.gather(add(box), add(box))
+    assert box.value == 2
+    return box.value
+
+
+def test_a_lost_update():
+    report = explore(two_adds)
+    assert (report.language, report.file) == ("asyncio", f"{__name__}:two_adds")
+    assert (report.verdict, report.property, report.counts.executions) == ("violated", "failure-free", 4)
+    assert explore(two_adds, first=True).counts.executions == 2
+    again = replay(two_adds, show_schedule(report.counterexample.schedules[0]))
+    assert (again.verdict, again.outcomes[0].kind, again.command) == ("violated", "assertion", "replay")
+    assert "mode any" in report.notes[0]
+
+
+@pytest.mark.parametrize("engine", TAKEN)
+def test_every_engine(engine):
+    assert explore(two_adds, engine=engine, limits=Limits(max_executions=50)).verdict == "violated"
+
+
+def test_fifo_has_one_order_where_no_timers_race():
+    report = explore(two_adds, mode="fifo")
+    assert report.counts.executions == 1
+
+    async def timers():
+        box = Box()
+
+        async def late():
+            await asyncio.sleep(1)
+            await add(box)
+
+        await asyncio.gather(late(), late())
+        return box.value
+
+    assert explore(timers, mode="fifo").counts.executions > 1
+
+
+@pytest.mark.parametrize("n, executions", [(1, 1), (2, 4), (3, 36)])
+def test_n_workers(n, executions):
+    async def count():
+        box = Box()
+        await asyncio.gather(*(add(box) for _ in range(n)))
+        return box.value
+
+    report = explore(count, deterministic=True)
+    assert (report.counts.executions, report.counts.blocked) == (executions, 0)
+    assert {o.state["result"] for o in report.outcomes} == set(range(1, n + 1))
+
+
+# Which functions ----------------------------------------------------------------------------------------------
+
+
+def test_closures_and_local_classes_are_followed():
+    class Local:
+        def __init__(self):
+            self.n = 0
+
+        def put(self, n):
+            self.n = n
+
+    async def helper(box):
+        n = box.n
+        await asyncio.sleep(0)
+        box.put(n + 1)
+
+    async def main():
+        box = Local()
+        await asyncio.gather(helper(box), helper(box))
+        return box.n
+
+    report = explore(main, deterministic=True)
+    assert (report.verdict, report.counts.executions) == ("violated", 4)
+    assert len(report.notes) == 1  # nothing was opaque
+    assert helper.__code__.co_filename == __file__
+
+
+def test_arguments_methods_and_partials():
+    class Runner:
+        def __init__(self, times):
+            self.times = times
+
+        async def run(self, more=0):
+            box = Box()
+            await asyncio.gather(*(add(box) for _ in range(self.times + more)))
+            return box.value
+
+        async def __call__(self):
+            return await self.run()
+
+    async def with_arguments(times, *, more):
+        return await Runner(times).run(more)
+
+    assert explore(Runner(2).run).counts.executions == 4
+    assert explore(Runner(2).run, args=(1,)).counts.executions == 36
+    assert explore(Runner(2)).counts.executions == 4
+    assert explore(functools.partial(with_arguments, more=1), args=(1,)).counts.executions == 4
+
+
+def test_code_from_a_notebook_or_the_prompt():
+    """Cells have names such as `<ipython-input-1>`, and their lines are in linecache."""
+    source = textwrap.dedent(
+        """
+        import asyncio
+        class Cell:
+            n = 0
+        async def bump(cell):
+            n = cell.n
+            await asyncio.sleep(0)
+            cell.n = n + 1
+        async def main():
+            cell = Cell()
+            await asyncio.gather(bump(cell), bump(cell))
+            assert cell.n == 2
+        """
+    )
+    name = "<ipython-input-1-abc>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace = {"__name__": "a_notebook"}
+    exec(compile(source, name, "exec"), namespace)
+    report = explore(namespace["main"])
+    assert (report.verdict, report.counts.executions) == ("violated", 4)
+    unknown = {"__name__": "nowhere"}
+    exec(compile(source, "<nowhere>", "exec"), unknown)
+    assert explore(unknown["main"]).verdict == "violated"  # without its source every step is opaque
+
+
+def test_everything_is_put_back():
+    before = (
+        time.time,
+        time.sleep,
+        threading.Thread.start,
+        add.__code__,
+        random.getstate(),
+        asyncio.Lock.acquire.__code__,
+    )
+    explore(two_adds)
+    with pytest.raises(InputError):
+        explore(blocks)
+    after = (
+        time.time,
+        time.sleep,
+        threading.Thread.start,
+        add.__code__,
+        random.getstate(),
+        asyncio.Lock.acquire.__code__,
+    )
+    assert before == after
+    assert "connect" not in vars(socket.socket)
+
+
+# The world outside --------------------------------------------------------------------------------------------
+
+
+async def blocks():
+    time.sleep(1)
+
+
+async def blocks_in_secret():
+    try:
+        time.sleep(1)
+    except BaseException:
+        return
+
+
+async def never_ends():
+    while True:
+        pass
+
+
+async def wants_a_thread():
+    await asyncio.to_thread(print)
+
+
+async def starts_a_thread():
+    threading.Thread(target=print).start()
+
+
+async def wants_a_connection():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(connected())
+
+
+async def connected():
+    return await asyncio.open_connection("127.0.0.1", 9)
+
+
+async def connects():
+    with socket.socket() as one:
+        one.connect(("127.0.0.1", 9))
+
+
+@pytest.mark.parametrize(
+    "function, said",
+    [
+        (blocks, "time.sleep() in a step"),
+        (blocks_in_secret, "time.sleep() in a step"),
+        (never_ends, "the limit of 0.2 s for one step (step_seconds)"),
+        (wants_a_thread, "threads are not simulated"),
+        (starts_a_thread, "threads are not simulated"),
+        (wants_a_connection, "real network traffic"),
+        (connects, "real network traffic"),
+    ],
+)
+def test_what_leaves_the_loop(function, said):
+    with pytest.raises(Blocking) as caught:
+        explore(function, guards=Guards(step_seconds=0.2))
+    assert said in caught.value.message
+    assert caught.value.file == __file__
+    first = function.__code__.co_firstlineno
+    assert first < caught.value.place.line <= first + 8
+
+
+async def reads_clocks():
+    started = time.time(), time.monotonic(), time.perf_counter_ns()
+    await asyncio.sleep(2)
+    return [
+        now - then
+        for now, then in zip((time.time(), time.monotonic(), time.perf_counter_ns()), started, strict=True)
+    ]
+
+
+def test_time_is_virtual_and_dice_are_loaded():
+    async def dice():
+        return random.random()
+
+    report = explore(reads_clocks)
+    assert report.outcomes[0].state["result"] == "[2.0, 2.0, 2000000000]"
+    first, second = explore(dice, deterministic=True), explore(dice, guards=Guards(seed=1))
+    assert first.verdict == "holds"
+    assert first.outcomes[0].state != second.outcomes[0].state
+
+
+# What no schedule controls ------------------------------------------------------------------------------------
+
+numbers = itertools.count()
+seen = {}
+
+
+async def grows():
+    seen[len(seen)] = True
+    return len(seen)
+
+
+async def remembers():
+    if "before" in seen:
+        await asyncio.sleep(0)
+    seen["before"] = True
+
+
+async def tells_time():
+    return time.perf_counter()
+
+
+async def takes_ids():
+    return id(Box())
+
+
+async def reads_a_file():
+    with Path("/proc/self/stat").open() as file:
+        return file.read()
+
+
+@pytest.mark.parametrize(
+    "function, guards, said",
+    [
+        (grows, Guards(), f"{__name__}.seen[0]"),
+        (remembers, Guards(), "came to test_explore_coroutines.py"),
+        (tells_time, Guards(real_time=True), "ends with terminated"),
+        (takes_ids, Guards(), "ends with terminated"),
+    ],
+)
+def test_the_same_schedule_must_do_the_same(function, guards, said):
+    seen.clear()
+    with pytest.raises(Unsteady) as caught:
+        explore(function, guards=guards)
+    assert "step 1, of" in caught.value.message
+    assert caught.value.place.line == function.__code__.co_firstlineno
+    assert said in caught.value.message
+    assert "usual suspects" in caught.value.hint
+
+
+# Bad input ----------------------------------------------------------------------------------------------------
+
+
+def test_bad_input():
+    for wrong in (len, lambda: None, test_bad_input, Box):
+        with pytest.raises(InputError, match="no coroutine function"):
+            explore(wrong)
+        with pytest.raises(InputError, match="no coroutine function"):
+            replay(wrong, "0")
+    with pytest.raises(InputError, match="unknown engine `graph`"):
+        explore(two_adds, engine="graph")
+    with pytest.raises(InputError, match="unknown mode"):
+        explore(two_adds, mode="lifo")
+
+
+@pytest.mark.parametrize(
+    "schedule, step",
+    [("0 0.7", 2), ("0", 2), ("", 1), ("0x9", 2), ("0 0.0 0.1x2 0.0 0 0.0", 7), ("0 nonsense", None)],
+)
+def test_schedules_that_do_not_fit(schedule, step):
+    with pytest.raises(ScheduleError) as caught:
+        replay(two_adds, schedule)
+    assert caught.value.step == step
+
+
+def test_a_limit_is_unknown():
+    async def count():
+        box = Box()
+        await asyncio.gather(*(add(box) for _ in range(3)))
+
+    report = explore(count, limits=Limits(max_executions=5))
+    assert (report.verdict, report.stopped) == ("unknown", "limit")
+
+
+def test_exceptions_that_nobody_retrieved_are_noted():
+    async def fails():
+        raise KeyError("lost")
+
+    async def main():
+        task = asyncio.create_task(fails())
+        await asyncio.wait([task])
+
+    report = explore(main)
+    assert report.verdict == "holds"
+    assert any("nobody retrieved" in note and "lost" in note for note in report.notes)
+
+
+def test_what_is_opaque_is_noted():
+    async def main():
+        subprocess.list2cmdline([])
+
+    assert any("list2cmdline" in note for note in explore(main).notes)
+
+
+def test_the_corpus_is_where_it_was():
+    assert CORPUS.is_dir()
+    assert coroutines.explore is explore

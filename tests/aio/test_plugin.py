@@ -1,0 +1,373 @@
+"""The pytest plugin, seen from outside: what a developer gets to read, and what other plugins are left with."""
+
+import importlib.util
+import os
+import re
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import porcini.pytest_plugin.running  # so that it is not loaded again by each test
+
+pytest_plugins = "pytester"
+
+INSTALLED = any(point.name == "porcini" for point in entry_points(group="pytest11"))
+ALWAYS = () if INSTALLED else ("-p", "porcini.pytest_plugin")
+
+LOST_UPDATE = """
+    import asyncio
+    import pytest
+
+    class Account:
+        def __init__(self):
+            self.balance = 0
+
+    async def pay(account, amount):
+        balance = account.balance
+        await asyncio.sleep(0)
+        account.balance = balance + amount
+
+    @pytest.mark.porcini
+    async def test_pay():
+        account = Account()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(pay(account, 1))
+            group.create_task(pay(account, 2))
+        assert account.balance == 3
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    source = str(Path(porcini.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH")))))
+
+    def call(*args, source=None, **files):
+        for name, text in files.items():
+            pytester.makepyfile(**{name: text})
+        if source is not None:
+            pytester.makepyfile(source)
+        return pytester.runpytest(*ALWAYS, "-W", "ignore::pytest.PytestDeprecationWarning", *args)
+
+    return call
+
+
+def text_of(result):
+    return "\n".join(result.outlines)
+
+
+def test_a_failure_tells_all(run):
+    result = run(source=LOST_UPDATE)
+    result.assert_outcomes(failed=1)
+    said = text_of(result)
+    assert re.search(r"E +assert [12] == 3\n", said)  # pytest's own words on the assertion
+    assert re.search(r"E +\+ +where [12] = <.*Account object at .*>\.balance", said)
+    assert "TaskGroup" in said
+    assert re.search(
+        r"AssertionError: assert [12] == 3 at test_a_failure_tells_all.py:19, in schedule 2, mode any", said
+    )
+    assert re.search(r"this order fails +this order passes", said)
+    assert re.search(r"reads +Account.balance = 0 +:9 +balance = account.balance", said)
+    assert re.search(r"writes +Account.balance = 2 +:11 +account.balance", said)
+    assert re.search(r"^> 0\.", said, re.MULTILINE)
+    assert "porcini/" not in said  # no frames of ours
+
+
+def line_to_paste(result):
+    found = re.findall(r'^pytest (\S+) --porcini-replay "(.*)"$', text_of(result), re.MULTILINE)
+    assert found
+    return found[0]
+
+
+def test_the_line_to_paste_works_in_a_new_process(run, pytester):
+    test, schedule = line_to_paste(run(source=LOST_UPDATE))
+    again = pytester.runpytest_subprocess(*ALWAYS, test, "--porcini-replay", schedule)
+    again.assert_outcomes(failed=1)
+    assert "in the schedule given" in text_of(again)
+    assert line_to_paste(again)[1] == schedule
+    run(test, "--porcini-replay", "0 0.0x2 0.1x2 0").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "schedule, said",
+    [
+        ("0 0.9", "step 2: process 0.9 cannot move here"),
+        ("0", "the schedule ends after step 1"),
+        ("what", "not a step of a schedule"),
+    ],
+)
+def test_a_schedule_that_does_not_fit(run, schedule, said):
+    result = run("--porcini-replay", schedule, source=LOST_UPDATE)
+    result.assert_outcomes(failed=1)
+    assert said in text_of(result)
+    assert "Traceback" not in text_of(result)
+
+
+def test_a_failure_is_tried_first_the_next_time(run, pytester):
+    first = run(source=LOST_UPDATE)
+    second = run()
+    assert "in the schedule that failed the last time" in text_of(second)
+    assert line_to_paste(second) == line_to_paste(first)
+    pytester.makepyfile(LOST_UPDATE.replace("await asyncio.sleep(0)", "pass"))
+    run().assert_outcomes(passed=1)
+    pytester.makepyfile(LOST_UPDATE)
+    assert "in schedule 2" in text_of(run())
+    run("-p", "no:cacheprovider").assert_outcomes(failed=1)
+
+
+def test_other_failures(run):
+    result = run(
+        source="""
+        import asyncio
+        import pytest
+
+        @pytest.mark.porcini(deterministic=True)
+        async def test_order():
+            seen = []
+            async def put(n):
+                seen.append(n)
+            await asyncio.gather(put(1), put(2))
+            return seen
+
+        @pytest.mark.porcini
+        async def test_locks():
+            a, b = asyncio.Lock(), asyncio.Lock()
+            async def both(x, y):
+                async with x:
+                    await asyncio.sleep(0)
+                    async with y:
+                        pass
+            await asyncio.gather(both(a, b), both(b, a))
+
+        @pytest.mark.porcini
+        async def test_always():
+            await asyncio.sleep(0)
+            raise ValueError("always")
+        """
+    )
+    result.assert_outcomes(failed=3)
+    said = text_of(result)
+    assert "The order matters: it returns (1, 2), or returns (2, 1)" in said
+    assert len(re.findall("test_order --porcini-replay", said)) == 2
+    assert "Deadlock: nothing can move, and" in said
+    assert re.search(r"both \(0\.0\) waits for Lock.acquire\(\)", said)
+    assert "E       ValueError: always" in said
+    assert "No order that ends otherwise was found." in said
+
+
+def test_what_passes_and_what_is_unknown(run):
+    source = """
+        import asyncio
+        import pytest
+
+        class Box:
+            n = 0
+
+        async def count(times):
+            box = Box()
+            async def add():
+                n = box.n
+                await asyncio.sleep(0)
+                box.n = n + 1
+            await asyncio.gather(*(add() for _ in range(times)))
+            return box.n
+
+        @pytest.mark.porcini
+        async def test_all():
+            assert await count(3) <= 3
+
+        @pytest.mark.porcini(max_schedules=5)
+        async def test_some():
+            assert await count(3) <= 3
+
+        @pytest.mark.porcini(max_schedules=5, allow_unknown=True)
+        async def test_allowed():
+            assert await count(3) <= 3
+
+        @pytest.mark.porcini(mode="fifo")
+        async def test_fifo():
+            assert await count(3) == 1
+
+        @pytest.mark.porcini(engine="pct", max_schedules=20)
+        async def test_walks():
+            assert await count(3) > 1
+    """
+    result = run("-rA", source=source)
+    result.assert_outcomes(passed=3, failed=2)
+    said = text_of(result)
+    assert "Unknown: 5 schedules, stopped by the limit of 5 executions" in said
+    assert re.search("FAILED .*test_walks", said)
+    run("-k", "test_some", "--porcini-max", "100").assert_outcomes(passed=1)
+    run("-k", "test_all", "--porcini-max", "3").assert_outcomes(failed=1, passed=1)  # its name is allowed
+
+
+def test_bad_marks(run):
+    result = run(
+        source="""
+        import time
+        import pytest
+
+        @pytest.mark.porcini
+        def test_plain():
+            pass
+
+        @pytest.mark.porcini(bogus=1)
+        async def test_option():
+            pass
+
+        @pytest.mark.porcini(engine="graph")
+        async def test_engine():
+            pass
+
+        @pytest.mark.porcini
+        async def test_sleep():
+            time.sleep(1)
+
+        @pytest.mark.porcini(step_seconds=0.2)
+        async def test_spin():
+            while True:
+                pass
+        """
+    )
+    result.assert_outcomes(failed=5)
+    said = text_of(result)
+    assert "@pytest.mark.porcini is for async tests (define test_plain by `async def`)" in said
+    assert "knows no bogus" in said
+    assert "unknown engine `graph`" in said
+    assert "time.sleep() in a step" in said
+    assert "the limit of 0.2 s for one step" in said
+    assert "Traceback" not in said
+
+
+def test_fixtures_classes_and_parameters(run):
+    result = run(
+        conftest="""
+        import pytest
+
+        class Store:
+            def __init__(self):
+                self.items = {}
+
+        @pytest.fixture
+        def store():
+            return Store()
+
+        @pytest.fixture
+        def make_store():
+            return Store
+        """,
+        source="""
+        import asyncio
+        import pytest
+
+        async def put(store, key):
+            if key not in store.items:
+                await asyncio.sleep(0)
+                store.items[key] = len(store.items)
+
+        @pytest.mark.porcini
+        @pytest.mark.parametrize("keys", ["ab", "aa"])
+        async def test_factory(make_store, keys):
+            store = make_store()
+            await asyncio.gather(*(put(store, key) for key in keys))
+            assert sorted(store.items.values()) == list(range(len(set(keys))))
+
+        @pytest.mark.porcini
+        async def test_shared(store):
+            await asyncio.gather(put(store, "a"), put(store, "b"))
+
+        class TestMany:
+            @pytest.fixture(autouse=True)
+            def prepare(self):
+                self.limit = 2
+
+            @pytest.mark.porcini
+            async def test_method(self, make_store):
+                store = make_store()
+                await asyncio.gather(put(store, "a"), put(store, "b"))
+                assert len(store.items) == self.limit
+        """,
+    )
+    said = text_of(result)
+    assert re.search("FAILED .*test_shared", said)
+    assert "let one that the test changes return a factory" in said
+    assert "test_factory[aa]" in said  # both saw len() == 0, then both wrote... 0 and 1
+    assert not re.search("FAILED .*(test_method|ab)", said)
+
+
+def test_a_library_that_is_not_instrumented(run, pytester):
+    """What is not the user's is opaque until it is asked for: more schedules, the same answers."""
+    result = run(
+        source=LOST_UPDATE.replace("@pytest.mark.porcini", '@pytest.mark.porcini(packages=["json", "nowhere"])')
+    )
+    result.assert_outcomes(failed=1)
+
+
+def test_what_tests_print_is_shown_once(run):
+    source = LOST_UPDATE.replace("account = Account()", "account = Account(); print('hello there')")
+    assert text_of(run(source=source)).count("hello there\n") == 1
+
+
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+@pytest.mark.skipif(not importlib.util.find_spec("pytest_asyncio"), reason="pytest-asyncio is not installed")
+def test_beside_pytest_asyncio(run, pytester, mode):
+    result = run(
+        "-o",
+        f"asyncio_mode={mode}",
+        source=LOST_UPDATE
+        + """
+    @pytest.mark.asyncio
+    async def test_theirs():
+        await asyncio.sleep(0.001)
+        assert type(asyncio.get_running_loop()).__name__ != "ControlledLoop"
+    """,
+    )
+    result.assert_outcomes(failed=1, passed=1)
+    assert "this order passes" in text_of(result)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("anyio"), reason="anyio is not installed")
+def test_beside_anyio(run):
+    result = run(
+        "-o",
+        "anyio_mode=auto",
+        source=LOST_UPDATE
+        + """
+    @pytest.mark.anyio
+    async def test_theirs():
+        await asyncio.sleep(0.001)
+
+    @pytest.fixture
+    def anyio_backend():
+        return "asyncio"
+    """,
+    )
+    result.assert_outcomes(failed=1, passed=1)
+    assert "this order passes" in text_of(result)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("xdist"), reason="pytest-xdist is not installed")
+def test_with_xdist(run, pytester):
+    pytester.makepyfile(LOST_UPDATE)
+    result = pytester.runpytest_subprocess(*ALWAYS, "-n", "1")
+    result.assert_outcomes(failed=1)
+    assert "this order passes" in text_of(result)
+    assert line_to_paste(result)
+
+
+def test_seeds(run):
+    source = """
+        import random
+        import pytest
+
+        @pytest.mark.porcini
+        async def test_dice():
+            assert random.Random(random.random()).random() > 2
+    """
+    one, two, three = (
+        re.search(r"assert 0\.\d+", text_of(run(*seed, source=source))).group()
+        for seed in [(), ("--porcini-seed", "5"), ()]
+    )
+    assert one == three != two
+    assert "--porcini-seed 5 --porcini-replay" in text_of(run("--porcini-seed", "5"))

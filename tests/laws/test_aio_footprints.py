@@ -1,0 +1,366 @@
+"""Two steps whose footprints do not conflict commute: on generated code over shared state, run in both orders."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from porcini.core.footprints import Footprint
+from porcini.langs.aio.hook import instrument_source, prepare, recording
+from porcini.langs.aio.recorder import Recorder
+
+SHARED = """
+import collections, dataclasses, copy, functools, heapq, itertools, json, math, operator, bisect
+counter = 0
+class Box:
+    shared = 0
+    kinds = {}
+    def __init__(self, v=0, more=None):
+        self.v = v
+        self.more = more if more is not None else []
+    @property
+    def twice(self): return self.v * 2
+    @twice.setter
+    def twice(self, v): self.v = v // 2
+    @functools.cached_property
+    def cached(self): return len(self.more)
+    def __eq__(self, other): return isinstance(other, Box) and self.v == other.v
+    def __hash__(self): return 1
+    def __repr__(self): return f'Box({getattr(self, "v", None)!r}, {getattr(self, "more", None)!r})'
+    def __bool__(self): return self.v != 0
+    def add(self, x): self.more.append(x); return len(self.more)
+class Slot:
+    __slots__ = ('p', 'q')
+    def __init__(self): self.p = 0; self.q = [0, 0]
+    def __repr__(self): return f'Slot({getattr(self, "p", None)}, {getattr(self, "q", None)})'
+@dataclasses.dataclass
+class Data:
+    a: int = 0
+    b: list = dataclasses.field(default_factory=list)
+class MyDict(dict):
+    def __missing__(self, k): return -1
+class MyList(list):
+    pass
+def cells():
+    n = 0
+    l = []
+    def get(): return n, list(l)
+    def put(v):
+        nonlocal n
+        n = v
+        return n
+    def push(v): l.append(v); return len(l)
+    return get, put, push
+class State: pass
+def setup():
+    global counter
+    counter = 0
+    Box.shared = 0
+    Box.kinds.clear()
+    s = State()
+    s.x = 0; s.y = 0
+    s.box = Box(); s.other = Box(1)
+    s.d = {'a': 1, 'b': [2], 3: 'c'}
+    s.l = [1, 2, [3]]
+    s.t = (s.l, s.d, 5)
+    s.set = {1, 2}
+    s.q = collections.deque([1, 2])
+    s.c = collections.Counter('ab')
+    s.dd = collections.defaultdict(list)
+    s.od = collections.OrderedDict(a=1, b=2)
+    s.md = MyDict(a=1); s.ml = MyList([4, 5])
+    s.slot = Slot(); s.data = Data(); s.data2 = Data(0)
+    s.alias = s.l
+    s.heap = [1, 3, 5]
+    s.boxes = {}
+    s.it = iter(s.l); s.count = itertools.count()
+    s.get, s.put, s.push = cells()
+    s.ba = bytearray(b'abc')
+    return s
+def show(s):
+    hidden = 'get', 'put', 'push', 'it', 'count', 'data', 'data2'
+    fields = {k: v for k, v in sorted(vars(s).items()) if k not in hidden}
+    data = vars(s.data), vars(s.data2)
+    shared = globals().get('counter'), Box.__dict__.get('shared'), Box.kinds
+    return repr((shared, fields, data, s.get(), list(s.it), next(s.count)))
+"""
+
+CELLS = """
+s.x
+s.y
+s.box.v
+s.other.v
+s.slot.p
+s.data.a
+s.d['a']
+s.l[0]
+s.l[1]
+s.slot.q[0]
+s.dd['k']
+s.c['a']
+s.c['z']
+s.md['a']
+s.ml[0]
+s.od['a']
+Box.shared
+counter
+s.box.twice
+s.q[0]
+s.alias[1]
+s.d['new']
+s.ml[-1]
+s.md['zz']
+s.boxes[s.box]
+s.d[True]
+s.ba[0]
+""".strip().splitlines()
+WHOLES = """
+s.d
+s.l
+s.set
+s.q
+s.c
+s.dd
+s.od
+s.md
+s.ml
+s.t
+s.box
+s.other
+s.data
+s.data2
+s.slot.q
+s.box.more
+s.other.more
+s.alias
+s.heap
+s.boxes
+s.data.b
+Box.kinds
+s.ba
+""".strip().splitlines()
+READS = """
+len({w})
+list({w})
+bool({w})
+not {w}
+{w} == {v}
+str({w})
+[e for e in {w}]
+f'{{{w}}}'
+sorted(map(str, {w}))
+{c} in {w}
+1 in {w}
+'a' in {w}
+[*{w}]
+list(enumerate({w}))
+{w} or 3
+1 if {w} else 2
+copy.copy({w})
+copy.deepcopy({w})
+any({w})
+sum(1 for _ in {w})
+list(reversed({w}))
+{w} is {v}
+max({w}, default=0)
+dict({w})
+json.dumps({w})
+tuple({w})
+next(iter({w}), None)
+list(itertools.chain({w}, {v}))
+list(zip({w}, {v}))
+repr({w})
+{w}.copy()
+{w} != {v}
+hash({w})
+(lambda z: len(z))({w})
+{w}[0:2]
+list({w}.items())
+list({w}.values())
+set({w})
+{w} < {v}
+functools.reduce(lambda a, e: (a, e), {w}, 0)
+getattr(s, 'x')
+hasattr(s, 'zz')
+getattr(s.box, 'shared')
+s.box.shared
+s.get()
+s.box.cached
+s.other.cached
+s.box.twice
+{w}.get('a')
+{w}.get('zz')
+{w}.index(2)
+{w}.count(1)
+math.fsum({w})
+operator.itemgetter(0)({w})
+match_({w})
+dataclasses.asdict({w})
+counter
+{c}
+{c} + 1
+-{c}
+s.slot.q[{c}]
+dict.get(s.d, 'a')
+list.__len__(s.l)
+min(s.l[0], {c})
+(y := {w}) and len(y)
+type({w})
+isinstance({w}, dict)
+s.c.most_common()
+{w} | {v}
+{w} + {v}
+id({w}) > 0
+list(filter(None, {w}))
+'%s' % ({w},)
+'{{}}'.format({w})
+bisect.bisect(s.heap, 2)
+{w}.keys() & {{'a'}}
+""".strip().splitlines()
+WRITES = """
+{c} = {n}
+{c} += {n}
+{c} = {c2}
+del {c}
+{w}.append({n})
+{w}.pop()
+{w}.clear()
+{w}.add({n})
+{w}.remove(1)
+{w}.update({v})
+{w}.insert(0, {n})
+{w}.sort()
+{w}.extend({v})
+{w}.popleft()
+{w}.setdefault('k', {n})
+{w}.pop('a')
+{w}.pop('zz', None)
+{w}.discard(1)
+{w}.reverse()
+{w} += {v}
+{w} |= {v}
+s.c.update('ab')
+s.dd['k'].append({n})
+s.dd['j'].append({n})
+s.od.move_to_end('a')
+heapq.heappush(s.heap, {n})
+heapq.heappop(s.heap)
+s.put({n})
+s.push({n})
+s.box.add({n})
+s.other.add({n})
+setattr(s, 'x', {n})
+delattr(s, 'y')
+s.box = Box({n})
+s.l[0:1] = [{n}, {n}]
+s.l[-1] = {n}
+s.d['b'].append({n})
+s.l[2].append({n})
+s.data.b.append({n})
+s.fresh = {n}
+s.boxes['b'] = Box({n})
+s.boxes[{n}] = {n}
+s.boxes[Box({n})] = {n}
+a, *s.slot.q = {w}
+s.x, s.y = s.y, s.x
+next(s.it)
+next(s.count)
+object.__setattr__(s, 'y', {n})
+s.q.rotate(1)
+s.q.appendleft({n})
+s.c.subtract('a')
+Box.kinds['q'] = {n}
+Box.shared += {n}
+s.box.shared = {n}
+{w}[{n}] = {n}
+{w}['a'] = {n}
+del {w}[0]
+for s.x in {w}: pass
+s.l = s.l + [{n}]
+s.alias = []
+bump()
+s.box.more = s.other.more
+s.d = dict(s.d)
+bisect.insort(s.heap, {n})
+s.data = s.data2
+s.alias, s.l = s.l, s.ml
+s.l.extend(x for x in list({w}))
+s.box.__init__({n})
+s.slot.q[0], s.slot.q[1] = s.slot.q
+list.append(s.l, {n})
+vars(s)['x'] = {n}
+s.__dict__.update(y={n})
+s.ba.extend(b'x')
+del s.box.cached
+s.box.twice = {n}
+s.box.twice += {n}
+""".strip().splitlines()
+
+HELPERS = """
+def bump():
+    global counter
+    counter += 1
+    return counter
+def match_(v):
+    match v:
+        case [a, b, *_]: return 'two', a, b
+        case {'a': a}: return 'a', a
+        case Box(v=0, more=[]): return 'empty'
+        case Data(a, b): return a, b
+    return None
+"""
+
+
+@st.composite
+def statements(draw: Any) -> str:
+    write = draw(st.booleans())
+    text = draw(st.sampled_from(WRITES if write else READS)).format(
+        w=draw(st.sampled_from(WHOLES)),
+        v=draw(st.sampled_from(WHOLES)),
+        c=draw(st.sampled_from(CELLS)),
+        c2=draw(st.sampled_from(CELLS)),
+        n=draw(st.sampled_from([0, 1, 2, 7])),
+    )
+    body = f"        {text}" if write else f"        out.append(repr({text}))"
+    return f"    try:\n{body}\n    except Exception as e: out.append(type(e).__name__)"
+
+
+def _function(name: str, body: list[str]) -> str:
+    return f"def {name}(s, out):\n    global counter\n" + "\n".join(body) + "\n"
+
+
+def run(code: types.CodeType, order: str) -> tuple[dict[str, Footprint], dict[str, list[str]], str]:
+    module: Any = types.ModuleType("law")
+    prepare(vars(module), "law")
+    recorder, found, out = Recorder(), {}, {"A": [], "B": []}
+    exec(code, vars(module))
+    recorder.learn(module)
+    with recording(recorder):
+        recorder.start_run()
+        recorder.begin_step("0", 0)
+        state = module.setup()
+        recorder.created(state)
+        recorder.name(out["A"], "out of A")
+        recorder.name(out["B"], "out of B")
+        recorder.end_step()
+        for process in order:
+            recorder.begin_step(process, 0)
+            getattr(module, process)(state, out[process])
+            found[process] = recorder.end_step()
+    return found, out, module.show(state)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(statements(), min_size=1, max_size=3), st.lists(statements(), min_size=1, max_size=3))
+def test_steps_without_conflict_commute(first: list[str], second: list[str]) -> None:
+    source = SHARED + HELPERS + _function("A", first) + _function("B", second)
+    code = instrument_source(source, "law.py", "law")
+    found, out, state = run(code, "AB")
+    if not found["A"].conflicts(found["B"]):
+        again, out2, state2 = run(code, "BA")
+        assert state == state2
+        assert out == out2
+        assert again == found
