@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check bench bench-actors bench-promela bench-maude soak clean
+.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio soak clean
 
 demo: $(READY)
 	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
@@ -33,6 +33,10 @@ bench-actors: $(READY)
 # With SPIN on the same files, where `spin` and `gcc` are installed (Debian: apt-get install spin gcc).
 bench-promela: $(READY)
 	$(BIN)/python benchmarks/promela.py $(ARGS)
+
+# With PyPI's frontrun in an environment of its own beside it.
+bench-asyncio: $(READY)
+	$(BIN)/python benchmarks/aio.py $(ARGS)
 
 bench-maude: $(READY)
 	$(BIN)/python benchmarks/maude.py $(ARGS)

@@ -29,6 +29,10 @@ from porcini.core.execution import Dependence
 from porcini.core.reports import Counterexample, Counts, Outcome, PropertyName, Report, TraceEntry, Trail
 from porcini.core.systems import Value
 from porcini.core.traces import Trace
+from porcini.coroutines import explore as explore_coroutine
+from porcini.coroutines import from_name
+from porcini.coroutines import replay as replay_coroutine
+from porcini.coroutines import run as run_coroutine
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, COMPLETE, ENGINES, Options
 from porcini.engines.fagiani import Seeds
@@ -50,6 +54,7 @@ from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import StepGraph
 from porcini.ir.text import show
 from porcini.langs import actors, gcl, maude, par, promela
+from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
 
@@ -189,20 +194,32 @@ def loads(
     return Model(file, language, source, LANGUAGES[language](source, file, defines or {}))
 
 
+Coroutine = Callable[..., Any]
+"""A coroutine function: real code. As text it is `package.module:function`."""
+
+
 def run(
-    model: Model | str | Path,
+    model: Model | str | Path | Coroutine,
     *,
     seed: int = 0,
     schedule: Schedule | str = (),
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
     limits: Limits | None = None,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
 ) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
 
     >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
     'terminated'
     """
+    function = _function(model)
+    if function is not None:
+        return run_coroutine(
+            function, args=args, mode=mode, packages=packages, seed=seed, schedule=schedule, limits=limits
+        )
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(limits or Limits(), _observed(model, observe))
@@ -212,12 +229,15 @@ def run(
 
 
 def replay(
-    model: Model | str | Path,
+    model: Model | str | Path | Coroutine,
     schedule: Schedule | str,
     *,
     loop: Schedule | str | None = None,
     observe: Iterable[str] | None = None,
     inputs: Mapping[str, Value] | None = None,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
 ) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
     `loop`, the run need not end, but the loop must lead back to where it begins.
@@ -225,6 +245,9 @@ def replay(
     >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
     4
     """
+    function = _function(model)
+    if function is not None:
+        return replay_coroutine(function, schedule, args=args, mode=mode, packages=packages)
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(Limits(), _observed(model, observe))
@@ -251,7 +274,7 @@ def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
 
 
 def explore(
-    model: Model | str | Path,
+    model: Model | str | Path | Coroutine,
     *,
     engine: str = "optimal",
     independence: str = "syntactic",
@@ -262,14 +285,36 @@ def explore(
     inputs: Mapping[str, Value] | None = None,
     limits: Limits | None = None,
     options: Options | None = None,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    deterministic: bool = False,
     watch: Watcher | None = None,
 ) -> Report:
     """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
+
+    A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
+    next, `packages` whose code is to be followed besides the user's. What it returns may depend on the order,
+    unless it is to be `deterministic`.
 
     >>> report = explore("examples/gcl/vineyard.gcl")
     >>> report.verdict, len(report.outcomes), report.counts.classes
     ('violated', 4, 5)
     """
+    function = _function(model)
+    if function is not None:
+        return explore_coroutine(
+            function,
+            args=args,
+            engine=engine,
+            mode=mode,
+            deterministic=deterministic or property == "deterministic",
+            first=first,
+            limits=limits,
+            options=options,
+            packages=packages,
+            watch=watch,
+        )
     model = _model(model)
     search = _named("engine", engine, ENGINES)
     if independence == "semantic" and model.language in ("pml", "maude"):
@@ -628,7 +673,15 @@ def compare(
 # What the commands share
 
 
-def _model(model: Model | str | Path) -> Model:
+def _function(model: Model | str | Path | Coroutine) -> Coroutine | None:
+    """A coroutine function, as it is or by its name."""
+    if isinstance(model, Model | Path):
+        return None
+    return from_name(model) if isinstance(model, str) else model
+
+
+def _model(model: Model | str | Path | Coroutine) -> Model:
+    assert not callable(model), "functions are dealt with before"
     return model if isinstance(model, Model) else load(model)
 
 

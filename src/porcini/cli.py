@@ -24,6 +24,7 @@ from porcini.all_inputs import written_as_pytest
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.core.systems import Value
+from porcini.coroutines import from_name
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import ENGINES, Options, Reducing
 from porcini.engines.equivalences import EQUIVALENCES
@@ -36,6 +37,7 @@ from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
+from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import EXPLORED
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -125,6 +127,8 @@ def _show(report: Report, options: argparse.Namespace) -> None:
         given = [f"-D {quote(item)} " for item in options.define]
         given += [f"--input {quote(item)} " for item in options.input]
         given += [f"--por {quote(options.por)} "] if options.por else []
+        given += ["--mode fifo "] if getattr(options, "mode", "any") == "fifo" else []
+        given += [f"--packages {quote(','.join(options.packages))} "] if getattr(options, "packages", ()) else []
         print_report(report, make_console(), "".join(given))
     if getattr(options, "printf", False) and not options.json:
         sys.stdout.write("".join(report.said))
@@ -133,7 +137,17 @@ def _show(report: Report, options: argparse.Namespace) -> None:
 # Commands
 
 
+def _subject(options: argparse.Namespace) -> api.Model | api.Coroutine:
+    """A model, or the coroutine function that is named instead of a file."""
+    function = from_name(options.file)
+    return function if function is not None else _model(options)
+
+
 def _model(options: argparse.Namespace) -> api.Model:
+    if from_name(options.file) is not None:
+        raise InputError(
+            "this command is not for coroutine functions", file=options.file, hint="run, explore, replay"
+        )
     defines: dict[str, str] = {}
     for item in options.define:
         name, sign, text = item.partition("=")
@@ -145,12 +159,14 @@ def _model(options: argparse.Namespace) -> api.Model:
 
 def _run(options: argparse.Namespace) -> Report:
     return api.run(
-        _model(options),
+        _subject(options),
         seed=options.seed,
         schedule=options.schedule,
         observe=options.observe,
         inputs=_inputs(options.input),
         limits=_limits(options),
+        mode=options.mode,
+        packages=options.packages,
     )
 
 
@@ -160,11 +176,13 @@ def _replay(options: argparse.Namespace) -> Report:
     if options.schedule is None:
         raise InputError("no schedule was given", hint="or --tests FILE.json")
     return api.replay(
-        _model(options),
+        _subject(options),
         options.schedule,
         loop=options.loop,
         observe=options.observe,
         inputs=_inputs(options.input),
+        mode=options.mode,
+        packages=options.packages,
     )
 
 
@@ -191,7 +209,7 @@ def _explore(options: argparse.Namespace) -> Report:
         return _compare(options)
     with _Progress(options) as watch:
         return api.explore(
-            _model(options),
+            _subject(options),
             engine=options.engine,
             independence=options.independence,
             property=options.property,
@@ -206,6 +224,9 @@ def _explore(options: argparse.Namespace) -> Report:
                 actors=options.actor_selection,
                 tasks=options.task_selection,
             ),
+            mode=options.mode,
+            packages=options.packages,
+            deterministic=options.deterministic,
             watch=watch,
         )
 
@@ -375,6 +396,9 @@ def _parser() -> argparse.ArgumentParser:
         default="independent",
         help="which tasks of an actor are tried, for transdpor (default: independent)",
     )
+    explore.add_argument(
+        "--deterministic", action="store_true", help="what it returns must not depend on the order (asyncio)"
+    )
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     check = _command(commands, "check", "every reachable state: can it deadlock, can it fail?", _check)
     check.add_argument("--ltl", metavar="PHI", help="check this formula instead, or the `ltl` block of this name")
@@ -420,6 +444,11 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--printf", action="store_true", help="print what the model's printf statements print"
         )
+    for command in (run, explore, replay):
+        command.add_argument("--mode", choices=get_args(Mode), default="any", help="what may go next (asyncio)")
+        command.add_argument(
+            "--packages", metavar="A,B", type=_names, default=[], help="follow their code as well (asyncio)"
+        )
     for command in (run, explore, check, permute):
         _bounded(command)
     _bounded(symbolic, depth=DEFAULT_SYMBOLIC_DEPTH)
@@ -434,7 +463,9 @@ def _command(
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
     command.set_defaults(command=function, printed=False)
-    command.add_argument("file", metavar="FILE", help="a program: .gcl, .par, .abs, .pml or .maude")
+    command.add_argument(
+        "file", metavar="FILE", help="a program: .gcl, .par, .abs, .pml, .maude, or module:function"
+    )
     command.add_argument(
         "--por", metavar="FILE.toml", help="the description of a theory (default: FILE with .toml)"
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
@@ -15,6 +16,7 @@ from porcini.coroutines.session import Function, Session, check, name_of, sessio
 from porcini.coroutines.steady import SUSPECTS, SteadyProgram, Unsteady, run_twice
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, ENGINES, Options
 from porcini.engines.limits import Limits
+from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.tally import Tally, Watcher
 from porcini.formats.schedules import locate, parse_schedule
@@ -177,18 +179,47 @@ def replay(
     with session(function, args=args, packages=packages, guards=guards) as opened:
         program, tally = opened.program(mode), Tally()
         try:
-            trace, run = follow_schedule(program, moves)
+            recorded = Recorded(*follow_schedule(program, moves))
         except ScheduleError as problem:
             raise locate(problem, schedule) if isinstance(schedule, str) and problem.step else problem from None
-        final = run.final()
-        tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+        return _of_one_run(opened, program, tally, recorded, "replay")
+
+
+def _of_one_run(opened: Session, program: SteadyProgram, tally: Tally, recorded: Recorded, command: str) -> Report:
+    trace, example = recorded.trace, None
+    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+    if recorded.limit is not None:
+        tally.stopped, tally.limit, tally.interrupted = "limit", recorded.limit, recorded.interrupted
+    else:
+        final = recorded.run.final()
         tally.complete(trace, final, None)
-        tally.seconds = tally.clock.seconds
-        report = report_of(opened, program, tally, "random", ("failure-free", "deadlock-free"))
-    example = Counterexample(tally.outcomes, ()) if final.kind != "terminated" else None
-    return replace(
-        report, command="replay", property="terminates", outcomes=tally.outcomes, counterexample=example
-    )
+        example = Counterexample(tally.outcomes, ()) if final.kind != "terminated" else None
+    tally.seconds = tally.clock.seconds
+    report = report_of(opened, program, tally, "random", ("failure-free", "deadlock-free"))
+    return replace(report, command=command, property="terminates", outcomes=tally.outcomes, counterexample=example)
+
+
+def run(
+    function: Function,
+    *,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    seed: int = 0,
+    schedule: Schedule | str = (),
+    limits: Limits | None = None,
+) -> Report:
+    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
+    check(function)
+    _named("mode", mode, tuple(_MODES))
+    moves = parse_schedule(schedule) if isinstance(schedule, str) else schedule
+    with session(function, args=args, packages=packages) as opened:
+        program, tally = opened.program(mode), Tally(limits or Limits())
+        try:
+            recorded = run_freely(program, moves, Random(seed), tally.limits)
+        except ScheduleError as problem:
+            raise locate(problem, schedule) if isinstance(schedule, str) and problem.step else problem from None
+        return _of_one_run(opened, program, tally, recorded, "run")
 
 
 def _named(what: str, name: str, known: Sequence[str]) -> None:

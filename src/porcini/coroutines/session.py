@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import importlib
 import inspect
+import re
 import site
 import sys
 import sysconfig
@@ -49,6 +51,31 @@ def check(function: Function) -> None:
     if not any(map(inspect.iscoroutinefunction, (inner, inspect.getattr_static(type(inner), "__call__", None)))):
         name = getattr(inner, "__qualname__", None) or repr(inner)
         raise InputError(f"`{name}` is no coroutine function", hint="define it by `async def`")
+
+
+_NAME = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<path>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\Z")
+
+
+def from_name(name: str) -> Function | None:
+    """The function that `package.module:function` names, imported from here; None for the name of a file."""
+    found = _NAME.match(name)
+    if found is None or Path(name).exists():
+        return None
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        value: Any = importlib.import_module(found["module"])
+    except ImportError as problem:
+        raise InputError(f"cannot be imported: {problem}", file=found["module"]) from None
+    for part in found["path"].split("."):
+        if not hasattr(value, part):
+            raise InputError(f"there is no `{found['path']}` in it", file=found["module"])
+        value = getattr(value, part)
+    if not callable(value):
+        raise InputError(f"`{found['path']}` is no coroutine function", file=found["module"])
+    function: Function = value
+    return function
 
 
 def name_of(function: Function) -> str:

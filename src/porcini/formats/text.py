@@ -6,6 +6,7 @@ Colour on a terminal, plain text in a pipe. Text from a model is never read as m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from shlex import quote
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from porcini.core.errors import Place
 from porcini.core.events import Event
 from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
@@ -262,7 +264,7 @@ def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
     if outcome.kind in ("assertion", "error"):
         console.print()
         for pid, failure in failures:
-            where = f" at {file}:{failure.place}" if failure.place else ""
+            where = _at(file, failure.place)
             console.print(Text(f"Process {pid} stopped{where}: {failure.message}"))
     if outcome.kind == "deadlock":
         console.print()
@@ -274,8 +276,15 @@ def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
             console.print(Text("  in a cycle: " + " -> ".join(map(str, cycle))))
 
 
+def _at(file: str, place: Place | None) -> str:
+    """Where something is, in a file, or in a module that is named with its function."""
+    if place is None:
+        return ""
+    return f" at line {place.line}" if Path(file).suffix == "" else f" at {file}:{place}"
+
+
 def _waits(waiting: Waiting, file: str) -> str:
-    where = f" at {file}:{waiting.place}" if waiting.place else ""
+    where = _at(file, waiting.place)
     seen = ", ".join(f"{name} = {show_value(value)}" for name, value in waiting.values.items())
     guard = waiting.guard if waiting.waits_for else f"`{waiting.guard}`"
     holds = f"holds {waiting.holds} and " if waiting.holds else ""
