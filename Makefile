@@ -39,7 +39,7 @@ bench-asyncio: $(READY)
 	$(BIN)/python benchmarks/aio.py $(ARGS)
 
 bench-maude: $(READY)
-	$(BIN)/python benchmarks/maude.py $(ARGS)
+	$(BIN)/python benchmarks/rewriting.py $(ARGS)
 
 soak: $(READY)
 	$(BIN)/python tests/soak.py

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic
+    from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic, transform
     from porcini.core.errors import InputError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.engines.limits import Limits
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "api": ("Model", "check", "explore", "load", "loads", "permute", "replay", "run", "symbolic"),
+    "api": ("Model", "check", "explore", "load", "loads", "permute", "replay", "run", "symbolic", "transform"),
     "core.errors": ("InputError", "ScheduleError"),
     "core.reports": ("Counterexample", "Counts", "Outcome", "Report", "TraceEntry"),
     "engines.limits": ("Limits",),
@@ -53,4 +53,5 @@ __all__ = [
     "run",
     "show_schedule",
     "symbolic",
+    "transform",
 ]

@@ -148,6 +148,8 @@ class MaudeSystem:
         self._infos: dict[Any, ThreadInfo] = {}
         self._rules: dict[Any, _Rule] = {}
         self._moves: dict[State, list[Action]] = {}
+        self._threads: dict[Any, dict[str, Any]] = {}
+        self._tids: dict[Any, str | None] = {}
         self._exact: dict[str, Touch] = {}
         self._symbols: dict[str, Any] = {}
         self._soup = model.theory.soup.name if model.theory.soup else None
@@ -176,12 +178,24 @@ class MaudeSystem:
 
     def threads(self, term: Any) -> dict[str, Any]:
         """The threads of a state by their ids."""
-        found = {}
-        for part in self.parts(term):
-            index = self._shapes.get((str(part.symbol()).replace("`", ""), len(list(part.arguments()))))
-            if index is not None:
-                found[str(list(part.arguments())[index])] = part
-        return found
+        known = self._threads.get(term)
+        if known is None:
+            if len(self._threads) > _MOST_KEPT:
+                self._threads.clear()
+            known = self._threads[term] = {
+                tid: part for part in self.parts(term) if (tid := self._tid_of(part)) is not None
+            }
+        return known
+
+    def _tid_of(self, part: Any) -> str | None:
+        """The id of a part that is a thread."""
+        try:
+            return self._tids[part]
+        except KeyError:
+            args = list(part.arguments())
+            index = self._shapes.get((str(part.symbol()).replace("`", ""), len(args)))
+            tid = self._tids[part] = None if index is None else str(args[index])
+            return tid
 
     def parts(self, term: Any) -> list[Any]:
         """The parts of a state's soup."""
@@ -364,7 +378,9 @@ class MaudeSystem:
                 f"thread {tid} had several steps to choose from ({', '.join(rules)}): they are kept together"
             )
         for choice, offer in enumerate(info.offers):
-            results = sorted(taken.get((offer.number, offer.way), []), key=lambda result: str(result[0]))
+            results = taken.get((offer.number, offer.way), [])
+            if len(results) > 1:
+                results.sort(key=lambda result: str(result[0]))
             if not results:
                 found.append(self._action(pid, choice, offer.rule, offer.touch, info))
             for index, (after, match, here) in enumerate(results):

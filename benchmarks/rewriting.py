@@ -276,7 +276,6 @@ def verdict(size: int) -> None:
 
 
 def main() -> int:
-    sys.path.remove(str(Path(__file__).resolve().parent))  # here, `maude` is this file and not the bindings
     if "--child" in sys.argv:
         print(json.dumps(answer(*sys.argv[2:6])))
         return 0
