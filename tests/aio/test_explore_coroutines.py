@@ -384,6 +384,27 @@ def test_the_same_schedule_must_do_the_same(function, guards, said):
     assert "usual suspects" in caught.value.hint
 
 
+class Ids:
+    last = 0
+
+
+async def makes_ids():
+    Ids.last += 1
+
+
+async def resets_ids():
+    Ids.last = 0
+    await makes_ids()
+
+
+def test_state_that_outlives_a_run_is_noted():
+    notes = explore(makes_ids).notes
+    assert any("state that outlives a run" in note and "Ids.last" in note for note in notes)
+    assert len(explore(resets_ids).notes) == 1
+    box = Box()
+    assert any("arguments" in note for note in explore(add, args=(box,)).notes)
+
+
 # Bad input ----------------------------------------------------------------------------------------------------
 
 

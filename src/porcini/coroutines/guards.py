@@ -23,7 +23,7 @@ from asyncio import events
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
@@ -174,8 +174,7 @@ def _virtual_ns(real: Any, offset: float = 0.0) -> Any:
 
 def _followed(function: Any) -> Any:
     """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
-    code: CodeType = function.__code__
-    function.__code__ = code.replace(co_filename=rules.marked(code.co_filename))
+    function.__code__ = rules.marked(function.__code__)
     return function
 
 

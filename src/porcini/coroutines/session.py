@@ -23,6 +23,7 @@ from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.coroutines.guards import Guarding, Guards
+from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.loop import Mode
@@ -191,11 +192,18 @@ class Session:
     args: tuple[object, ...]
     recorder: Recorder
     guarding: Guarding
+    modules: tuple[ModuleType, ...] = ()
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
         program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented)
-        return SteadyProgram(program, self.guarding, self.recorder)
+        holder = _holding(self.function, self.args)
+        return SteadyProgram(
+            program,
+            self.guarding,
+            self.recorder,
+            lambda: Snapshot(filter(_users, self.modules), holder.__defaults__ or (), holder.__module__),
+        )
 
 
 @contextlib.contextmanager
@@ -213,7 +221,7 @@ def session(
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
         with Guarding(guards or Guards(), modules) as guarding:
-            yield Session(function, tuple(args), recorder, guarding)
+            yield Session(function, tuple(args), recorder, guarding, tuple(modules))
 
 
 def _holding(function: Function, args: Sequence[object]) -> FunctionType:

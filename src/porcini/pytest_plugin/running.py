@@ -21,7 +21,7 @@ from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome
 from porcini.core.systems import Final
 from porcini.coroutines.comparing import contested, ending, lane, nearest, raised
-from porcini.coroutines.exploring import TAKEN, confirmed, search, wanted_of
+from porcini.coroutines.exploring import TAKEN, confirmed, leftovers, notes_of, search, wanted_of
 from porcini.coroutines.guards import Guards, users_line
 from porcini.coroutines.session import session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
@@ -138,9 +138,13 @@ class MarkedTest:
                     Options(seed=wanted.seed),
                     first=True,
                 )
-                found = _Found.of(tally, asked)
+                notes = tuple(notes_of(opened, program, tally, wanted.engine, True))[1:]
+                found = replace(_Found.of(tally, asked), notes=notes)
             if found.run is not None:
                 found = found.compared(program)
+            left = leftovers(program) if program.leftovers else None
+        if left is not None:
+            self.item.warn(pytest.PytestWarning(f"{left}; {_FACTORY}"))
         self.item.user_properties.append(("porcini", found.said))
         if found.run is not None:
             self.stored.put(found.run.schedule)
@@ -150,6 +154,7 @@ class MarkedTest:
             return failed(
                 f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
                 "max_schedules or --porcini-max lets it go on; allow_unknown=True lets it pass."
+                + "".join(f"\nnote: {note}" for note in found.notes)
             )
         return None
 
@@ -221,7 +226,8 @@ class MarkedTest:
         head = f"{what}, in {found.said}, mode {wanted.mode}."
         if other is None and not found.replayed:
             head += " No order that ends otherwise was found."
-        return "\n".join([head, "", show_lanes(lanes), "", *self._lines(found)])
+        notes = [f"note: {note}" for note in found.notes]
+        return "\n".join([head, "", show_lanes(lanes), "", *notes, *self._lines(found)])
 
     def _lines(self, found: _Found) -> Iterator[str]:
         """What to paste."""
@@ -255,6 +261,7 @@ class _Found:
     said: str
     limit: str | None = None
     replayed: bool = False
+    notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(tally: Tally, asked: tuple[Any, ...]) -> _Found:
