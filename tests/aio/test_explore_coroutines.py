@@ -229,6 +229,15 @@ def test_code_from_a_notebook_or_the_prompt():
     assert explore(unknown["main"]).verdict == "violated"  # without its source every step is opaque
 
 
+def test_inside_a_running_loop_as_in_a_notebook():
+    async def cell():
+        report = explore(two_adds)
+        await asyncio.sleep(0)
+        return report.verdict, asyncio.current_task() is not None
+
+    assert asyncio.run(cell()) == ("violated", True)
+
+
 def test_everything_is_put_back():
     before = (
         time.time,
