@@ -229,6 +229,41 @@ def test_code_from_a_notebook_or_the_prompt():
     assert explore(unknown["main"]).verdict == "violated"  # without its source every step is opaque
 
 
+def test_installed_packages_are_opaque_until_asked_for(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "a_pool"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        textwrap.dedent(
+            """
+            import asyncio
+            class Pool:
+                def __init__(self):
+                    self.free = 2
+                async def take(self):
+                    free = self.free
+                    await asyncio.sleep(0)
+                    self.free = free - 1
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    import a_pool
+
+    async def main():
+        pool = a_pool.Pool()
+        mine = Box()
+        await asyncio.gather(pool.take(), pool.take(), add(mine))
+        return pool.free
+
+    plain = explore(main, deterministic=True)
+    asked = explore(main, deterministic=True, packages=["a_pool"])
+    assert plain.verdict == asked.verdict == "violated"
+    assert [o.state for o in plain.outcomes] == [o.state for o in asked.outcomes]
+    assert asked.counts.executions == 4 < plain.counts.executions
+    assert "packages=['a_pool'] would let these be followed" in plain.notes
+    assert len(asked.notes) == 1
+
+
 def test_inside_a_running_loop_as_in_a_notebook():
     async def cell():
         report = explore(two_adds)

@@ -67,7 +67,8 @@ def _is_users(module: ModuleType) -> bool:
     path = getattr(module, "__file__", None)
     if path is None:
         return module.__name__ == "__main__"
-    return not str(Path(path).resolve()).startswith(_INSTALLED)
+    where = Path(path).resolve()
+    return not str(where).startswith(_INSTALLED) and not {"site-packages", "dist-packages"} & set(where.parts)
 
 
 _users = functools.lru_cache(maxsize=4096)(_is_users)
