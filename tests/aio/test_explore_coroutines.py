@@ -229,6 +229,50 @@ def test_code_from_a_notebook_or_the_prompt():
     assert explore(unknown["main"]).verdict == "violated"  # without its source every step is opaque
 
 
+def test_installed_packages_are_opaque_until_asked_for(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "a_pool"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        textwrap.dedent(
+            """
+            import asyncio
+            class Pool:
+                def __init__(self):
+                    self.free = 2
+                async def take(self):
+                    free = self.free
+                    await asyncio.sleep(0)
+                    self.free = free - 1
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    import a_pool
+
+    async def main():
+        pool = a_pool.Pool()
+        mine = Box()
+        await asyncio.gather(pool.take(), pool.take(), add(mine))
+        return pool.free
+
+    plain = explore(main, deterministic=True)
+    asked = explore(main, deterministic=True, packages=["a_pool"])
+    assert plain.verdict == asked.verdict == "violated"
+    assert [o.state for o in plain.outcomes] == [o.state for o in asked.outcomes]
+    assert asked.counts.executions == 4 < plain.counts.executions
+    assert "packages=['a_pool'] would let these be followed" in plain.notes
+    assert len(asked.notes) == 1
+
+
+def test_inside_a_running_loop_as_in_a_notebook():
+    async def cell():
+        report = explore(two_adds)
+        await asyncio.sleep(0)
+        return report.verdict, asyncio.current_task() is not None
+
+    assert asyncio.run(cell()) == ("violated", True)
+
+
 def test_everything_is_put_back():
     before = (
         time.time,
@@ -382,6 +426,27 @@ def test_the_same_schedule_must_do_the_same(function, guards, said):
     assert caught.value.place.line == function.__code__.co_firstlineno
     assert said in caught.value.message
     assert "usual suspects" in caught.value.hint
+
+
+class Ids:
+    last = 0
+
+
+async def makes_ids():
+    Ids.last += 1
+
+
+async def resets_ids():
+    Ids.last = 0
+    await makes_ids()
+
+
+def test_state_that_outlives_a_run_is_noted():
+    notes = explore(makes_ids).notes
+    assert any("state that outlives a run" in note and "Ids.last" in note for note in notes)
+    assert len(explore(resets_ids).notes) == 1
+    box = Box()
+    assert any("arguments" in note for note in explore(add, args=(box,)).notes)
 
 
 # Bad input ----------------------------------------------------------------------------------------------------

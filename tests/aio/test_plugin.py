@@ -304,9 +304,26 @@ def test_a_library_that_is_not_instrumented(run, pytester):
     result.assert_outcomes(failed=1)
 
 
-def test_what_tests_print_is_shown_once(run):
-    source = LOST_UPDATE.replace("account = Account()", "account = Account(); print('hello there')")
-    assert text_of(run(source=source)).count("hello there\n") == 1
+def test_what_tests_print_and_log_is_shown_once(run):
+    noise = "account = Account(); print('hello there'); __import__('logging').warning('hello log'); breakpoint()"
+    source = LOST_UPDATE.replace("account = Account()", noise).replace(
+        "import asyncio", "import asyncio, sys; sys.breakpointhook = lambda: print('stopped')"
+    )
+    said = text_of(run(source=source))
+    assert [said.count(f"{text}\n") for text in ("\nhello there", " hello log", "\nstopped")] == [1, 1, 1]
+
+
+def test_skip_and_xfail(run):
+    source = LOST_UPDATE.replace(
+        "@pytest.mark.porcini", "@pytest.mark.xfail(strict=True)\n    @pytest.mark.porcini"
+    )
+    source += """
+    @pytest.mark.porcini
+    async def test_skipped():
+        await asyncio.sleep(0)
+        pytest.skip("not here")
+    """
+    run(source=source).assert_outcomes(xfailed=1, skipped=1)
 
 
 @pytest.mark.parametrize("mode", ["strict", "auto"])

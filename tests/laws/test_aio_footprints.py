@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -79,6 +81,7 @@ def setup():
     s.it = iter(s.l); s.count = itertools.count()
     s.get, s.put, s.push = cells()
     s.ba = bytearray(b'abc')
+    s.gens = []
     return s
 def show(s):
     hidden = 'get', 'put', 'push', 'it', 'count', 'data', 'data2'
@@ -299,7 +302,75 @@ s.box.twice = {n}
 s.box.twice += {n}
 """.strip().splitlines()
 
+SUSPENDED = """
+s.x += await val({n})
+{c} += await val({n})
+{c} = await val({c2})
+s.l[-1] += await val({n})
+out.append(repr({w} == await val({v})))
+out.append(repr({w} + await val({v})))
+for e in {w}: out.append(repr(e)); await pause()
+for k, v in list({w}): out.append(repr(v)); await pause()
+g = (e for e in {w}); await pause(); out.append(repr(list(g)))
+i = iter({w}); await pause(); out.append(repr(next(i))); await pause(); out.append(repr(list(i)))
+v = {w}.items(); await pause(); out.append(repr(list(v)))
+v = {w}.keys(); await pause(); out.append(repr('a' in v))
+m = map(str, {w}); await pause(); out.append(repr(list(m)))
+z = zip({w}, {v}); await pause(); out.append(repr(list(z)))
+r = reversed({w}); await pause(); out.append(repr(list(r)))
+l = {w}; await pause(); l.append({n})
+l = {w}; await pause(); l += {v}
+l = {w}; await pause(); out.append(repr(l))
+{w}.append(await val({n}))
+{w}.append(len({v}) + await val({n}))
+{w}[await val({n})] = {n}
+out.append(repr({w}[await val({n})]))
+out.append(repr([e for e in {w} if await val(e)]))
+out.append(repr([{w} == await val(e) for e in {v}]))
+out.append(f'{{await val(1)}} {{{w}}}')
+f = {w}.append; await pause(); f({n})
+f = {w}.get; await pause(); out.append(repr(f('a')))
+get = lambda: {c}; await pause(); out.append(repr(get()))
+async for e in agen({w}): out.append(repr(e))
+out.append(repr([e async for e in agen({w})]))
+async with manager(s): out.append(repr({c}))
+with scope(s): await pause()
+n = {c}; await pause(); {c} = n
+n = len({w}); await pause(); {w}.append(n)
+if not {w}: await pause(); {w}.append({n})
+while len({w}) > 2: {w}.pop(); await pause()
+g = gen({w}); out.append(repr(next(g))); await pause(); out.append(repr(next(g))); del g
+x, y = {c}, await val({c2}); out.append(repr((x, y)))
+out.append(repr(max({c}, await val({n}))))
+out.append(repr(sum(e for e in {w}))); await pause()
+await pause(); del s.box
+s.x, s.y = s.y, await val(s.x)
+""".strip().splitlines()
+
 HELPERS = """
+import types, contextlib
+@types.coroutine
+def pause(): yield
+async def val(x):
+    await pause()
+    return x
+async def agen(xs):
+    for x in xs:
+        await pause()
+        yield x
+def gen(xs):
+    try:
+        for x in xs: yield x
+    finally: Box.shared += 1
+class manager:
+    def __init__(self, s): self.s = s
+    async def __aenter__(self): await pause(); self.s.x += 1
+    async def __aexit__(self, *e): await pause(); self.s.x -= 1
+@contextlib.contextmanager
+def scope(s):
+    s.y += 1
+    try: yield
+    finally: s.y -= 1
 def bump():
     global counter
     counter += 1
@@ -315,52 +386,93 @@ def match_(v):
 
 
 @st.composite
-def statements(draw: Any) -> str:
-    write = draw(st.booleans())
-    text = draw(st.sampled_from(WRITES if write else READS)).format(
+def statements(draw: Any, templates: Sequence[tuple[str, Sequence[str]]]) -> str:
+    shape, choices = draw(st.sampled_from(templates))
+    text = draw(st.sampled_from(choices)).format(
         w=draw(st.sampled_from(WHOLES)),
         v=draw(st.sampled_from(WHOLES)),
         c=draw(st.sampled_from(CELLS)),
         c2=draw(st.sampled_from(CELLS)),
         n=draw(st.sampled_from([0, 1, 2, 7])),
     )
-    body = f"        {text}" if write else f"        out.append(repr({text}))"
-    return f"    try:\n{body}\n    except Exception as e: out.append(type(e).__name__)"
+    body = f"        {shape.format(text)}"
+    return f"    try:\n{body}\n    except Exception as e: out.append(type(e).__name__)\n"
 
 
-def _function(name: str, body: list[str]) -> str:
-    return f"def {name}(s, out):\n    global counter\n" + "\n".join(body) + "\n"
+AT_ONCE = [("{}", WRITES), ("out.append(repr({}))", READS)]
+IN_STEPS = [*AT_ONCE, ("{}", SUSPENDED), ("await pause()\n        {}", WRITES)]
 
 
-def run(code: types.CodeType, order: str) -> tuple[dict[str, Footprint], dict[str, list[str]], str]:
-    module: Any = types.ModuleType("law")
-    prepare(vars(module), "law")
-    recorder, found, out = Recorder(), {}, {"A": [], "B": []}
-    exec(code, vars(module))
-    recorder.learn(module)
-    with recording(recorder):
-        recorder.start_run()
-        recorder.begin_step("0", 0)
-        state = module.setup()
-        recorder.created(state)
-        recorder.name(out["A"], "out of A")
-        recorder.name(out["B"], "out of B")
-        recorder.end_step()
-        for process in order:
-            recorder.begin_step(process, 0)
-            getattr(module, process)(state, out[process])
-            found[process] = recorder.end_step()
-    return found, out, module.show(state)
+def function(name: str, body: Sequence[str]) -> str:
+    return f"async def {name}(s, out):\n    global counter\n{''.join(body)}"
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(statements(), min_size=1, max_size=3), st.lists(statements(), min_size=1, max_size=3))
+@dataclass
+class World:
+    """A state that two coroutines work on, A and B, step by step, and what is seen of them."""
+
+    code: types.CodeType
+    recorder: Recorder = field(default_factory=Recorder)
+    out: dict[str, list[str]] = field(default_factory=lambda: {"A": [], "B": []})
+    footprints: dict[tuple[str, int], Footprint] = field(default_factory=dict)
+
+    def run(self, order: Sequence[str]) -> World:
+        """Each process in the order moves to its next pause; those that ended do nothing."""
+        module: Any = types.ModuleType("law")
+        prepare(vars(module), "law")
+        exec(self.code, vars(module))
+        self.recorder.learn(module)
+        with recording(self.recorder):
+            self.recorder.start_run()
+            self.recorder.begin_step("0", 0)
+            state = module.setup()
+            self.recorder.created(state)
+            running = {name: getattr(module, name)(state, self.out[name]) for name in "AB"}
+            for name in "AB":
+                self.recorder.name(self.out[name], f"out of {name}")
+            self.recorder.end_step()
+            for name in order:
+                self.step(name, running)
+        self.shown = module.show(state)
+        return self
+
+    def step(self, name: str, running: dict[str, Any]) -> None:
+        index = sum(process == name for process, _ in self.footprints)
+        self.recorder.begin_step(name, index)
+        if name in running:
+            try:
+                running[name].send(None)
+            except StopIteration:
+                del running[name]
+        self.footprints[name, index] = self.recorder.end_step()
+
+
+def commutes(code: types.CodeType, order: str, at: int) -> None:
+    """If two adjacent steps do not conflict, the other order does the same, step by step."""
+    one = World(code).run(order)
+    first, second = ((name, order[:i].count(name)) for i, name in ((at, order[at]), (at + 1, order[at + 1])))
+    if first[0] != second[0] and not one.footprints[first].conflicts(one.footprints[second]):
+        two = World(code).run(order[:at] + order[at + 1] + order[at] + order[at + 2 :])
+        assert one.shown == two.shown
+        assert one.out == two.out
+        assert one.footprints == two.footprints
+
+
+_settings = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_at_once = st.lists(statements(AT_ONCE), min_size=1, max_size=3)
+_in_steps = st.lists(statements(IN_STEPS), min_size=1, max_size=3)
+
+
+@_settings
+@given(_at_once, _at_once)
 def test_steps_without_conflict_commute(first: list[str], second: list[str]) -> None:
-    source = SHARED + HELPERS + _function("A", first) + _function("B", second)
-    code = instrument_source(source, "law.py", "law")
-    found, out, state = run(code, "AB")
-    if not found["A"].conflicts(found["B"]):
-        again, out2, state2 = run(code, "BA")
-        assert state == state2
-        assert out == out2
-        assert again == found
+    source = SHARED + HELPERS + function("A", first) + function("B", second)
+    commutes(instrument_source(source, "law.py", "law"), "AB", 0)
+
+
+@_settings
+@given(_in_steps, _in_steps, st.text("AB", min_size=2, max_size=8), st.data())
+def test_steps_of_suspended_coroutines_commute(first: list[str], second: list[str], order: str, data: Any) -> None:
+    source = SHARED + HELPERS + function("A", first) + function("B", second)
+    at = data.draw(st.integers(0, len(order) - 2))
+    commutes(instrument_source(source, "law.py", "law"), order, at)

@@ -117,7 +117,7 @@ def report_of(
         outcomes=readable,
         counterexample=example,
         limit=tally.limit,
-        notes=tuple(_notes(opened, program, tally, engine, violation is not None)),
+        notes=tuple(notes_of(opened, program, tally, engine, violation is not None)),
         interrupted=tally.interrupted,
         seconds=tally.seconds,
     )
@@ -139,15 +139,34 @@ def _ends_so(program: SteadyProgram, outcome: Outcome) -> bool:
     return (final.kind, final.state) == (outcome.kind, outcome.state)
 
 
-def _notes(opened: Session, program: SteadyProgram, tally: Tally, engine: str, violated: bool) -> Iterator[str]:
+def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str, violated: bool) -> Iterator[str]:
     yield _MODES[program.program.mode]
     if program.opaque:
         share = f"{program.opaque:,} of {opened.guarding.steps:,} steps were opaque and conflict with everything"
         yield f"{share}: {'; '.join(opaque_places(opened, program))}"
+        packages = sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})
+        if packages:
+            yield f"packages={packages} would let these be followed"
+    if program.leftovers:
+        yield f"{leftovers(program)}; reset it where a run begins, or one schedule may influence the next"
     for text, times in program.unretrieved.most_common(_MOST_PLACES):
         yield f"an exception that nobody retrieved, in {times:,} runs: {text}"
     if tally.stopped == "limit" and not violated and engine not in ("random", "pct"):
         yield "`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless"
+
+
+def package_of(path: str) -> str | None:
+    """The installed package that a file is of."""
+    parts = Path(path).parts
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts[:-1]:
+            return parts[parts.index(folder) + 1].removesuffix(".py")
+    return None
+
+
+def leftovers(program: SteadyProgram) -> str:
+    names = ", ".join(program.leftovers[:_MOST_PLACES])
+    return f"state that outlives a run: {names} was read as the run before had left it"
 
 
 def opaque_places(opened: Session, program: SteadyProgram) -> list[str]:

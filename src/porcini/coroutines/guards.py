@@ -23,7 +23,7 @@ from asyncio import events
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
@@ -151,9 +151,18 @@ class Guarding:
     def _tick(self, number: int, frame: FrameType | None) -> None:
         step, ticks = self._seen
         self._seen = (self.steps, ticks + 1 if step == self.steps else 1)
-        if self.stepping and self._seen[1] > 2:
+        if self.stepping and self._seen[1] > 2 and not _debugged(frame):
             limit = f"the limit of {self.guards.step_seconds:g} s for one step (step_seconds)"
             raise self._refuse(f"a step that does not end hit {limit}; this is where it stood", frame)
+
+
+def _debugged(frame: FrameType | None) -> bool:
+    """Does somebody sit at a debugger's prompt?"""
+    while frame is not None:
+        if frame.f_globals.get("__name__") in ("pdb", "bdb"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _virtual(real: Any, offset: float = 0.0) -> Any:
@@ -174,8 +183,7 @@ def _virtual_ns(real: Any, offset: float = 0.0) -> Any:
 
 def _followed(function: Any) -> Any:
     """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
-    code: CodeType = function.__code__
-    function.__code__ = code.replace(co_filename=rules.marked(code.co_filename))
+    function.__code__ = rules.marked(function.__code__)
     return function
 
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.coroutines.guards import Guarding, Guards
+from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.loop import Mode
@@ -93,7 +94,8 @@ def _is_users(module: ModuleType) -> bool:
     path = getattr(module, "__file__", None)
     if path is None:
         return module.__name__ == "__main__"
-    return not str(Path(path).resolve()).startswith(_INSTALLED)
+    where = Path(path).resolve()
+    return not str(where).startswith(_INSTALLED) and not {"site-packages", "dist-packages"} & set(where.parts)
 
 
 _users = functools.lru_cache(maxsize=4096)(_is_users)
@@ -218,11 +220,18 @@ class Session:
     args: tuple[object, ...]
     recorder: Recorder
     guarding: Guarding
+    modules: tuple[ModuleType, ...] = ()
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
         program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented)
-        return SteadyProgram(program, self.guarding, self.recorder)
+        holder = _holding(self.function, self.args)
+        return SteadyProgram(
+            program,
+            self.guarding,
+            self.recorder,
+            lambda: Snapshot(filter(_users, self.modules), holder.__defaults__ or (), holder.__module__),
+        )
 
 
 @contextlib.contextmanager
@@ -240,7 +249,7 @@ def session(
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
         with Guarding(guards or Guards(), modules) as guarding:
-            yield Session(function, tuple(args), recorder, guarding)
+            yield Session(function, tuple(args), recorder, guarding, tuple(modules))
 
 
 def _holding(function: Function, args: Sequence[object]) -> FunctionType:

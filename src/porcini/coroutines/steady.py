@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from porcini.core.errors import InputError
@@ -17,6 +17,7 @@ from porcini.core.events import Action, Event
 from porcini.core.footprints import Location
 from porcini.core.systems import Final
 from porcini.coroutines.guards import Blocking, Guarding, at, users_line
+from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.engines.replaying import follow
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
@@ -38,7 +39,13 @@ class Unsteady(InputError):
 class SteadyProgram:
     """A program that is guarded, and whose runs are compared with each other."""
 
-    def __init__(self, program: AioProgram, guarding: Guarding, recorder: Recorder | None = None) -> None:
+    def __init__(
+        self,
+        program: AioProgram,
+        guarding: Guarding,
+        recorder: Recorder | None = None,
+        look: Callable[[], Snapshot] | None = None,
+    ) -> None:
         self.program = program
         self.guarding = guarding
         self.recorder = recorder
@@ -48,6 +55,9 @@ class SteadyProgram:
         self.unfollowed: Counter[Spot] = Counter()
         """Where opaque steps began of which the recorder has nothing to say: in code that is not instrumented."""
         self.opaque = 0
+        self.look = look
+        self.leftovers: list[Location] = []
+        """What a run read that the run before it had changed."""
         self._noted = 0
 
     def start(self) -> SteadyRun:
@@ -141,6 +151,8 @@ def _refuse_the_outside(problem: BaseException | None) -> None:
 
 def run_twice(program: SteadyProgram) -> None:
     """Run one schedule twice, asyncio's own or nearly so, and compare."""
+    look = program.look or (lambda: Snapshot(()))
+    before = look()
     run = program.start()
     events: list[Event] = []
     while len(events) < _TWICE and (able := run.actions()):
@@ -148,8 +160,10 @@ def run_twice(program: SteadyProgram) -> None:
     ended = not run.actions()
     final = run.final() if ended else None
     shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
+    between = look()
     again = program.start()
-    follow(again, tuple(event.move for event in events))
+    repeated = follow(again, tuple(event.move for event in events))
+    program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
     if final is not None and events:
         if again.actions():
             raise _unsteady("goes on where it ended before", len(events), events[-1])

@@ -7,8 +7,11 @@ import functools
 import hashlib
 import inspect
 import io
+import logging
 import shlex
+import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -21,7 +24,7 @@ from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome
 from porcini.core.systems import Final
 from porcini.coroutines.comparing import contested, ending, lane, nearest, raised
-from porcini.coroutines.exploring import TAKEN, confirmed, search, wanted_of
+from porcini.coroutines.exploring import TAKEN, confirmed, leftovers, notes_of, search, wanted_of
 from porcini.coroutines.guards import Guards, users_line
 from porcini.coroutines.session import session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
@@ -30,7 +33,7 @@ from porcini.engines.limits import Limits
 from porcini.engines.replaying import replay
 from porcini.engines.tally import Tally
 from porcini.formats.lanes import show_lanes
-from porcini.formats.schedules import parse_schedule, show_schedule
+from porcini.formats.schedules import locate, parse_schedule, show_schedule
 from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
 from porcini.pytest_plugin import MARKER, SECTION
@@ -138,9 +141,15 @@ class MarkedTest:
                     Options(seed=wanted.seed),
                     first=True,
                 )
-                found = _Found.of(tally, asked)
+                if tally.interrupted:
+                    raise KeyboardInterrupt
+                notes = tuple(notes_of(opened, program, tally, wanted.engine, True))[1:]
+                found = replace(_Found.of(tally, asked), notes=notes)
             if found.run is not None:
                 found = found.compared(program)
+            left = leftovers(program) if program.leftovers else None
+        if left is not None:
+            self.item.warn(pytest.PytestWarning(f"{left}; {_FACTORY}"))
         self.item.user_properties.append(("porcini", found.said))
         if found.run is not None:
             self.stored.put(found.run.schedule)
@@ -150,6 +159,7 @@ class MarkedTest:
             return failed(
                 f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
                 "max_schedules or --porcini-max lets it go on; allow_unknown=True lets it pass."
+                + "".join(f"\nnote: {note}" for note in found.notes)
             )
         return None
 
@@ -172,22 +182,29 @@ class MarkedTest:
     # one schedule ---------------------------------------------------------------------------------------------
 
     def replay(self, text: str) -> BaseException | None:
-        """What to raise for a test that fails under one schedule."""
+        """What to raise for a test that fails under one schedule. Where it passes, too, it runs once as it is."""
         wanted = self.wanted
-        with session(self.test, packages=wanted.packages, guards=wanted.guards) as opened, self._quiet():
-            trace, run = replay(opened.program(wanted.mode), parse_schedule(text))
+        with self._quiet(), session(self.test, packages=wanted.packages, guards=wanted.guards) as opened:
+            try:
+                trace, run = replay(opened.program(wanted.mode), parse_schedule(text))
+            except ScheduleError as problem:
+                raise (locate(problem, text) if problem.step else problem) from None
             final = run.final()
         self.item.user_properties.append(("porcini", f"replayed {text}"))
         outcome = Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting)
         if final.kind == "terminated":
-            return None
+            return self._raised(outcome)
         return self._explained(_Found(outcome, None, "the schedule given", replayed=True))
+
+    def _raised(self, run: Outcome) -> BaseException | None:
+        wanted = self.wanted
+        return raised(self.test, run.schedule, mode=wanted.mode, packages=wanted.packages, guards=wanted.guards)
 
     # telling --------------------------------------------------------------------------------------------------
 
     def _explained(self, found: _Found) -> BaseException:
         """The exception to raise, with the rest put where the report finds it."""
-        run, wanted = found.run, self.wanted
+        run = found.run
         assert run is not None
         if run.kind == "deadlock":
             problem, what = failed(_deadlock(run)), "deadlock"
@@ -196,9 +213,7 @@ class MarkedTest:
             what = ending(run)
             problem = failed(f"The order matters: it {what}, or {ending(found.other)}")
         else:
-            happened = raised(
-                self.test, run.schedule, mode=wanted.mode, packages=wanted.packages, guards=wanted.guards
-            )
+            happened = self._raised(run)
             problem = happened or failed(ending(run))
             what = _what(happened) if happened else ending(run)
         self.item.stash[SECTION] = self._section(found, what)
@@ -221,7 +236,8 @@ class MarkedTest:
         head = f"{what}, in {found.said}, mode {wanted.mode}."
         if other is None and not found.replayed:
             head += " No order that ends otherwise was found."
-        return "\n".join([head, "", show_lanes(lanes), "", *self._lines(found)])
+        notes = [f"note: {note}" for note in found.notes]
+        return "\n".join([head, "", show_lanes(lanes), "", *notes, *self._lines(found)])
 
     def _lines(self, found: _Found) -> Iterator[str]:
         """What to paste."""
@@ -233,11 +249,18 @@ class MarkedTest:
 
     @contextlib.contextmanager
     def _quiet(self) -> Iterator[None]:
-        """Nobody wants to read what a test prints in a thousand schedules."""
-        if self.shows_output:
-            yield
-            return
-        with contextlib.redirect_stdout(_Nowhere()), contextlib.redirect_stderr(_Nowhere()):
+        """Nobody wants to read what a test prints, logs or warns of in each schedule, or to stop there."""
+        with contextlib.ExitStack() as stack:
+            stack.callback(setattr, sys, "breakpointhook", sys.breakpointhook)
+            sys.breakpointhook = lambda *args, **kwargs: None
+            stack.enter_context(warnings.catch_warnings(record=True))
+            if not self.shows_output:
+                stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
+                stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
+            if "caplog" not in self.item.fixturenames:
+                root = logging.getLogger()
+                stack.callback(setattr, root, "handlers", root.handlers)
+                root.handlers = [logging.NullHandler()]
             yield
 
 
@@ -255,6 +278,7 @@ class _Found:
     said: str
     limit: str | None = None
     replayed: bool = False
+    notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(tally: Tally, asked: tuple[Any, ...]) -> _Found:

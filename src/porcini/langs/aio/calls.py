@@ -26,7 +26,7 @@ from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import Any
 
-from porcini.langs.aio import containers, rules
+from porcini.langs.aio import awaiting, containers, rules
 from porcini.langs.aio import operations as op
 from porcini.langs.aio.containers import Model
 from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE
@@ -319,7 +319,7 @@ def _async_next(function: Any, number: int) -> Any:
         __tracebackhide__ = True
         result = function(obj, *default)
         if isinstance(obj, types.AsyncGeneratorType):
-            return op.framed(result, obj, number)
+            return awaiting.framed(result, obj, number)
         if rules.has_unknown(type(obj), "__anext__"):
             op.unknown(f"{type(obj).__qualname__}.__anext__", number)
         return result
@@ -562,10 +562,10 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
             op.frame(receiver, number)
             return function
         if kind is types.AsyncGeneratorType:
-            return lambda *args: op.framed(function(*args), receiver, number)
+            return lambda *args: awaiting.framed(function(*args), receiver, number)
         if kind is types.CoroutineType:
             if name in ("send", "throw"):
-                op.awaited(receiver, number)
+                awaiting.awaited(receiver, number)
             return function
         if kind is Context and name == "run":
             return _modelling(lambda n, f, *a, **k: (call(f, n), None)[1], function, number)

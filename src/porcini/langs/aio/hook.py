@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from porcini.langs.aio import calls, rules
+from porcini.langs.aio import awaiting, calls, rules
 from porcini.langs.aio import operations as op
 from porcini.langs.aio.recorder import LOG, ModuleToken, Recorder
 from porcini.langs.aio.rewriting import instrumented
@@ -63,10 +63,10 @@ _WORKING: dict[str, Any] = {
     "@delegated": op.delegated,
     "@generator": op.generator,
     "@pair": op.pair,
-    "@awaited": op.awaited,
-    "@async_iterate": op.async_iterate,
-    "@managed": op.managed,
-    "@async_managed": op.async_managed,
+    "@awaited": awaiting.awaited,
+    "@async_iterate": awaiting.async_iterate,
+    "@managed": awaiting.managed,
+    "@async_managed": awaiting.async_managed,
     "@call": calls.call,
     "@later": calls.later,
     **{f"@{name}": function for name, function in op.BINARY.items()},
@@ -162,7 +162,7 @@ def instrument_source(source: str | bytes, filename: str, module: str) -> CodeTy
 def _compiled(tree: ast.Module, filename: str, module: str, static_cells: bool) -> CodeType:
     tree, written = instrumented(tree, filename, module, static_cells)
     rules.WRITTEN_GLOBALS.setdefault(module, set()).update(written)
-    return compile(tree, rules.marked(filename), "exec", dont_inherit=True)
+    return rules.marked(compile(tree, filename, "exec", dont_inherit=True))
 
 
 # Import hook --------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def _remembered(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], cached)
 
 
-_FILENAMES: dict[int, str] = {}
+_MARK = 1 << 30  # a flag of code objects that Python does not use
 _SEEN_BY_LOOP = frozenset(
     str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
     for name in ("tasks", "taskgroups", "timeouts", "futures", "coroutines", "base_futures", "base_tasks")
@@ -114,19 +114,18 @@ _OPERATORS = frozenset(
 )
 
 
-def marked(filename: str) -> str:
-    """The same name as an object of its own: code that was compiled with it is known to be instrumented.
+def marked(code: types.CodeType) -> types.CodeType:
+    """This code, and that of the functions in it, with the flag that says that it is instrumented.
 
-    Copies of a code object keep it, which matters because decorators such as `types.coroutine` make some.
+    Copies of a code object keep flags, which matters because decorators such as `types.coroutine` make some.
     """
-    copy = filename.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
-    _FILENAMES[id(copy)] = copy
-    return copy
+    constants = tuple(marked(value) if isinstance(value, types.CodeType) else value for value in code.co_consts)
+    return code.replace(co_consts=constants, co_flags=code.co_flags | _MARK)
 
 
 def is_instrumented(code: types.CodeType) -> bool:
     """Does this code record what it does? Or, in asyncio, touch nothing but what the loop sees for itself?"""
-    return id(code.co_filename) in _FILENAMES or code.co_filename in _SEEN_BY_LOOP
+    return bool(code.co_flags & _MARK) or code.co_filename in _SEEN_BY_LOOP
 
 
 def forget() -> None:

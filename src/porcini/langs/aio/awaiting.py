@@ -1,0 +1,154 @@
+"""What instrumented code awaits, iterates over asynchronously, and enters: known code records itself.
+
+What is not known is wrapped, so that each step in which it runs says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import Any
+
+from porcini.langs.aio import operations as op
+from porcini.langs.aio import rules
+from porcini.langs.aio.recorder import READ, STATE
+
+
+def awaited(obj: Any, number: int) -> Any:
+    """What is awaited: known code records itself, a future is read, and the rest is opaque whenever it goes on."""
+    kind = type(obj)
+    if kind is types.CoroutineType:
+        if rules.is_instrumented(obj.cr_code):
+            return obj
+        return Noted(obj, partial(op.unknown, obj.cr_code.co_qualname, number))
+    if isinstance(obj, asyncio.Future):
+        if not rules.is_seen_by_loop(obj):
+            op.log((obj, number, READ, STATE))
+        return obj
+    if kind is Noted or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
+        return obj
+    if rules.has_unknown(kind, "__await__") or not hasattr(kind, "__await__"):
+        return Noted(obj, partial(op.unknown, f"{kind.__module__}.{kind.__qualname__}", number))
+    return obj
+
+
+class Noted:
+    """Awaits something, and notes each time that it goes on."""
+
+    __slots__ = ("_inner", "_note")
+
+    def __init__(self, inner: Any, note: Callable[[], None]) -> None:
+        self._inner, self._note = inner, note
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        self._note()
+        inner = self._inner
+        return _resumed(inner if hasattr(inner, "send") else inner.__await__(), self._note)
+
+
+def _resumed(inner: Any, note: Callable[[], None]) -> Generator[Any, Any, Any]:
+    """`yield from inner`, saying each time that it goes on."""
+    try:
+        waits = inner.send(None) if hasattr(inner, "send") else next(inner)
+        while True:
+            try:
+                sent = yield waits
+            except GeneratorExit:
+                note()
+                inner.close()
+                raise
+            except BaseException as error:
+                note()
+                waits = inner.throw(error)
+            else:
+                note()
+                waits = inner.send(sent) if hasattr(inner, "send") else next(inner)
+    except StopIteration as end:
+        return end.value
+
+
+def framed(awaitable: Any, agen: Any, number: int) -> Noted:
+    """`anext` of an asynchronous generator, and the like: its frame runs in each step until it answers."""
+    note = partial(op.frame, agen, number)
+    note()
+    return Noted(awaitable, note)
+
+
+def async_iterate(obj: Any, number: int) -> Any:
+    """`async for` over this."""
+    if isinstance(obj, types.AsyncGeneratorType):
+        return _Iteration(obj, partial(op.frame, obj, number))
+    kind = type(obj)
+    if rules.has_unknown(kind, "__aiter__") or rules.has_unknown(kind, "__anext__"):
+        return _Iteration(obj, partial(op.unknown, f"{kind.__module__}.{kind.__qualname__}", number))
+    return obj
+
+
+class _Iteration:
+    def __init__(self, inner: Any, note: Callable[[], None]) -> None:
+        self._inner, self._note = inner.__aiter__(), note
+
+    def __aiter__(self) -> _Iteration:
+        return self
+
+    def __anext__(self) -> Noted:
+        self._note()
+        return Noted(self._inner.__anext__(), self._note)
+
+
+_SILENT_MANAGERS = frozenset({"contextlib", "_pytest.recwarn", "_pytest.raises", "_pytest.python_api", "warnings"})
+
+
+def _known_manager(obj: Any, enter: str, leave: str) -> bool:
+    kind = type(obj)
+    generator = getattr(obj, "gen", None)
+    if generator is not None and kind.__module__ == "contextlib":
+        code = getattr(generator, "gi_code", None) or getattr(generator, "ag_code", None)
+        return code is not None and rules.is_instrumented(code)
+    if kind.__module__ in _SILENT_MANAGERS:
+        return kind.__name__ not in ("ExitStack", "AsyncExitStack", "closing", "aclosing")
+    return not rules.has_unknown(kind, enter) and not rules.has_unknown(kind, leave)
+
+
+def managed(obj: Any, number: int) -> Any:
+    """The context manager of `with`."""
+    if _known_manager(obj, "__enter__", "__exit__"):
+        return obj
+    return _OpaqueManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
+
+
+class _OpaqueManager:
+    def __init__(self, inner: Any, name: str, number: int) -> None:
+        self._inner, self._name, self._number = inner, name, number
+        self._leave = type(inner).__exit__
+
+    def __enter__(self) -> Any:
+        op.unknown(self._name, self._number)
+        return type(self._inner).__enter__(self._inner)
+
+    def __exit__(self, *error: Any) -> Any:
+        op.unknown(self._name, self._number)
+        return self._leave(self._inner, *error)
+
+
+def async_managed(obj: Any, number: int) -> Any:
+    """The context manager of `async with`."""
+    if _known_manager(obj, "__aenter__", "__aexit__"):
+        return obj
+    return _OpaqueAsyncManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
+
+
+class _OpaqueAsyncManager:
+    def __init__(self, inner: Any, name: str, number: int) -> None:
+        self._inner, self._name, self._number = inner, name, number
+        self._leave = type(inner).__aexit__
+
+    def __aenter__(self) -> Noted:
+        op.unknown(self._name, self._number)
+        return Noted(type(self._inner).__aenter__(self._inner), partial(op.unknown, self._name, self._number))
+
+    def __aexit__(self, *error: Any) -> Noted:
+        op.unknown(self._name, self._number)
+        return Noted(self._leave(self._inner, *error), partial(op.unknown, self._name, self._number))
