@@ -684,6 +684,9 @@ s = S()
         ("getattr(s, 'x')", "s.x", ""),
         ("o = S(); o.x = 3; o.l.append(1); o.x", "", ""),
         ("l = [1]; l.append(2); sorted(l); [x for x in l]; {1: l}[1]", "", ""),
+        ("l = 'a b'.split(); l.append('c'); m = l[1:]; m.append(l); m[0] = 1", "", ""),
+        ("import json; d = json.loads('{\"a\": []}'); d['a'].append(1); d['b'] = 2", "", ""),
+        ("g = (e for e in [1, 2]); next(g); list(g)", "", ""),
         ("x = 1; y = x + 2; z = (x, y); x, y = z; 'a'.upper(); max(x, y)", "", ""),
     ],
 )
@@ -880,6 +883,32 @@ def test_an_unknown_coroutine_is_opaque_in_every_step_in_which_it_runs() -> None
         lambda: next(coroutine.__await__(), None),
     )
     assert all(each.opaque for each in found)
+
+
+def test_objects_die_in_the_step_that_drops_them_and_their_finalisers_belong_to_it() -> None:
+    module = load("""
+    import weakref
+    log = []
+    class Loud:
+        def __init__(self): self.v = 1
+        def __del__(self): log.append('gone')
+    class Holder: pass
+    holder = Holder()
+    def make(): holder.item = Loud(); holder.item.v = 2
+    def drop(): holder.item = None
+    def gen():
+        try: yield 1
+        finally: log.append('closed')
+    def leave():
+        for _ in gen(): break
+        return list(log)
+    """)
+    name = module.__name__
+    seen: list[str] = []
+    made, dropped, left = steps(module, module.make, module.drop, lambda: seen.extend(module.leave()))
+    assert f"{name}.log[#]" not in made.writes
+    assert f"{name}.log[#]" in dropped.writes and not dropped.opaque
+    assert seen == ["gone", "closed"] and f"{name}.log[#]" in left.writes
 
 
 def test_nothing_is_recorded_outside_a_step_of_a_recording() -> None:

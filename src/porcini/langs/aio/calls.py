@@ -17,8 +17,10 @@ import functools
 import heapq
 import inspect
 import itertools
+import json
 import operator
 import random
+import re
 import struct
 import types
 from collections import deque
@@ -214,6 +216,39 @@ def _builtin(function: Any, number: int) -> Any:
     return function
 
 
+_TEXT = frozenset({str, bytes, re.Pattern})
+
+
+def _listing(function: Any, number: int) -> Any:
+    """A method of a string or a pattern: a list that it gives is new."""
+    reads = _reading(function, number)
+
+    def listed(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        result = reads(*args, **kwargs)
+        return op.new(result) if type(result) is list else result
+
+    return listed
+
+
+def _parsing(function: Any, number: int) -> Any:
+    """`json.loads`, without a hook that might give something else: all that comes out of it is new."""
+    reads = _reading(function, number)
+
+    def parsed(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        result = reads(*args, **kwargs)
+        todo = [result] if not kwargs else []
+        while todo:
+            value = todo.pop()
+            if type(value) is dict or type(value) is list:
+                CREATED.append(value)
+                todo.extend(value.values() if isinstance(value, dict) else value)
+        return result
+
+    return parsed
+
+
 def _newly(function: Any, number: int) -> Any:
     """A function whose result, a list, is new."""
     reads = _reading(function, number)
@@ -233,6 +268,8 @@ def _function(function: types.FunctionType, number: int) -> Any:
         return _modelling(model, function, number)
     if function in _SILENT_FUNCTIONS:
         return function
+    if function is json.loads:
+        return _parsing(function, number)
     if function is copy.copy or function is copy.deepcopy:
         return _copying(function, number)
     if module == "contextlib" and code.co_name == "helper":
@@ -569,7 +606,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
             return function
         if kind is Context and name == "run":
             return _modelling(lambda n, f, *a, **k: (call(f, n), None)[1], function, number)
-        return _reading(function, number) if kind is str or kind is bytes else function
+        return _listing(function, number) if kind in _TEXT else function
     if isinstance(receiver, asyncio.Future):
         return _future(function, receiver, name, number)
     if isinstance(receiver, asyncio.AbstractEventLoop | asyncio.Handle):

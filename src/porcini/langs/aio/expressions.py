@@ -249,6 +249,9 @@ class Expressions(ast.NodeTransformer):
         by_item, by_key = (f"@{change}_item", f"@{change}_key") if change else ("@item", "@key_of")
         number = self._site(Kind.READ if not change else Kind.WRITE, "", node)
         obj, key = self.visit(node.value), self.visit(node.slice)
+        if isinstance(key, ast.Slice) and not change:
+            bounds = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
+            return ast.copy_location(called("@sliced", obj, called("@slice", *bounds), number), node)
         if self._simple(node.slice):
             node.value = ast.copy_location(called(by_item, obj, key, number), obj)
             node.slice = _copy(key)

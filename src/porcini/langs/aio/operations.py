@@ -237,6 +237,15 @@ def key_of(obj: Any, key: Any, number: int) -> Any:
     return key
 
 
+def sliced(obj: Any, key: slice, number: int) -> Any:
+    """`obj[a:b]`: of a list, that is a new list."""
+    item(obj, key, number)
+    value = obj[key]
+    if type(obj) is list:
+        CREATED.append(value)
+    return value
+
+
 def both(obj: Any, key: Any, number: int) -> tuple[Any, Any]:
     """As `item`, giving back both."""
     item(obj, key, number)
