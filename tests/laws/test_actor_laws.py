@@ -22,7 +22,7 @@ from porcini.ir.step_events import StepEvents
 from porcini.ir.step_system import StepSystem
 from strategies import PROGRAMS
 
-MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 200
 SELECTIONS = list(product(get_args(ActorSelection), get_args(TaskSelection)))
 

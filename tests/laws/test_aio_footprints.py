@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from porcini.core.footprints import Footprint
 from porcini.langs.aio.hook import instrument_source, prepare, recording
 from porcini.langs.aio.recorder import Recorder
+from strategies import PROGRAMS
 
 SHARED = """
 import collections, dataclasses, copy, functools, heapq, itertools, json, math, operator, bisect
@@ -458,7 +459,7 @@ def commutes(code: types.CodeType, order: str, at: int) -> None:
         assert one.footprints == two.footprints
 
 
-_settings = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_settings = settings(max_examples=PROGRAMS // 14, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 _at_once = st.lists(statements(AT_ONCE), min_size=1, max_size=3)
 _in_steps = st.lists(statements(IN_STEPS), min_size=1, max_size=3)
 
