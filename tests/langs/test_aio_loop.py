@@ -564,6 +564,89 @@ def test_what_is_not_recognised_hits_the_limit() -> None:
     assert not tally.outcomes
 
 
+@pytest.mark.parametrize("mode", ["any", "fifo"])
+def test_polling_for_nothing_is_a_deadlock(mode: str) -> None:
+    async def poll(seconds: float) -> None:
+        while not notes.reads.add("never"):
+            await asyncio.sleep(seconds)
+
+    async def main() -> None:
+        await asyncio.gather(poll(0.1), poll(0.3))
+
+    tally = explored(noted(main, mode), max_depth=50)
+    assert [outcome.kind for outcome in tally.outcomes] == ["deadlock"]
+    assert tally.stopped == "exhausted"
+    assert "nobody changes: polls at test_aio_loop.py:" in tally.outcomes[0].waiting[1].guard
+
+
+@pytest.mark.parametrize("mode", ["any", "fifo"])
+@pytest.mark.parametrize("how", ["sets", "cancels", "times out", "the time", "polls", "counts"])
+def test_polling_for_something_goes_on(mode: str, how: str) -> None:
+    async def main() -> str:
+        ready = 0
+        loop = asyncio.get_running_loop()
+
+        async def poll(wanted: int, then: int) -> None:
+            nonlocal ready
+            count = 0
+            while notes.reads.add("ready") or ready < wanted:
+                await asyncio.sleep(0.1)
+                count += 1
+                if how == "counts" and count > 20:
+                    break
+                if how != "counts":
+                    count = 0
+                if how == "the time" and loop.time() > 2:
+                    break
+            if then:
+                notes.writes.add("ready")
+                ready = then
+
+        async def end(polling: asyncio.Task[None]) -> None:
+            nonlocal ready
+            await asyncio.sleep(1.05)
+            if how == "cancels":
+                polling.cancel()
+            else:
+                notes.writes.add("ready")
+                ready = 1
+
+        kept = []
+        polling = asyncio.create_task(poll(2 if how == "polls" else 1, 0))
+        if how == "polls":  # one ends the other, which was in vain for long
+            kept.append(asyncio.create_task(poll(1, 2)))
+        if how in ("sets", "cancels", "polls"):
+            kept.append(asyncio.create_task(end(polling)))
+        try:
+            async with asyncio.timeout(3 if how == "times out" else None):
+                await polling
+        except (asyncio.CancelledError, TimeoutError) as problem:
+            return type(problem).__name__
+        return "seen"
+
+    tally = explored(noted(main, mode), max_depth=400)
+    ends = {"cancels": "CancelledError", "times out": "TimeoutError"}
+    assert outcomes(tally) == {("terminated", ends.get(how, "seen"))}
+    assert tally.stopped == "exhausted"
+
+
+def test_the_cost_of_a_step_does_not_grow() -> None:
+    async def main() -> None:
+        count = 0
+        while True:
+            count += 1
+            await asyncio.sleep(0.1)
+
+    def seconds(steps: int) -> float:
+        started = time.process_time()
+        assert explored(noted(main), usual_depth=steps).counts.events == steps
+        return time.process_time() - started
+
+    seconds(100)
+    few, many = min(seconds(1000) for _ in range(3)), seconds(8000)
+    assert many < 8 * few * 3  # 64 times as much before
+
+
 # How runs end ---------------------------------------------------------------------------------------------
 
 

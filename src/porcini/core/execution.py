@@ -7,6 +7,7 @@ from the last writer and the readers since of each location, not by looking at a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -100,7 +101,14 @@ class Execution:
         foot = event.footprint
         if event.decides and self._is_contested(event.decides, before):
             self.contested.append(position)
-        if foot.reads or foot.writes or foot.opaque or self._opaque:
+        if event.barrier:
+            pass
+        elif foot.opaque and self.dependence.direct:  # depends on all
+            while left := ~before & (1 << position) - 1:
+                k = left.bit_length() - 1
+                races.append(k)
+                before |= self.past[k] | 1 << k
+        elif foot.reads or foot.writes or foot.opaque or self._opaque:
             for k in self._touching(event):
                 if not before >> k & 1:
                     races.append(k)
@@ -158,7 +166,7 @@ class Execution:
         """The same for the process of an event, just before that event."""
         pid = self.events[position].pid
         own = self._own[pid]
-        index = own.index(position)
+        index = bisect_left(own, position)
         previous = own[index - 1] if index else self._spawned_by.get(pid, -1)
         before = 0 if previous < 0 else self.past[previous] | 1 << previous
         if self._woken_by or self._barriers:
@@ -168,8 +176,10 @@ class Execution:
     def _let_go_by(self, pid: Pid, previous: int, position: int) -> int:
         """What had to happen between two steps of a process: who woke it, and barriers with all before them."""
         before = 0
-        for k in self._woken_by.get(pid, ()):
-            if previous < k < position:
+        for k in reversed(self._woken_by.get(pid, ())):
+            if k <= previous:
+                break
+            if k < position:
                 before |= self.past[k] | 1 << k
         for k in reversed(self._barriers):
             if k < position:

@@ -101,7 +101,8 @@ class Joins:
 
     mode: Literal["any", "fifo"]
     current: Process
-    untracked: bool
+    untracked: str
+    """Why steps are opaque from here on: something that the loop cannot see."""
     reads: set[Location]
     writes: set[Location]
     observed: set[Location]
@@ -147,7 +148,7 @@ class Joins:
             place = group._porcini_place = self._next_place()
             parent = getattr(group._parent_task, "_process", None)
             if parent is None:
-                self.untracked = True
+                self.untracked = "a TaskGroup of a task that loop.create_task() did not make"
             elif parent.groups is None:
                 parent.groups = [group]
             else:
@@ -190,7 +191,7 @@ class Joins:
         self.reads, self.writes, self.observed = reads, writes, observed
 
     def _lets_go(self, joint: Any, places: set[Location]) -> None:
-        """The step leads to all who wait for a join, directly or by a join of"""
+        """The step leads to all who wait for a join, directly or by a join of joins."""
         if joint is None or _done(joint):
             return
         named = joint._named or ()

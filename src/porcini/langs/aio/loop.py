@@ -24,14 +24,14 @@ import math
 import sys
 import threading
 from asyncio import events, futures
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import Context
 from types import TracebackType
 from typing import Any, Literal
 from weakref import WeakSet
 
 from porcini.core.footprints import NOWHERE, Location
-from porcini.langs.aio import joins
+from porcini.langs.aio import joins, standing
 from porcini.langs.aio.futures import SeenFuture, SeenGathering, SeenTask, _GatheringFuture, is_wakeup
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
@@ -78,7 +78,7 @@ class ControlledLoop(Joins, Outside):
         self.tasks: list[SeenTask] = []
         self.ready: dict[Process, int] = {}
         self.problems: list[str] = []
-        self.untracked = False
+        self.untracked = ""
         self._early: dict[int, SeenTask] = {}
         self._making = False
         self._batch = 0
@@ -116,7 +116,8 @@ class ControlledLoop(Joins, Outside):
     def get_debug(self) -> bool:
         """Every future asks for this when it is made: those that the loop did not make are seen by it."""
         if not self._making and not self._adopted(sys._getframe(1)):
-            self.untracked = True
+            where = standing.users_spot(sys._getframe(1))
+            self.untracked = f"asyncio.Future() made by hand at {where} (use loop.create_future())"
         return False
 
     def _adopted(self, frame: Any) -> bool:
@@ -226,7 +227,7 @@ class ControlledLoop(Joins, Outside):
 
     def _process_of(self, task: Any) -> Process:
         """A task that the program made itself, by `asyncio.Task` or a factory of its own."""
-        self.untracked = True
+        self.untracked = "a task that loop.create_task() did not make (use that, without a task factory)"
         process: Process | None = self.strangers.get(task)
         if process is None:
             process = self.strangers[task] = self._new_callback(task.get_coro())
@@ -267,7 +268,10 @@ class ControlledLoop(Joins, Outside):
         else:
             self.reads.add(process.name.cancelling)
         self._call(handle._callback, handle._args, handle._context)
-        if task is not None and _task_done(task):
+        if task is None:
+            if handle._callback is _sleep_over:
+                handle._scheduled = False  # type: ignore[union-attr]
+        elif _task_done(task):
             self.writes.add(process.name.state)
         if process.groups:
             self._leave_groups(process)
@@ -309,6 +313,14 @@ class ControlledLoop(Joins, Outside):
             heapq.heappop(timers)
         return bool(timers)
 
+    def only_sleepers(self, tasks: Iterable[Any]) -> bool:
+        """Do all timers only end the sleep of some tasks?"""
+        futures = {task._fut_waiter for task in tasks}
+        return all(
+            timer._cancelled or (timer._callback is _sleep_over and timer._args[0] in futures)
+            for timer in self._scheduled
+        )
+
     def advance(self, at_most: float = math.inf) -> None:
         """Time moves to the next timer, or by a given step; all that are due then become ready at once."""
         self._begin()
@@ -331,6 +343,7 @@ class ControlledLoop(Joins, Outside):
                 # Nobody but the sleeper knows this future: whether it is completed now or just before the sleeper
                 # goes on makes no difference to anybody.
                 self._call(timer._callback, timer._args, None)
+                timer._scheduled = False
             else:
                 timer.process.handle = timer
                 self.ready[timer.process] = self._batch

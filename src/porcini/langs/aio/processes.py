@@ -86,8 +86,14 @@ class Timer(events.TimerHandle):
     _callback: Any
     _args: Any
     _context: Any
+    _loop: Any
+    _scheduled: bool  # not so any more: one of `asyncio.sleep` that is over, which nobody but the sleeper knows
     __init__: Any = ReadyHandle.__init__
-    cancel: Any = ReadyHandle.cancel
+
+    def cancel(self) -> None:
+        if self._scheduled:
+            ReadyHandle.cancel(self)  # type: ignore[arg-type]
+
     cancelled: Any = ReadyHandle.cancelled
 
 

@@ -31,6 +31,11 @@ then wakes it. Take a run of the program and leave out all such steps: it ends t
 its way here, since nobody is held up before such a step. Who waits so when nothing else can move waits for ever: a
 deadlock. One that watches the clock makes time pass, by steps that double. In mode `fifo` who waits so keeps its
 place in the queue, and only a queue of nobody else is taken to be empty.
+
+**Polling.** `while not done: await asyncio.sleep(0.1)`: a task that slept, changed nothing, did not look at the
+time and sleeps again at the same place with the same values polls. It will do so again and again, until somebody
+writes what it read. When nothing is ready, and all timers are those of tasks that poll, then nobody ever will:
+time alone changes nothing, and they wait for ever, too. While another timer is left they poll on.
 """
 
 from __future__ import annotations
@@ -108,6 +113,8 @@ class AioRun:
         self.program = program
         self.loop = loop = ControlledLoop(program.root, program.mode)
         self._spinning: dict[Process, _Spinning] = {}
+        self._polling: dict[Process, _Spinning] = {}
+        self._ticks = 0
         self._final: Final | None = None
         self._result: Observed = ""
         self._failure: Failure | None = None
@@ -126,9 +133,15 @@ class AioRun:
         loop = self.loop
         if loop.ready and not (self._spinning and self._spinning.keys() >= loop.ready.keys()):
             return [process.name.action(process.title) for process in loop.enabled()]
-        if not _done(self.main) and (loop.can_advance() or self._watches_the_clock()):
+        if not _done(self.main) and (self._time_will_tell() or self._watches_the_clock()):
             return [_CLOCK_ACTION]
         return []
+
+    def _time_will_tell(self) -> bool:
+        loop, polling = self.loop, self._polling
+        if not loop.can_advance():
+            return False
+        return not polling or not loop.only_sleepers(process.task for process in polling)
 
     def step(self, action: Action) -> Event:
         if action.pid is CLOCK or action.pid == CLOCK:
@@ -151,13 +164,17 @@ class AioRun:
         foot = Footprint(
             recorded.reads.union(loop.reads),
             recorded.writes.union(loop.writes, loop.observed, loop.always),
-            recorded.opaque or loop.untracked or not process.followed,
+            recorded.opaque or bool(loop.untracked) or not process.followed,
         )
         process.steps += 1
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         if self._spinning:
             self._spinning.pop(process, None)
             self._let_spinners_go(foot)
+        if self._polling:
+            self._polling.pop(process, None)
+            for other in [p for p, polling in self._polling.items() if polling.sees(foot)]:
+                del self._polling[other]
         label, failure = self._stopped(process, foot, changed)
         spawned, woke = loop.spawned, loop.woke
         return Event(
@@ -214,7 +231,7 @@ class AioRun:
             followed = followed and self.program.knowledge.of_code(frame.f_code)
         process.followed = followed
         process.spot = standing.shown(frames)
-        if process.handle is not None:
+        if process.handle is not None or (frames and standing.is_sleep(frames[-1].f_code)):
             self._look_for_spinning(process, coroutine, frames, None if changed else foot)
         else:
             process.snapshot = None
@@ -231,8 +248,12 @@ class AioRun:
 
     def _advance(self) -> Event:
         loop = self.loop
+        recorder = self.program.recorder
         with Inside(loop):
+            recorder.begin_step(CLOCK, self._ticks)
             loop.advance(at_most=max(loop.now, 0.001) if self._watches_the_clock() else math.inf)
+            recorder.end_step()
+        self._ticks += 1
         for process in [p for p, spinning in self._spinning.items() if TIME in spinning.places]:
             self._let_go(process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
@@ -252,10 +273,15 @@ class AioRun:
         if before is None or foot is None:
             return
         if standing.unchanged(before, now):
+            joints = frozenset(loop.observed)
+            spinning = _Spinning(foot.reads | joints, joints, process.spot)
+            if process.handle is None:
+                if TIME not in spinning.places:
+                    self._polling[process] = spinning
+                return
             if loop.mode == "any":
                 del loop.ready[process]
-            joints = frozenset(loop.observed)
-            self._spinning[process] = _Spinning(foot.reads | joints, joints, process.spot)
+            self._spinning[process] = spinning
 
     def _let_spinners_go(self, foot: Footprint) -> None:
         for process in [p for p, spinning in self._spinning.items() if spinning.sees(foot)]:
@@ -282,8 +308,11 @@ class AioRun:
         process = task._process
         frames, _ = standing.chain(task.get_coro())
         spot = standing.shown(frames)
-        spinning = self._spinning.get(process)
-        guard = f"spins at {spinning.spot}" if spinning else standing.waiting_for(task, frames)
+        guard = standing.waiting_for(task, frames)
+        if spinning := self._spinning.get(process):
+            guard = f"spins at {spinning.spot}"
+        elif polling := self._polling.get(process):
+            guard = f"something that nobody changes: polls at {polling.spot}"
         awaited = standing.awaited_future(task)
         others = getattr(awaited, "_children", (awaited,))
         for_whom = [o._process.name.pid for o in others if isinstance(o, SeenTask) and not _done(o)]

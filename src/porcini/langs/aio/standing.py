@@ -21,6 +21,8 @@ from typing import Any
 from porcini.langs.aio.naming import Spot
 
 _LIBRARY = str(Path(asyncio.__file__).parent)
+_PORCINI = str(Path(__file__).parents[2])
+_TASKS = asyncio.sleep.__code__.co_filename
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")
 _SCALARS = (int, float, bool, str, bytes, complex, type(None))
 _spots: dict[tuple[CodeType, int], Spot] = {}
@@ -93,10 +95,19 @@ def shown(frames: Sequence[FrameType]) -> Spot | None:
         code = frame.f_code
         ours = _ours.get(code)
         if ours is None:
-            ours = _ours[code] = not code.co_filename.startswith(_LIBRARY)
+            ours = _ours[code] = not code.co_filename.startswith((_LIBRARY, _PORCINI))
         if ours:
             return spot_of(frame)
     return spot_of(frames[-1]) if frames else None
+
+
+def users_spot(frame: FrameType) -> Spot | None:
+    """The innermost line that is not asyncio's, of what is running."""
+    frames, at = [frame], frame.f_back
+    while at is not None:
+        frames.append(at)
+        at = at.f_back
+    return shown(frames[::-1])
 
 
 Snapshot = tuple[list[tuple[CodeType, int]], list[Any]]
@@ -107,6 +118,9 @@ def snapshot(coroutine: Any, frames: Sequence[FrameType]) -> Snapshot:
     values: list[Any] = []
     at = coroutine
     for frame in frames:
+        if is_sleep(frame.f_code):  # its future and its timer are new each time, and nobody else's
+            values += (frame.f_locals["delay"], frame.f_locals["result"])
+            break
         values.extend(frame.f_locals.values())
         owner = at if type(at) in _SUSPENDED else _inside(at)
         at = _awaited(owner)
@@ -128,6 +142,10 @@ def unchanged(one: Snapshot, two: Snapshot) -> bool:
             for a, b in zip(one[1], two[1], strict=True)
         )
     )
+
+
+def is_sleep(code: CodeType) -> bool:
+    return code.co_name == "sleep" and code.co_filename == _TASKS
 
 
 def _has_loops(code: CodeType) -> bool:
@@ -187,4 +205,6 @@ def plain(value: object) -> str:
 def stack(frames: Sequence[FrameType]) -> Iterator[str]:
     for frame in frames:
         spot = spot_of(frame)
+        if spot.path.startswith(_PORCINI):
+            continue
         yield f"{spot} in {spot.function}"
