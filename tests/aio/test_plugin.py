@@ -202,6 +202,158 @@ def test_what_passes_and_what_is_unknown(run):
     run("-k", "test_all", "--porcini-max", "3").assert_outcomes(failed=1, passed=1)  # its name is allowed
 
 
+ENDLESS = """
+    import asyncio
+    import pytest
+
+    class Box:
+        n = 0
+
+    @pytest.mark.porcini
+    async def test_counts():
+        n = 0
+        while True:
+            n += 1
+            await asyncio.sleep(0.1)
+
+    @pytest.mark.porcini(max_depth=50)
+    async def test_deep():
+        n = 0
+        while True:
+            n += 1
+            await asyncio.sleep(0)
+
+    @pytest.mark.porcini(timeout=0.2, max_schedules=10**9)
+    async def test_long():
+        box = Box()
+        async def add():
+            n = box.n
+            await asyncio.sleep(0)
+            box.n = n + 1
+        await asyncio.gather(*(add() for _ in range(9)))
+
+    @pytest.mark.porcini(timeout=0)
+    async def test_never():
+        pass
+"""
+
+
+def test_nothing_hangs(run):
+    result = run(source=ENDLESS)
+    result.assert_outcomes(failed=4)
+    said = text_of(result)
+    assert "0 schedules, stopped by the depth limit of 10,000 steps" in said
+    assert "stopped by the depth limit of 50 steps, and none of them failed. A higher max_depth lets" in said
+    assert "stopped by the time limit of 0.2 s, and none of them failed. A higher timeout or --porcini-t" in said
+    assert "timeout is 0: it must be a number above 0" in said
+    again = run("-k", "test_long", "--porcini-timeout", "0.1")
+    assert "stopped by the time limit of 0.1 s" in text_of(again)
+
+
+def test_what_was_explored_is_summed_up(run):
+    source = """
+        import asyncio
+        import pytest
+
+        @pytest.mark.porcini
+        async def test_one():
+            await asyncio.sleep(1)
+
+        @pytest.mark.porcini
+        async def test_by_hand():
+            async def fails():
+                raise ValueError("unseen")
+            future = asyncio.Future()
+            asyncio.create_task(fails())
+            future.set_result(1)
+            await future
+
+        def test_plain():
+            pass
+    """
+    result = run("-v", source=source)
+    result.assert_outcomes(passed=3)
+    said = text_of(result)
+    assert "::test_one: 1 schedule\n" in said
+    assert re.search(
+        r"^porcini: 2 tests, \d+ schedules; \d+ of \d+ steps opaque: asyncio\.Future\(\) made by ", said, re.M
+    )
+    assert re.search(
+        r"made by hand at test_what_was_\w+\.py:12 \(use loop.create_future\(\)\) \(\d+\)$", said, re.M
+    )
+    assert "not instrumented" not in said
+    assert re.search(r"nobody retrieved, in \d+ runs: fails \(0\.0\): ValueError: unseen", said)
+    quiet = text_of(run("-q"))
+    assert len(re.findall("^porcini: .*schedules", quiet, re.M)) == 1
+    assert "porcini:" not in text_of(run("-qq"))
+    assert "porcini:" not in text_of(run("-k", "test_plain"))
+    assert "porcini: 2 tests" in text_of(run("-n", "2")) or not importlib.util.find_spec("xdist")
+
+
+def test_an_async_fixture_is_an_error(run):
+    result = run(
+        source="""
+        import pytest
+
+        @pytest.fixture
+        async def client():
+            yield 1
+
+        @pytest.fixture
+        def service(client):
+            return client
+
+        @pytest.fixture(autouse=True)
+        async def unasked():
+            pass
+
+        @pytest.mark.porcini
+        async def test_service(service):
+            pass
+
+        @pytest.fixture
+        def make_client():
+            async def client():
+                return 1
+            return client
+
+        @pytest.mark.porcini
+        async def test_factory(make_client):
+            assert await make_client() == 1
+        """
+    )
+    said = text_of(result)
+    assert "`client` is an async fixture, which would live on another loop" in said
+    assert "unasked` is an async" not in said
+
+
+def test_lanes_name_the_file_and_fit_the_terminal(run, monkeypatch):
+    files = {
+        "bank_of_somewhere": LOST_UPDATE.partition("    @pytest")[0].replace("sleep(0)", "sleep(0.1)"),
+        "test_bank": """
+        import asyncio
+        import pytest
+        from bank_of_somewhere import Account, pay
+
+        @pytest.mark.porcini(deterministic=True)
+        async def test_pay():
+            account = Account()
+            await asyncio.gather(pay(account, 1), pay(account, 2))
+            return account.balance
+        """,
+    }
+    monkeypatch.setenv("COLUMNS", "90")
+    said = text_of(run(**files))
+    lanes = said.partition("this order ")[2].partition("\n\n")[0]
+    assert lanes.count("bank_of_somewhere.py:") == 1
+    assert re.search("to bank_of_somewhere.py:10", lanes)
+    assert re.search(r"1 +clock +0\.1 s +1 +clock +0\.1 s\n[> ] 0\.[01] +pay", lanes)
+    assert max(map(len, lanes.splitlines())) <= 90
+    assert "…" in lanes
+    monkeypatch.delenv("COLUMNS")
+    assert "…" not in text_of(run()).partition("this order ")[2].partition("\n\n")[0]
+
+
 def test_bad_marks(run):
     result = run(
         source="""

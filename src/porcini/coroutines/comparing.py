@@ -102,7 +102,7 @@ def lane(opened: Session, mode: Mode, outcome: Outcome, title: str, end: str, wa
     for move in outcome.schedule:
         action = next(action for action in run.actions() if action.move == move)
         event = run.step(action)
-        steps.append(_step(event, opened.recorder.accesses, wanted))
+        steps.append(_step(event, () if event.barrier else opened.recorder.accesses, wanted))
         if event.failure:
             break
     return Lane(title, tuple(steps), end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -143,7 +144,8 @@ def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str,
     yield _MODES[program.program.mode]
     if program.opaque:
         share = f"{program.opaque:,} of {opened.guarding.steps:,} steps were opaque and conflict with everything"
-        yield f"{share}: {'; '.join(opaque_places(opened, program))}"
+        places = [f"{text}, {times:,} times" for text, times in opaque_places(opened, program)[:_MOST_PLACES]]
+        yield f"{share}: {'; '.join(places)}"
         packages = sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})
         if packages:
             yield f"packages={packages} would let these be followed"
@@ -169,17 +171,18 @@ def leftovers(program: SteadyProgram) -> str:
     return f"state that outlives a run: {names} was read as the run before had left it"
 
 
-def opaque_places(opened: Session, program: SteadyProgram) -> list[str]:
-    """What made steps opaque, the most frequent first."""
-    places = [
-        (times, f"{call.name} at {Path(call.file).name}:{call.line}, {times:,} times")
-        for call, times in opened.recorder.opaque_calls.most_common(_MOST_PLACES)
-    ]
-    places += [
-        (times, f"{spot.function} at {spot}, which is not instrumented, {times:,} times")
-        for spot, times in program.unfollowed.most_common(_MOST_PLACES)
-    ]
-    return [text for _, text in sorted(places, key=lambda place: -place[0])[:_MOST_PLACES]]
+def opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, int]]:
+    """What made steps opaque and how often, the most frequent first."""
+    places = Counter(
+        {
+            f"{call.name} at {Path(call.file).name}:{call.line}": times
+            for call, times in opened.recorder.opaque_calls.items()
+        }
+    )
+    for spot, times in program.unfollowed.items():
+        places[f"{spot.function} at {spot}, which is not instrumented"] += times
+    places.update(program.untracked)
+    return places.most_common()
 
 
 def replay(

@@ -54,6 +54,8 @@ class SteadyProgram:
         """Exceptions that nobody looked at, and in how many runs."""
         self.unfollowed: Counter[Spot] = Counter()
         """Where opaque steps began of which the recorder has nothing to say: in code that is not instrumented."""
+        self.untracked: Counter[str] = Counter()
+        """Why else steps were opaque: what the program made behind the loop's back."""
         self.opaque = 0
         self.look = look
         self.leftovers: list[Location] = []
@@ -64,10 +66,12 @@ class SteadyProgram:
         self.guarding.start_run()
         return SteadyRun(self)
 
-    def saw_opaque(self, label: object) -> None:
+    def saw_opaque(self, label: object, untracked: str) -> None:
         self.opaque += 1
         noted = self.recorder.opaque_calls.total() if self.recorder else 0
-        if noted == self._noted and isinstance(label, StepLabel) and label.began:
+        if untracked:
+            self.untracked[untracked] += 1
+        elif noted == self._noted and isinstance(label, StepLabel) and label.began:
             self.unfollowed[label.began] += 1
         self._noted = noted
 
@@ -96,7 +100,7 @@ class SteadyRun:
         if guarding.problem is not None:
             raise guarding.problem
         if event.footprint.opaque and not event.barrier:
-            owner.saw_opaque(event.label)
+            owner.saw_opaque(event.label, self.run.loop.untracked)
         self._at = at + 1
         last = owner.last
         if self._following:

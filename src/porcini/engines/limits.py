@@ -23,6 +23,8 @@ class Limits:
     max_depth: int | None = None
     timeout: float | None = None
     max_states: int | None = None
+    usual_depth: int = DEFAULT_DEPTH
+    """The large one."""
 
     @property
     def states(self) -> int:
@@ -31,7 +33,7 @@ class Limits:
 
     @property
     def depth(self) -> int:
-        return DEFAULT_DEPTH if self.max_depth is None else self.max_depth
+        return self.usual_depth if self.max_depth is None else self.max_depth
 
     def clock(self) -> Clock:
         return Clock(self.timeout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import shutil
 import sysconfig
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,8 @@ from porcini.core.pids import Pid
 
 _LIBRARY = sysconfig.get_path("stdlib")
 _CREATED = re.compile(r"<[\d.]+#\d+/\d+>")
-_WIDEST = 64
+_BETWEEN = "   "
+_NARROWEST, _IN_A_PIPE = 40, 160
 _CONTEXT = 3
 _MOST_STEPS = 40
 _MOST_TOUCHES = 6
@@ -53,7 +55,7 @@ class Lane:
 
 
 def show_lanes(lanes: Sequence[Lane]) -> str:
-    """One or two runs as text; `>` marks the step where two of them part."""
+    """One or two runs as text; `>` marks the step where two of them part. Lines fit a terminal."""
     part = _parting(lanes) if len(lanes) > 1 else -1
     first = max(0, part - _CONTEXT)
     last = max(len(lane.steps) for lane in lanes)
@@ -64,7 +66,7 @@ def show_lanes(lanes: Sequence[Lane]) -> str:
     rows: list[tuple[str, ...]] = [tuple(lane.title for lane in lanes)]
     marks = [" "]
     if first:
-        rows.append((f"... {first} steps in common",))
+        rows.append((f"... {_steps(first)} in common",))
         marks.append(" ")
     for i, blocks in enumerate(zip(*columns, strict=True), first):
         for k, row in enumerate(zip_longest(*blocks, fillvalue="")):
@@ -72,16 +74,37 @@ def show_lanes(lanes: Sequence[Lane]) -> str:
             marks.append(">" if i == part and k == 0 else " ")
     left_out = max(len(lane.steps) for lane in lanes) - last
     if left_out > 0:
-        rows.append((f"... {left_out} more steps",))
+        rows.append((f"... {_steps(left_out, 'more ')}",))
         marks.append(" ")
     rows.append(tuple(lane.ending for lane in lanes))
     marks.append(" ")
-    width = min(_WIDEST, max(len(row[0]) for row in rows if len(row) > 1)) if len(lanes) > 1 else 0
-    return "\n".join(f"{mark} {_joined(row, width)}".rstrip() for mark, row in zip(marks, rows, strict=True))
+    widths = _widths(rows, len(lanes))
+    return "\n".join(f"{mark} {_joined(row, widths)}".rstrip() for mark, row in zip(marks, rows, strict=True))
 
 
-def _joined(row: Sequence[str], width: int) -> str:
-    return "   ".join([*(cell[:width].ljust(width) for cell in row[:-1]), row[-1]])
+def _steps(number: int, more: str = "") -> str:
+    return f"{number:,} {more}step{'' if number == 1 else 's'}"
+
+
+def _widths(rows: Sequence[Sequence[str]], number: int) -> list[int]:
+    """Of one or two columns, so that lines fit the terminal: a column that needs less leaves more to the other."""
+    all_of_it = max(_NARROWEST, shutil.get_terminal_size((_IN_A_PIPE, 24)).columns - 2)
+    if number == 1:
+        return [all_of_it]
+    room = all_of_it - len(_BETWEEN)
+    one, two = (max(len(row[k]) for row in rows if len(row) > 1) for k in (0, 1))
+    left = min(one, max(room // 2, room - two))
+    return [left, room - left]
+
+
+def _joined(row: Sequence[str], widths: Sequence[int]) -> str:
+    if len(row) < len(widths):
+        return row[0]
+    return _BETWEEN.join(_fitted(cell, width) for cell, width in zip(row, widths, strict=True))
+
+
+def _fitted(cell: str, width: int) -> str:
+    return cell.ljust(width) if len(cell) <= width else f"{cell[: width - 1]}…"
 
 
 def _parting(lanes: Sequence[Lane]) -> int:
@@ -113,16 +136,18 @@ def _column(lane: Lane, first: int, last: int, short: dict[str, str], lines: _Li
 
 
 class _Lines:
-    """Lines of source; without the name of the file that most of them are in, and the text of the library's."""
+    """Lines of source; the file that most of them are in is named once, and the library's come without text."""
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
         files = Counter(step.path for lane in lanes for step in lane.steps if step.path)
         self.main = files.most_common(1)[0][0] if files else None
+        self.named = False
 
     def show(self, path: str, line: int) -> str:
         if path.startswith(_LIBRARY) and "site-packages" not in path:
             return f"({Path(path).name}:{line})"
-        file = "" if path == self.main else Path(path).name
+        file = "" if path == self.main and self.named else Path(path).name
+        self.named = self.named or path == self.main
         return f"{file}:{line}  {linecache.getline(path, line).strip()}".rstrip()
 
 

@@ -1,7 +1,8 @@
 """pytest: `@pytest.mark.porcini` runs an async test in every order that can make a difference.
 
-    @pytest.mark.porcini(mode="any", max_schedules=10_000, deterministic=False, engine="optimal",
-                         allow_unknown=False, packages=(), seed=0, step_seconds=5.0, real_time=False)
+    @pytest.mark.porcini(mode="any", max_schedules=10_000, timeout=60.0, max_depth=None, deterministic=False,
+                         engine="optimal", allow_unknown=False, packages=(), seed=0, step_seconds=5.0,
+                         real_time=False)
     async def test_transfer(): ...
 
 A marked test is collected as always; only how it is called is ours (`_run`), so other plugins for async tests keep
@@ -10,28 +11,45 @@ and the values in assertions are pytest's own. What Porcini knows is added to th
 
 Fixtures are made once, before the first schedule, and their values are shared by all schedules. A test that
 changes one carries something from one schedule into the next, which is an error where it is noticed: let the
-fixture return a factory, or make the object in the test.
+fixture return a factory, or make the object in the test. An async fixture would live on a loop of its own, which
+is an error.
+
+Nothing hangs: `timeout` is for all schedules of a test, and a run of more than 10,000 steps ends the search
+(a `max_depth` of your own only cuts runs that are longer). A search that was stopped is `unknown`, which fails
+unless `allow_unknown`. What was explored is summed up at the end of pytest's output.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Generator
+import inspect
+from collections import Counter
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 
 MARKER = "porcini"
-SECTION = pytest.StashKey[str]()
-"""What a test's report has to say besides its exception."""
+SECTION = pytest.StashKey[Callable[[], str]]()
+"""What a test's report has to say besides its exception; asked for when stdout is the terminal again."""
 
-_OPTIONS = "mode, max_schedules, deterministic, engine, allow_unknown, packages, seed, step_seconds, real_time"
+SUMMARY = pytest.StashKey[dict[str, Any]]()
+"""What was explored, in types that reports can carry from one process to another."""
+
+_OPTIONS = (
+    "mode, max_schedules, timeout, max_depth, deterministic, engine, allow_unknown, packages, seed, step_seconds, "
+    "real_time"
+)
+_MOST_PLACES = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("porcini", "tests in every order that can make a difference")
     group.addoption("--porcini-replay", metavar="SCHEDULE", help="run marked tests under this schedule only")
     group.addoption("--porcini-max", metavar="N", type=int, help="at most so many schedules for each marked test")
+    group.addoption(
+        "--porcini-timeout", metavar="S", type=float, help="at most so many seconds for each marked test"
+    )
     group.addoption(
         "--porcini-seed", metavar="N", type=int, help="seed for `random`, and for engines random and pct"
     )
@@ -50,19 +68,91 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.runtest = functools.partial(_run, item)  # type: ignore[method-assign]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before an async fixture is made on somebody else's loop."""
+    if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER):
+        names = _async_fixtures(item)
+        if names:
+            pytest.fail(
+                f"@pytest.mark.{MARKER}: {', '.join(names)} is an async fixture, which would live on another loop "
+                "than the test, once for all schedules. Make it in the test, or let a plain fixture return the "
+                "coroutine function that makes it.",
+                pytrace=False,
+            )
+
+
+def _async_fixtures(item: pytest.Function) -> list[str]:
+    """Those that a test asks for, or that these ask for. One that nobody asks for (autouse) may be as it likes."""
+    found: list[str] = []
+    todo, seen = list(item._fixtureinfo.argnames), set[str]()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for fixture in item._fixtureinfo.name2fixturedefs.get(name, ())[-1:]:
+            function = inspect.unwrap(fixture.func)
+            if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+                found.append(f"`{name}`")
+            todo += fixture.argnames
+    return found
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    text = item.stash.get(SECTION, None)
-    if text is not None and report.when == "call" and report.failed:
+    if report.when == "call":
+        report.porcini = item.stash.get(SUMMARY, None)  # type: ignore[attr-defined]
+    section = item.stash.get(SECTION, None)
+    if section is not None and report.when == "call" and report.failed:
         add: Any = getattr(report.longrepr, "addsection", None)
         if add is not None:
-            add("porcini", text, "-")
+            add("porcini", section(), "-")
         else:
-            report.sections.append(("porcini", text))
+            report.sections.append(("porcini", section()))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A green dot says little: how much was explored, and what made it dear?"""
+    found = {
+        report.nodeid: told
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if (told := getattr(report, "porcini", None)) is not None
+    }
+    if not found or terminalreporter.verbosity < -1:
+        return
+    if terminalreporter.verbosity > 0:
+        for test, told in found.items():
+            terminalreporter.write_line(f"porcini: {test}: {_told([told])}")
+    number = f"{len(found):,} test{'' if len(found) == 1 else 's'}, "
+    terminalreporter.write_line(f"porcini: {number}{_told(list(found.values()))}")
+    for test, told in found.items():
+        for text, times in told["unretrieved"]:
+            terminalreporter.write_line(
+                f"porcini: {test}: an exception that nobody retrieved, in {times:,} runs: {text}"
+            )
+
+
+def _told(all_told: list[dict[str, Any]]) -> str:
+    schedules, steps, opaque = (sum(told[name] for told in all_told) for name in ("schedules", "steps", "opaque"))
+    text = f"{schedules:,} schedule{'' if schedules == 1 else 's'}"
+    unknown = sum(told["limit"] is not None for told in all_told)
+    if unknown:
+        text += f" ({unknown:,} not to the end)" if len(all_told) > 1 else " (not to the end)"
+    if not opaque:
+        return text
+    places: Counter[str] = Counter()
+    for told in all_told:
+        for place, times in told["places"]:
+            places[place] += times
+    named = "; ".join(f"{place} ({times:,})" for place, times in places.most_common(_MOST_PLACES))
+    more = "; ..." if len(places) > _MOST_PLACES else ""
+    return f"{text}; {opaque:,} of {steps:,} steps opaque: {named}{more}"
 
 
 def _hidden(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:

@@ -12,7 +12,7 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -24,9 +24,9 @@ from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome
 from porcini.core.systems import Final
 from porcini.coroutines.comparing import contested, ending, lane, nearest, raised
-from porcini.coroutines.exploring import TAKEN, confirmed, leftovers, notes_of, search, wanted_of
+from porcini.coroutines.exploring import TAKEN, confirmed, leftovers, notes_of, opaque_places, search, wanted_of
 from porcini.coroutines.guards import Guards, users_line
-from porcini.coroutines.session import session
+from porcini.coroutines.session import Session, session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
 from porcini.engines.catalogue import Options
 from porcini.engines.limits import Limits
@@ -36,8 +36,10 @@ from porcini.formats.lanes import show_lanes
 from porcini.formats.schedules import locate, parse_schedule, show_schedule
 from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
-from porcini.pytest_plugin import MARKER, SECTION
+from porcini.pytest_plugin import MARKER, SECTION, SUMMARY
 
+_USUAL_DEPTH = 10_000
+_MOST_PLACES = 20
 _FACTORY = (
     "fixtures are made once for all schedules: let one that the test changes return a factory, "
     "or make its object in the test"
@@ -50,6 +52,8 @@ class Wanted:
 
     mode: Mode = "any"
     max_schedules: int = 10_000
+    timeout: float | None = 60.0
+    max_depth: int | None = None
     deterministic: bool = False
     engine: str = "optimal"
     allow_unknown: bool = False
@@ -57,6 +61,10 @@ class Wanted:
     seed: int = 0
     step_seconds: float = 5.0
     real_time: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.max_schedules, self.max_depth, self.timeout, usual_depth=_USUAL_DEPTH)
 
     @property
     def guards(self) -> Guards:
@@ -95,11 +103,16 @@ def wanted_by(item: pytest.Function) -> Wanted:
     most, seed = item.config.getoption("--porcini-max"), item.config.getoption("--porcini-seed")
     wanted = replace(wanted, max_schedules=wanted.max_schedules if most is None else most)
     wanted = replace(wanted, seed=wanted.seed if seed is None else seed)
+    seconds = item.config.getoption("--porcini-timeout")
+    wanted = replace(wanted, timeout=wanted.timeout if seconds is None else seconds)
     for what, name, choices in (("engine", wanted.engine, TAKEN), ("mode", wanted.mode, get_args(Mode))):
         if name not in choices:
             raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(choices)}")
     if wanted.max_schedules < 1:
         raise InputError(f"max_schedules is {wanted.max_schedules}: at least one schedule is needed")
+    for name, value in (("timeout", wanted.timeout), ("max_depth", wanted.max_depth)):
+        if value is not None and (not isinstance(value, int | float) or value <= 0):
+            raise InputError(f"{name} is {value!r}: it must be a number above 0, or None for no limit of your own")
     return wanted
 
 
@@ -137,7 +150,7 @@ class MarkedTest:
                     program,
                     wanted.engine,
                     asked,
-                    Limits(max_executions=wanted.max_schedules),
+                    wanted.limits,
                     Options(seed=wanted.seed),
                     first=True,
                 )
@@ -145,6 +158,7 @@ class MarkedTest:
                     raise KeyboardInterrupt
                 notes = tuple(notes_of(opened, program, tally, wanted.engine, True))[1:]
                 found = replace(_Found.of(tally, asked), notes=notes)
+                self.item.stash[SUMMARY] = _summary(opened, program, tally)
             if found.run is not None:
                 found = found.compared(program)
             left = leftovers(program) if program.leftovers else None
@@ -158,7 +172,7 @@ class MarkedTest:
         if found.limit is not None and not wanted.allow_unknown:
             return failed(
                 f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
-                "max_schedules or --porcini-max lets it go on; allow_unknown=True lets it pass."
+                f"{_remedy(found.limit)} lets it go on; allow_unknown=True lets it pass."
                 + "".join(f"\nnote: {note}" for note in found.notes)
             )
         return None
@@ -219,7 +233,7 @@ class MarkedTest:
         self.item.stash[SECTION] = self._section(found, what)
         return problem
 
-    def _section(self, found: _Found, what: str) -> str:
+    def _section(self, found: _Found, what: str) -> Callable[[], str]:
         run, other, wanted = found.run, found.other, self.wanted
         assert run is not None
         same = run.kind == "terminated"
@@ -236,8 +250,8 @@ class MarkedTest:
         head = f"{what}, in {found.said}, mode {wanted.mode}."
         if other is None and not found.replayed:
             head += " No order that ends otherwise was found."
-        notes = [f"note: {note}" for note in found.notes]
-        return "\n".join([head, "", show_lanes(lanes), "", *notes, *self._lines(found)])
+        below = [*(f"note: {note}" for note in found.notes), *self._lines(found)]
+        return lambda: "\n".join([head, "", show_lanes(lanes), "", *below])
 
     def _lines(self, found: _Found) -> Iterator[str]:
         """What to paste."""
@@ -264,6 +278,24 @@ class MarkedTest:
             yield
 
 
+def _remedy(limit: str) -> str:
+    """The option for a limit that was hit."""
+    if "depth" in limit:
+        return "max_depth"
+    return "timeout or --porcini-timeout" if "time" in limit else "max_schedules or --porcini-max"
+
+
+def _summary(opened: Session, program: SteadyProgram, tally: Tally) -> dict[str, Any]:
+    return {
+        "schedules": tally.counts.executions,
+        "steps": opened.guarding.steps,
+        "opaque": program.opaque,
+        "places": [list(place) for place in opaque_places(opened, program)[:_MOST_PLACES]],
+        "unretrieved": [list(one) for one in program.unretrieved.most_common(_MOST_PLACES)],
+        "limit": tally.limit,
+    }
+
+
 class _Nowhere(io.TextIOBase):
     def write(self, text: str) -> int:
         return len(text)
@@ -283,7 +315,7 @@ class _Found:
     @staticmethod
     def of(tally: Tally, asked: tuple[Any, ...]) -> _Found:
         number = tally.counts.executions
-        said = f"{number:,} schedule{'s' if number > 1 else ''}"
+        said = f"{number:,} schedule{'' if number == 1 else 's'}"
         violation = first_violated(asked, tally.outcomes)
         if violation is None:
             return _Found(None, None, said, tally.limit)
