@@ -7,6 +7,8 @@ READY  := $(VENV)/.ready
 .PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio soak clean
 
 demo: $(READY)
+	$(BIN)/python -m pytest -q examples/asyncio || test $$? -eq 1
+	cd examples/asyncio && ../../$(BIN)/porcini explore transfers:crossing || test $$? -eq 1
 	$(BIN)/porcini explore examples/gcl/vineyard.gcl || test $$? -eq 1
 	$(BIN)/porcini explore examples/abs/account.abs || test $$? -eq 1
 	$(BIN)/porcini check examples/promela/mutex.pml

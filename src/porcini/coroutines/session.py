@@ -54,6 +54,16 @@ def check(function: Function) -> None:
         raise InputError(f"`{name}` is no coroutine function", hint="define it by `async def`")
 
 
+def _bound(function: Function, args: Sequence[object]) -> None:
+    """A function that cannot be called with these arguments is an error before anything is run."""
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError as problem:
+        raise InputError(f"cannot be called: {problem}", file=name_of(function), hint="args=(...)") from None
+    except ValueError:
+        return  # it has no signature to look at
+
+
 _NAME = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<path>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\Z")
 
 
@@ -246,6 +256,7 @@ def session(
     """Instrument, guard and record; everything is as it was when it is left."""
     check(function)
     recorder = Recorder(detailed)
+    _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
         with Guarding(guards or Guards(), modules) as guarding:

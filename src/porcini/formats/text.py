@@ -151,6 +151,7 @@ _HOLDS = {
     "deadlock-free": "No order deadlocks",
     "failure-free": "No order fails",
     "deadlock-free, failure-free": "No order deadlocks or fails",
+    "failure-free, deadlock-free": "No order fails or deadlocks",
 }
 _VIOLATED = {
     "deterministic": "The order matters",
