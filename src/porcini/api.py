@@ -5,12 +5,13 @@ Each takes a model, or the path of one, and answers with a `Report`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from porcini.all_inputs import cases, concrete, explored
 from porcini.checking import (
@@ -29,10 +30,6 @@ from porcini.core.execution import Dependence
 from porcini.core.reports import Counterexample, Counts, Outcome, PropertyName, Report, TraceEntry, Trail
 from porcini.core.systems import Value
 from porcini.core.traces import Trace
-from porcini.coroutines import explore as explore_coroutine
-from porcini.coroutines import from_name
-from porcini.coroutines import replay as replay_coroutine
-from porcini.coroutines import run as run_coroutine
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, COMPLETE, ENGINES, Options
 from porcini.engines.fagiani import Seeds
@@ -54,9 +51,11 @@ from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import StepGraph
 from porcini.ir.text import show
 from porcini.langs import actors, gcl, maude, par, promela
-from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
+
+if TYPE_CHECKING:
+    from porcini.langs.aio.loop import Mode
 
 T = TypeVar("T")
 Source = Graph | StepGraph | promela.Model | maude.Model
@@ -215,9 +214,9 @@ def run(
     >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
     'terminated'
     """
-    function = _function(model)
+    function = function_of(model)
     if function is not None:
-        return run_coroutine(
+        return _coroutines().run(
             function, args=args, mode=mode, packages=packages, seed=seed, schedule=schedule, limits=limits
         )
     model = _model(model)
@@ -245,9 +244,9 @@ def replay(
     >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
     4
     """
-    function = _function(model)
+    function = function_of(model)
     if function is not None:
-        return replay_coroutine(function, schedule, args=args, mode=mode, packages=packages)
+        return _coroutines().replay(function, schedule, args=args, mode=mode, packages=packages)
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(Limits(), _observed(model, observe))
@@ -301,9 +300,9 @@ def explore(
     >>> report.verdict, len(report.outcomes), report.counts.classes
     ('violated', 4, 5)
     """
-    function = _function(model)
+    function = function_of(model)
     if function is not None:
-        return explore_coroutine(
+        return _coroutines().explore(
             function,
             args=args,
             engine=engine,
@@ -673,11 +672,24 @@ def compare(
 # What the commands share
 
 
-def _function(model: Model | str | Path | Coroutine) -> Coroutine | None:
-    """A coroutine function, as it is or by its name."""
+def _coroutines() -> Any:
+    """All about real code, which is loaded when it is needed."""
+    from porcini import coroutines
+
+    return coroutines
+
+
+_FUNCTION = re.compile(r"[\w.]+:[\w.]+\Z")
+
+
+def function_of(model: Model | str | Path | Coroutine) -> Coroutine | None:
+    """A coroutine function, as it is or by its name; None for a model or a file."""
     if isinstance(model, Model | Path):
         return None
-    return from_name(model) if isinstance(model, str) else model
+    if isinstance(model, str):
+        named = _FUNCTION.match(model) and not Path(model).exists()
+        return _coroutines().from_name(model) if named else None  # type: ignore[no-any-return]
+    return model
 
 
 def _model(model: Model | str | Path | Coroutine) -> Model:

@@ -24,7 +24,6 @@ from porcini.all_inputs import written_as_pytest
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.coroutines import from_name
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import ENGINES, Options, Reducing
 from porcini.engines.equivalences import EQUIVALENCES
@@ -37,7 +36,6 @@ from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
-from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import EXPLORED
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -139,12 +137,12 @@ def _show(report: Report, options: argparse.Namespace) -> None:
 
 def _subject(options: argparse.Namespace) -> api.Model | api.Coroutine:
     """A model, or the coroutine function that is named instead of a file."""
-    function = from_name(options.file)
+    function = api.function_of(options.file)
     return function if function is not None else _model(options)
 
 
 def _model(options: argparse.Namespace) -> api.Model:
-    if from_name(options.file) is not None:
+    if api.function_of(options.file) is not None:
         raise InputError(
             "this command is not for coroutine functions", file=options.file, hint="run, explore, replay"
         )
@@ -445,7 +443,7 @@ def _parser() -> argparse.ArgumentParser:
             "--printf", action="store_true", help="print what the model's printf statements print"
         )
     for command in (run, explore, replay):
-        command.add_argument("--mode", choices=get_args(Mode), default="any", help="what may go next (asyncio)")
+        command.add_argument("--mode", choices=("any", "fifo"), default="any", help="what may go next (asyncio)")
         command.add_argument(
             "--packages", metavar="A,B", type=_names, default=[], help="follow their code as well (asyncio)"
         )
