@@ -216,7 +216,9 @@ def run(
     """
     function = function_of(model)
     if function is not None:
-        return _coroutines().run(
+        from porcini import coroutines  # real code is loaded when it is needed
+
+        return coroutines.run(
             function, args=args, mode=mode, packages=packages, seed=seed, schedule=schedule, limits=limits
         )
     model = _model(model)
@@ -246,7 +248,9 @@ def replay(
     """
     function = function_of(model)
     if function is not None:
-        return _coroutines().replay(function, schedule, args=args, mode=mode, packages=packages)
+        from porcini import coroutines  # real code is loaded when it is needed
+
+        return coroutines.replay(function, schedule, args=args, mode=mode, packages=packages)
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(Limits(), _observed(model, observe))
@@ -302,7 +306,9 @@ def explore(
     """
     function = function_of(model)
     if function is not None:
-        return _coroutines().explore(
+        from porcini import coroutines  # real code is loaded when it is needed
+
+        return coroutines.explore(
             function,
             args=args,
             engine=engine,
@@ -672,13 +678,6 @@ def compare(
 # What the commands share
 
 
-def _coroutines() -> Any:
-    """All about real code, which is loaded when it is needed."""
-    from porcini import coroutines
-
-    return coroutines
-
-
 _FUNCTION = re.compile(r"[\w.]+:[\w.]+\Z")
 
 
@@ -687,8 +686,11 @@ def function_of(model: Model | str | Path | Coroutine) -> Coroutine | None:
     if isinstance(model, Model | Path):
         return None
     if isinstance(model, str):
-        named = _FUNCTION.match(model) and not Path(model).exists()
-        return _coroutines().from_name(model) if named else None  # type: ignore[no-any-return]
+        if not _FUNCTION.match(model) or Path(model).exists():
+            return None
+        from porcini.coroutines import from_name
+
+        return from_name(model)
     return model
 
 
