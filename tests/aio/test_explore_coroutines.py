@@ -21,7 +21,7 @@ import pytest
 from aio.corpus_reference import CORPUS, corpus_names, load, max_steps_of
 from aio.corpus_reference import explore as every_order
 from porcini import InputError, Limits, ScheduleError, coroutines, show_schedule
-from porcini.coroutines import Blocking, Guards, Unsteady, explore, replay
+from porcini.coroutines import Blocking, Guards, Unsteady, explore, replay, steady
 from porcini.coroutines.exploring import TAKEN
 from porcini.langs.aio.program import observed
 
@@ -439,6 +439,47 @@ async def makes_ids():
 async def resets_ids():
     Ids.last = 0
     await makes_ids()
+
+
+@pytest.mark.parametrize("name", ["busy_wait", "rate_limiter", "queue_sentinel_lost", "taskgroup_sibling_failure"])
+@pytest.mark.parametrize("mode", ["any", "fifo"])
+def test_cheap_replays_change_nothing(monkeypatch, name, mode):
+    found = []
+    for all_compared in (10**9, 0):
+        monkeypatch.setattr(steady, "_ALL_COMPARED", all_compared)
+        monkeypatch.setattr(steady, "_ONE_IN", 10**9)
+        report = explore(load(name).buggy, mode=mode, limits=Limits(timeout=20))
+        found.append((report.counts, report.outcomes))
+    (counts, one), (again, two) = found
+    assert counts == again
+    assert [(o.kind, o.state, o.schedule) for o in one] == [(o.kind, o.state, o.schedule) for o in two]
+
+
+class Runs:
+    begun = 0
+
+
+@pytest.mark.parametrize("how", ["touches", "stops", "makes"])
+def test_cheap_replays_see_what_differs(monkeypatch, how):
+    """At the 40th run, long after all was compared."""
+    monkeypatch.setattr(steady, "_ONE_IN", 10**9)
+    monkeypatch.setattr(Runs, "begun", 0)
+
+    async def main():
+        box = Box()
+        begun = Runs.__dict__["begun"] + 1
+        type.__setattr__(Runs, "begun", begun)
+        if begun > 40:
+            if how == "touches":
+                box.value = box.value
+            elif how == "stops":
+                await asyncio.sleep(0)
+            else:
+                await asyncio.wait_for(asyncio.sleep(0), 1)
+        await asyncio.gather(*(add(box) for _ in range(4)))
+
+    with pytest.raises(Unsteady, match="the same schedule did not do the same"):
+        explore(main)
 
 
 def test_state_that_outlives_a_run_is_noted():

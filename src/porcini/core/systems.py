@@ -97,6 +97,8 @@ class Program(Protocol):
 
     # A program of which processes may have several choices says so by an attribute `chooses`; one of which a step
     # may touch other locations where it comes after other steps, so that this is known afterwards, by `discovers`.
+    # One that knows a cheaper way than step by step to what happened in an earlier run has a method
+    # `again(events: Sequence[Event]) -> Run`: a fresh run in which they happened.
 
 
 class StateGraph(Protocol[S]):

@@ -143,7 +143,7 @@ def _ends_so(program: SteadyProgram, outcome: Outcome) -> bool:
 def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str, violated: bool) -> Iterator[str]:
     yield _MODES[program.program.mode]
     if program.opaque:
-        share = f"{program.opaque:,} of {opened.guarding.steps:,} steps were opaque and conflict with everything"
+        share = f"{program.opaque:,} of {program.steps:,} steps were opaque and conflict with everything"
         places = [f"{text}, {times:,} times" for text, times in opaque_places(opened, program)[:_MOST_PLACES]]
         yield f"{share}: {'; '.join(places)}"
         packages = sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})

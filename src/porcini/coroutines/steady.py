@@ -3,6 +3,9 @@
 A search replays the beginning of its last run again and again, so comparing with the last run alone sees most of
 what is not a function of the schedule; `run_twice` looks at one whole run before the search. What differs is an
 error that names the step.
+
+Most of these replays are cheap (`again`): of a step nothing is recorded but how often it touched anything; that,
+where it stopped, and whom it made and woke is compared. The first ones, and then one in so many, compare it all.
 """
 
 from __future__ import annotations
@@ -22,13 +25,15 @@ from porcini.engines.replaying import follow
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun
-from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.recorder import LOG, Recorder
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
     "changes), the real time, unseeded random numbers, ids, the order of a set, real I/O, threads"
 )
 _TWICE = 10_000
+_ALL_COMPARED, _ONE_IN = 10, 20
+_accesses, _forget = LOG.__len__, LOG.clear
 _MOST_NAMED = 3
 
 
@@ -57,6 +62,11 @@ class SteadyProgram:
         self.untracked: Counter[str] = Counter()
         """Why else steps were opaque: what the program made behind the loop's back."""
         self.opaque = 0
+        self.steps = 0
+        """Steps of which all was recorded, and how many of these were opaque."""
+        self.accesses: list[int] = []
+        """How often the steps of `last` touched anything."""
+        self._replays = 0
         self.look = look
         self.leftovers: list[Location] = []
         """What a run read that the run before it had changed."""
@@ -65,6 +75,16 @@ class SteadyProgram:
     def start(self) -> SteadyRun:
         self.guarding.start_run()
         return SteadyRun(self)
+
+    def again(self, events: Sequence[Event]) -> SteadyRun:
+        """A fresh run in which these happened, as they did before."""
+        self._replays += 1
+        run = self.start()
+        if self._replays <= _ALL_COMPARED or self._replays % _ONE_IN == 0:
+            follow(run, tuple(event.move for event in events))
+            return run
+        run.repeat(events)
+        return run
 
     def saw_opaque(self, label: object, untracked: str) -> None:
         self.opaque += 1
@@ -86,6 +106,7 @@ class SteadyRun:
         self._at = 0
         self._following = True
         self.run: AioRun = owner.program.start()
+        self.run.gauge = _accesses
         self.actions = self.run.actions
 
     def step(self, action: Action) -> Event:
@@ -99,6 +120,7 @@ class SteadyRun:
             guarding.stepping = False
         if guarding.problem is not None:
             raise guarding.problem
+        owner.steps += 1
         if event.footprint.opaque and not event.barrier:
             owner.saw_opaque(event.label, self.run.loop.untracked)
         self._at = at + 1
@@ -113,11 +135,34 @@ class SteadyRun:
                     or before.woke != event.woke
                 ):
                     raise _differs(at, before, event)
-                return event
+                return before
             self._following = False
-            del last[at:]
+            del last[at:], owner.accesses[at:]
         last.append(event)
+        owner.accesses.append(self.run.accesses)
         return event
+
+    def repeat(self, events: Sequence[Event]) -> None:
+        """Do the first steps of the last run again, comparing as little as tells."""
+        owner = self._owner
+        guarding, run, last, accesses = owner.guarding, self.run, owner.last, owner.accesses
+        guarding.stepping = True
+        try:
+            for at, event in enumerate(events):
+                guarding.steps += 1
+                same = run.again(event, _forget)
+                if guarding.problem is not None:
+                    raise guarding.problem
+                if not same or (at < len(last) and last[at] is event and accesses[at] != run.accesses):
+                    break
+            else:
+                self._at = len(events)
+                return
+        finally:
+            guarding.stepping = False
+        run.close()
+        follow(owner.start(), tuple(event.move for event in events))  # knows what to say, if it happens again
+        raise _unsteady("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
 
     def final(self) -> Final:
         owner = self._owner

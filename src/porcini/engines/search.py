@@ -12,7 +12,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ from porcini.engines.replaying import replayed
 from porcini.engines.tally import Tally
 
 _MOST_PLANNED = 20_000
+_abilities: dict[type, tuple[bool, bool]] = {}
 
 
 @dataclass(slots=True)
@@ -83,14 +84,17 @@ class Search:
         self.first_new = 0
         self.chooses = bool(getattr(program, "chooses", False))
         self.discovers = bool(getattr(program, "discovers", False))
+        self._again: Callable[[Sequence[Event]], Run] | None = getattr(program, "again", None)
         self._planned: dict[Action, Event] = {}
 
     def explore(self) -> None:
         """Run to the end. From `first_new` on, the current execution leaves those already completed."""
         nodes, execution, tally, reduction = self.nodes, self.execution, self.tally, self.reduction
         start = self.program.start()
-        self.forkable = isinstance(start, Forkable)
-        incremental = self.incremental = isinstance(start, Incremental)
+        if type(start) not in _abilities:  # protocols are slow to ask
+            _abilities[type(start)] = isinstance(start, Forkable), isinstance(start, Incremental)
+        self.forkable, incremental = _abilities[type(start)]
+        self.incremental = incremental
         depth = tally.limits.depth
         tally.counts.states += 1
         tally.progress = self.fraction
@@ -156,6 +160,8 @@ class Search:
         return run or self._replayed(depth)
 
     def _replayed(self, depth: int) -> Run:
+        if self._again is not None:
+            return self._again(self.execution.events[:depth])
         return replayed(self.program, self.execution.trace().schedule[:depth])
 
     def planned(self, action: Action) -> Event:

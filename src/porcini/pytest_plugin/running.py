@@ -288,7 +288,7 @@ def _remedy(limit: str) -> str:
 def _summary(opened: Session, program: SteadyProgram, tally: Tally) -> dict[str, Any]:
     return {
         "schedules": tally.counts.executions,
-        "steps": opened.guarding.steps,
+        "steps": program.steps,
         "opaque": program.opaque,
         "places": [list(place) for place in opaque_places(opened, program)[:_MOST_PLACES]],
         "unretrieved": [list(one) for one in program.unretrieved.most_common(_MOST_PLACES)],

@@ -115,6 +115,9 @@ class AioRun:
         self._spinning: dict[Process, _Spinning] = {}
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
+        self.gauge: Callable[[], int] = int
+        self.accesses = 0
+        """What the gauge said after the last step: the number of accesses that were recorded, say."""
         self._final: Final | None = None
         self._result: Observed = ""
         self._failure: Failure | None = None
@@ -159,6 +162,7 @@ class AioRun:
             try:
                 loop.run(process)
             finally:
+                self.accesses = self.gauge()
                 recorded = recorder.end_step()
             heard = loop.settle()
         foot = Footprint(
@@ -168,13 +172,7 @@ class AioRun:
         )
         process.steps += 1
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
-        if self._spinning:
-            self._spinning.pop(process, None)
-            self._let_spinners_go(foot)
-        if self._polling:
-            self._polling.pop(process, None)
-            for other in [p for p, polling in self._polling.items() if polling.sees(foot)]:
-                del self._polling[other]
+        self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
         spawned, woke = loop.spawned, loop.woke
         return Event(
@@ -185,6 +183,41 @@ class AioRun:
             tuple([p.name.pid for p in spawned]) if spawned else (),
             failure,
             woke=tuple([p.name.pid for p in woke if p is not process]) if woke else (),
+        )
+
+    def again(self, event: Event, forget: Callable[[], object]) -> bool:
+        """Do what was done in an earlier run. Does it look the same? `forget` drops what was recorded, so that the
+        recorder only names new objects."""
+        if event.barrier:
+            return self._advance().label is event.label
+        loop, recorder, pid = self.loop, self.program.recorder, event.pid
+        for process in loop.ready:
+            if process.name.pid is pid or process.name.pid == pid:
+                break
+        else:
+            return False
+        if not process.steps:
+            self._arrive(process)
+        with Inside(loop):
+            recorder.begin_step(pid, process.steps)
+            try:
+                loop.run(process)
+            finally:
+                self.accesses = self.gauge()
+                forget()
+                recorder.end_step()
+            changed = loop.settle() or bool(loop.writes)
+        process.steps += 1
+        foot = event.footprint
+        if foot.opaque or (foot.writes and not changed):
+            changed = foot.opaque or not foot.writes <= loop.observed.union(loop.always)
+        self._heard(process, foot)
+        label, _ = self._stopped(process, foot, changed)
+        spawned, woke = event.spawned, event.woke
+        return (
+            label is event.label
+            and len(loop.spawned) == len(spawned)
+            and (not woke if not loop.woke else woke == tuple([p.name.pid for p in loop.woke if p is not process]))
         )
 
     def final(self) -> Final:
@@ -283,9 +316,16 @@ class AioRun:
                 del loop.ready[process]
             self._spinning[process] = spinning
 
-    def _let_spinners_go(self, foot: Footprint) -> None:
-        for process in [p for p, spinning in self._spinning.items() if spinning.sees(foot)]:
-            self._let_go(process)
+    def _heard(self, process: Process, foot: Footprint) -> None:
+        """A process took a step: who waits by asking again may now be answered otherwise."""
+        if self._spinning:
+            self._spinning.pop(process, None)
+            for other in [p for p, spinning in self._spinning.items() if spinning.sees(foot)]:
+                self._let_go(other)
+        if self._polling:
+            self._polling.pop(process, None)
+            for other in [p for p, polling in self._polling.items() if polling.sees(foot)]:
+                del self._polling[other]
 
     def _let_go(self, process: Process) -> None:
         del self._spinning[process]
