@@ -152,6 +152,98 @@ def test_n_workers(n, executions):
     assert {o.state["result"] for o in report.outcomes} == set(range(1, n + 1))
 
 
+def test_steps_that_touch_other_things_elsewhere():
+    """A run may have nothing left but what is asleep: no bug of Porcini's."""
+
+    class Three:
+        x = y = z = 0
+
+    async def main():
+        three = Three()
+
+        async def write(name):
+            setattr(three, name, 1)
+
+        async def look():
+            return three.y if three.x else three.z
+
+        return (await asyncio.gather(write("y"), write("x"), look()))[2]
+
+    report = explore(main)
+    assert {o.state["result"] for o in report.outcomes} == {0, 1}
+    assert report.counts.executions == explore(main, engine="exhaustive").counts.classes
+
+
+async def awaits_itself():
+    tasks, out = [], []
+
+    async def itself():
+        try:
+            await tasks[0]
+        except RuntimeError:
+            out.append("itself")
+
+    async def other():
+        try:
+            await tasks[0]
+        except RuntimeError:
+            out.append("other")
+
+    tasks.extend([asyncio.create_task(itself()), asyncio.create_task(other())])
+    await asyncio.wait(tasks)
+    return str(out)
+
+
+async def names_a_task():
+    task = asyncio.create_task(asyncio.sleep(5))
+
+    async def name(text):
+        task.set_name(text)
+
+    await asyncio.gather(name("x"), name("y"))
+    return task.get_name()
+
+
+async def looks_at_a_stack():
+    async def one():
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def two():
+        await asyncio.sleep(0)
+        return len(task.get_stack())
+
+    task = asyncio.create_task(one())
+    return (await asyncio.gather(task, two()))[1]
+
+
+async def handles_exceptions():
+    seen, loop = [], asyncio.get_running_loop()
+
+    async def one():
+        loop.set_exception_handler(lambda *args: seen.append(1))
+
+    async def two():
+        loop.call_exception_handler({"message": "x"})
+
+    await asyncio.gather(one(), two())
+    return len(seen)
+
+
+@pytest.mark.parametrize(
+    "function, values",
+    [
+        (awaits_itself, {"['itself']", "['other', 'itself']"}),
+        (names_a_task, {"x", "y"}),
+        (looks_at_a_stack, {0, 1}),
+        (handles_exceptions, {0, 1}),
+    ],
+)
+def test_what_only_the_loop_sees(function, values):
+    found, every = explore(function), explore(function, engine="exhaustive")
+    assert {o.state["result"] for o in found.outcomes} == {o.state["result"] for o in every.outcomes} == values
+
+
 # Which functions ----------------------------------------------------------------------------------------------
 
 

@@ -44,6 +44,8 @@ class Unsteady(InputError):
 class SteadyProgram:
     """A program that is guarded, and whose runs are compared with each other."""
 
+    discovers = AioProgram.discovers
+
     def __init__(
         self,
         program: AioProgram,
@@ -122,7 +124,7 @@ class SteadyRun:
             raise guarding.problem
         owner.steps += 1
         if event.footprint.opaque and not event.barrier:
-            owner.saw_opaque(event.label, self.run.loop.untracked)
+            owner.saw_opaque(event.label, self.run.loop.untracked or self.run.loop.peeked)
         self._at = at + 1
         last = owner.last
         if self._following:

@@ -129,7 +129,8 @@ class SeenGathering(_Seen, _GatheringFuture):  # type: ignore[misc]
 
 
 _task_init, _task_cancel, _uncancel, _cancelling = _T.__init__, _T.cancel, _T.uncancel, _T.cancelling
-_set_name, _get_name = _T.set_name, _T.get_name
+_set_name, _get_name, _get_stack, _print_stack = _T.set_name, _T.get_name, _T.get_stack, _T.print_stack
+coroutine_of: Any = _T.get_coro
 
 
 class SeenTask(asyncio.Task[Any]):
@@ -174,6 +175,28 @@ class SeenTask(asyncio.Task[Any]):
     def __hash__(self) -> int:
         return hash(self._process.name.pid)
 
+    def get_coro(self) -> Any:
+        self._peek("Task.get_coro()")
+        return coroutine_of(self)
+
+    def get_stack(self, *, limit: int | None = None) -> Any:
+        self._peek("Task.get_stack()")
+        return _get_stack(self, limit=limit)
+
+    def print_stack(self, *, limit: int | None = None, file: Any = None) -> None:
+        self._peek("Task.print_stack()")
+        _print_stack(self, limit=limit, file=file)
+
+    def _peek(self, how: str) -> None:
+        """Where another task stands changes with each of its steps."""
+        if self._process is not self._loop.current:
+            self._loop.peeked = how
+
+    def get_name(self) -> str:
+        self._loop.reads.add(Location(f"task {self._process.name.text}.name"))
+        return _get_name(self)
+
     def set_name(self, value: object, /) -> None:
+        self._loop.writes.add(Location(f"task {self._process.name.text}.name"))
         self._process.title = str(value)
         _set_name(self, value)

@@ -32,7 +32,14 @@ from weakref import WeakSet
 
 from porcini.core.footprints import NOWHERE, Location
 from porcini.langs.aio import joins, standing
-from porcini.langs.aio.futures import SeenFuture, SeenGathering, SeenTask, _GatheringFuture, is_wakeup
+from porcini.langs.aio.futures import (
+    SeenFuture,
+    SeenGathering,
+    SeenTask,
+    _GatheringFuture,
+    coroutine_of,
+    is_wakeup,
+)
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
 from porcini.langs.aio.outside import NotSimulated, Outside
@@ -47,6 +54,7 @@ _sleep_over: Any = futures._set_result_unless_cancelled  # type: ignore[attr-def
 _task_done = asyncio.Future.done
 _CLOCK = Name(CLOCK)
 TIME = Location("time")
+HANDLER = Location("loop.exception_handler")
 QUEUED = frozenset({Location("queue")})
 
 
@@ -99,6 +107,7 @@ class ControlledLoop(Joins, Outside):
         self.observed = set()
         self.woke = {}
         self.spawned: list[Process] = []
+        self.peeked = ""
         self._counting = []
 
     def _spawn(self, title: str) -> Process:
@@ -271,7 +280,7 @@ class ControlledLoop(Joins, Outside):
         if task is None:
             if handle._callback is _sleep_over:
                 handle._scheduled = False  # type: ignore[union-attr]
-        elif _task_done(task):
+        elif _task_done(task) or task._asyncio_future_blocking:  # left so by awaiting itself: others will notice
             self.writes.add(process.name.state)
         if process.groups:
             self._leave_groups(process)
@@ -358,8 +367,17 @@ class ControlledLoop(Joins, Outside):
         text = f": {type(problem).__name__}: {problem}" if problem is not None else ""
         self.problems.append(f"{context.get('message')}{text}")
 
+    def set_exception_handler(self, handler: Any) -> None:
+        self.writes.add(HANDLER)
+        super().set_exception_handler(handler)
+
+    def get_exception_handler(self) -> Any:
+        self.reads.add(HANDLER)
+        return super().get_exception_handler()
+
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         if not self._closed:
+            self.reads.add(HANDLER)
             super().call_exception_handler(context)
 
     def close(self) -> None:
@@ -369,7 +387,7 @@ class ControlledLoop(Joins, Outside):
         self._closed = True
         for task in reversed(self.pending()):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
-            close(task.get_coro())
+            close(coroutine_of(task))
         for process in self.ready:
             if process.handle is not None and process.handle._callback == self.create_task:
                 close(process.handle._args[0])  # the end of an asynchronous generator, which was not begun

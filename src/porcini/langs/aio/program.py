@@ -51,7 +51,7 @@ from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.systems import Final, Observed, Waiting
 from porcini.langs.aio import standing
-from porcini.langs.aio.futures import SeenTask
+from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.loop import TIME, ControlledLoop, Inside, Mode
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
@@ -168,7 +168,7 @@ class AioRun:
         foot = Footprint(
             recorded.reads.union(loop.reads),
             recorded.writes.union(loop.writes, loop.observed, loop.always),
-            recorded.opaque or bool(loop.untracked) or not process.followed,
+            recorded.opaque or bool(loop.untracked or loop.peeked) or not process.followed,
         )
         process.steps += 1
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
@@ -232,7 +232,7 @@ class AioRun:
         """Where a process stands before its first step."""
         knowledge, task = self.program.knowledge, process.task
         if task is not None:
-            code = getattr(task.get_coro(), "cr_code", None)
+            code = getattr(coroutine_of(task), "cr_code", None)
             process.followed = code is not None and knowledge.of_code(code)
         else:
             callback = process.handle._callback if process.handle else None
@@ -257,7 +257,7 @@ class AioRun:
             if task is self.main:
                 self._main_ended(task, problem)
             return label(process.title, began, None, end), self._failure if task is self.main else None
-        coroutine = task.get_coro()
+        coroutine = coroutine_of(task)
         frames, awaited = standing.chain(coroutine)
         followed = awaited is None or standing.is_future_iter(awaited)
         for frame in frames:
@@ -346,7 +346,7 @@ class AioRun:
 
     def _waiting(self, task: SeenTask) -> Waiting:
         process = task._process
-        frames, _ = standing.chain(task.get_coro())
+        frames, _ = standing.chain(coroutine_of(task))
         spot = standing.shown(frames)
         guard = standing.waiting_for(task, frames)
         if spinning := self._spinning.get(process):
