@@ -13,7 +13,7 @@ from typing import Any
 
 from porcini.langs.aio import operations as op
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import READ, STATE
+from porcini.langs.aio.recorder import READ, STATE, WRITE
 
 
 def awaited(obj: Any, number: int) -> Any:
@@ -32,6 +32,13 @@ def awaited(obj: Any, number: int) -> Any:
     if rules.has_unknown(kind, "__await__") or not hasattr(kind, "__await__"):
         return Noted(obj, partial(op.unknown, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
+
+
+def awaited_again(obj: Any, number: int) -> Any:
+    """As `awaited`, of something that was not made here: somebody else may have awaited it."""
+    if type(obj) is types.CoroutineType:
+        op.log((obj, number, WRITE, STATE))
+    return awaited(obj, number)
 
 
 class Noted:
@@ -98,7 +105,7 @@ class _Iteration:
         return Noted(self._inner.__anext__(), self._note)
 
 
-_SILENT_MANAGERS = frozenset({"contextlib", "_pytest.recwarn", "_pytest.raises", "_pytest.python_api", "warnings"})
+_SILENT_MANAGERS = frozenset({"contextlib", "_pytest.raises", "_pytest.python_api"})
 
 
 def _known_manager(obj: Any, enter: str, leave: str) -> bool:
@@ -108,7 +115,7 @@ def _known_manager(obj: Any, enter: str, leave: str) -> bool:
         code = getattr(generator, "gi_code", None) or getattr(generator, "ag_code", None)
         return code is not None and rules.is_instrumented(code)
     if kind.__module__ in _SILENT_MANAGERS:
-        return kind.__name__ not in ("ExitStack", "AsyncExitStack", "closing", "aclosing")
+        return kind.__name__ in ("suppress", "nullcontext", "RaisesContext", "RaisesExc", "RaisesGroup")
     return not rules.has_unknown(kind, enter) and not rules.has_unknown(kind, leave)
 
 

@@ -7,23 +7,37 @@ wrapper is given back. Everything else makes the step opaque.
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import bisect
+import calendar
 import contextlib
+import contextvars
 import copy
 import dataclasses
 import enum
 import functools
 import heapq
+import importlib.util
 import inspect
 import itertools
 import json
+import logging
+import math
 import operator
+import pprint
 import random
 import re
+import statistics
+import string
 import struct
+import sys
+import traceback
 import types
-from collections import deque
+import typing
+import warnings
+import weakref
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import Any
@@ -32,31 +46,31 @@ from porcini.langs.aio import awaiting, containers, rules
 from porcini.langs.aio import operations as op
 from porcini.langs.aio.containers import Model
 from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE
+from porcini.langs.aio.sites import PLACES, Kind, site
 
 _CALLABLE = frozenset(
     {types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial}
     | {types.MethodDescriptorType, types.WrapperDescriptorType}
 )
 _SILENT = frozenset(
-    """math cmath operator _operator itertools json json.encoder json.decoder _json re _sre time random _random
-    datetime _datetime _pydatetime decimal _decimal _pydecimal fractions enum typing types inspect abc _abc string
-    textwrap statistics uuid hashlib _hashlib _blake2 _sha1 _sha2 _sha3 _md5 base64 binascii struct _struct zlib
-    bisect _bisect copy dataclasses functools _functools warnings _warnings logging traceback linecache numbers
-    keyword contextvars _contextvars contextlib weakref _weakref secrets html urllib.parse ipaddress unicodedata
-    locale calendar pprint reprlib difflib colorsys sys gc posixpath genericpath""".split()  # noqa: SIM905
+    """math cmath operator _operator itertools json json.encoder json.decoder _json re _sre time datetime _datetime
+    _pydatetime decimal _decimal _pydecimal fractions enum typing types string textwrap statistics uuid hashlib
+    _hashlib _blake2 _sha1 _sha2 _sha3 _md5 base64 binascii struct _struct zlib bisect _bisect copy dataclasses
+    functools _functools numbers keyword contextvars _contextvars contextlib secrets html urllib.parse ipaddress
+    unicodedata reprlib difflib colorsys posixpath genericpath""".split()  # noqa: SIM905
 )
-"""Modules whose functions only read their arguments, or whose effects do not count: logging, time, random."""
+"""Modules whose functions only read their arguments. A module with a function that sets something is none."""
 _PURE = frozenset(
-    """datetime _pydatetime decimal _pydecimal fractions enum typing uuid ipaddress json.encoder json.decoder
-    string textwrap logging warnings numbers dataclasses statistics calendar operator re""".split()  # noqa: SIM905
+    """datetime _pydatetime fractions enum typing uuid ipaddress json.encoder json.decoder textwrap numbers
+    dataclasses statistics""".split()  # noqa: SIM905
 )
 """Modules whose objects do not change."""
+_KEEPING_MODULES = frozenset({"contextlib", "enum", "types", "typing", "dataclasses", "functools"})
+"""Modules whose classes only keep what they are given."""
 _HASHES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md5", "_sha256", "_sha512"})
-_FRAMES = frozenset(
-    {"locals", "super", "breakpoint", "__import__", "dir", "print", "isinstance", "issubclass", "callable"}
-)
+_FRAMES = frozenset({"super", "breakpoint", "__import__", "callable"})
 """Builtins that look at the frame that calls them, or at nothing that changes."""
-_SILENT_CLASSES = (ContextVar, Context, asyncio.AbstractEventLoop, asyncio.Handle)
+_SILENT_CLASSES = (asyncio.AbstractEventLoop, asyncio.Handle)
 
 
 def call(function: Any, number: int) -> Any:
@@ -112,6 +126,7 @@ def _modelled(function: Any, kind: type, number: int) -> Any:
     if kind in (types.MethodDescriptorType, types.WrapperDescriptorType):
         return _unbound(function, number)
     if kind is functools.partial:
+        op.read_all(function.keywords, number)
         inner = call(function.func, number)
         return (
             function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
@@ -120,11 +135,68 @@ def _modelled(function: Any, kind: type, number: int) -> Any:
         op.log((function.__wrapped__, number, WRITE, (".<cache>",)))
         call(function.__wrapped__, number)
         return function
-    if kind.__module__ in ("operator", "_operator", "types", "typing", "weakref", "_weakref"):
+    if kind in _GETTERS:
+        return _GETTERS[kind](function, number)
+    if kind is types.GenericAlias:
+        call(function.__origin__, number)
+        return function
+    if isinstance(function, weakref.ref):
+        op.unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
+        return function
+    if kind.__module__ == "typing":
         return _reading(function, number)
     if rules.has_unknown(kind, "__call__"):
         op.unknown(_name(function), number)
     return function
+
+
+def _attribute_getter(function: Any, number: int) -> Any:
+    """`attrgetter(...)(obj)`: as the attribute accesses that it is."""
+    paths = function.__reduce__()[1]
+
+    def got(obj: Any) -> Any:
+        __tracebackhide__ = True
+        for path in paths:
+            value = obj
+            for attr in path.split("."):
+                _dynamic(value, attr, number, READ)
+                if attr is not path:
+                    value = getattr(value, attr)
+        return function(obj)
+
+    return got
+
+
+def _item_getter(function: Any, number: int) -> Any:
+    keys = function.__reduce__()[1]
+
+    def got(obj: Any) -> Any:
+        __tracebackhide__ = True
+        for key in keys:
+            op.item(obj, key, number)
+        return function(obj)
+
+    return got
+
+
+def _method_caller(function: Any, number: int) -> Any:
+    def got(obj: Any) -> Any:
+        __tracebackhide__ = True
+        made, given = function.__reduce__()
+        name, args, kwargs = (
+            (given[0], given[1:], {}) if made is operator.methodcaller else (made.args[0], given, made.keywords)
+        )
+        _dynamic(obj, name, number, READ)
+        return call(getattr(obj, name), number)(*args, **kwargs)
+
+    return got
+
+
+_GETTERS: dict[type, Callable[[Any, int], Any]] = {
+    operator.attrgetter: _attribute_getter,
+    operator.itemgetter: _item_getter,
+    operator.methodcaller: _method_caller,
+}
 
 
 def _name(function: Any) -> str:
@@ -140,55 +212,82 @@ def _reading(function: Any, number: int) -> Any:
 
     def reads(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        seen = [_argument(value, number) for value in args]
-        return function(*seen, **{name: _argument(value, number) for name, value in kwargs.items()})
+        for value in (*args, *kwargs.values()):
+            _argument(value, function, number)
+        return function(*args, **kwargs)
 
     return reads
 
 
-def _argument(value: Any, number: int) -> Any:
-    """What a known function may do with an argument: read all of it, iterate over it, call it."""
+def _argument(value: Any, function: Any, number: int) -> None:
+    """What a known function may do with an argument: read all of it, call it. To iterate over it is opaque."""
     kind = type(value)
     if kind in _CALLABLE:
         _called_back(value, number)
-    elif kind is types.GeneratorType or op.is_c_iterator(kind):
-        op.iterate(value, number)
-        return op.watched(value, number)
     elif kind not in rules.PLAIN:
-        if hasattr(kind, "__iter__") and rules.container_base(kind) is None:
-            op.iterate(value, number)
+        own = rules.container_base(kind) is None and kind not in op.VIEWS
+        if own and hasattr(kind, "__iter__") and function not in _NOT_ITERATING:
+            op.unknown(f"{_name(function)} of {kind.__qualname__}", number)
         op.operand(value, number)
-    return value
+
+
+def _iterating(function: Any, number: int) -> Any:
+    """A function that goes over one of its arguments, and may call another."""
+    position, called = _ITERATING[function]
+
+    def reads(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        alone = len(args) == 1 or (function is not max and function is not min)
+        given = list(args)
+        for index, value in enumerate(args):
+            if index == position and alone:
+                given[index] = op.source(value, number, deep=True)
+            elif index == called:
+                given[index] = callback(value, number)
+            else:
+                _argument(value, function, number)
+        for name, value in kwargs.items():
+            if name == "key" and value is not None:
+                kwargs[name] = callback(value, number)
+            else:
+                _argument(value, function, number)
+        result = function(*given, **kwargs)
+        return op.new(result) if function is sorted else result
+
+    return reads
+
+
+def callback(function: Any, number: int) -> Any:
+    """A function that known C code will call, and nobody else sees: what takes its place records each call."""
+    plain = function is None or (type(function) is type and function in rules.SCALARS)
+    return function if plain else later(function, number)
 
 
 def _called_back(function: Any, number: int) -> None:
-    """A function that known C code will call, with arguments that cannot be seen."""
+    """A function that known code may call, with arguments that cannot be seen."""
     kind = type(function)
-    if kind in (types.MethodDescriptorType, types.WrapperDescriptorType):
-        if function.__objclass__ in _CHANGEABLE and function.__name__ not in containers.LOOKING:
-            op.unknown(_name(function), number)
-        return
     receiver = getattr(function, "__self__", None)
     in_c = kind is types.BuiltinFunctionType or kind is types.MethodWrapperType
     if in_c and rules.container_base(type(receiver)) is not None:
         op.operand(receiver, number)
         if function.__name__ not in containers.LOOKING:
             op.write_all(receiver, number)
-    else:
+    elif kind is types.FunctionType or kind is types.MethodType:
         call(function, number)
-
-
-_CHANGEABLE = frozenset((list, dict, set, deque, bytearray))
+    elif function not in _NOT_ITERATING:
+        op.unknown(_name(function), number)
 
 
 def _modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
+    """Calls the function, with other arguments if the model says so."""
+
     def modelled(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for value in (*args, *kwargs.values()):
-            if type(value) in _CALLABLE:
-                _called_back(value, number)
-        model(*bound, number, *args, **kwargs)
-        return function(*args, **kwargs)
+        for name, value in kwargs.items():
+            if name == "key" and value is not None:
+                kwargs[name] = callback(value, number)
+        seen = model(*bound, number, *args, **kwargs)
+        return function(*(args if seen is None else seen), **kwargs)
 
     return modelled
 
@@ -208,8 +307,8 @@ def _builtin(function: Any, number: int) -> Any:
         return _modelling(model, function, number)
     if function in _SILENT_FUNCTIONS:
         return function
-    if function in _NEWLY:
-        return _newly(function, number)
+    if function in _ITERATING:
+        return _iterating(function, number)
     if function.__module__ in _SILENT or function in _READING:
         return _reading(function, number)
     op.unknown(_name(function), number)
@@ -226,9 +325,45 @@ def _listing(function: Any, number: int) -> Any:
     def listed(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = reads(*args, **kwargs)
+        if op.is_c_iterator(type(result)) and all(type(value) in rules.SCALARS for value in args):
+            return op.derive(result, ())
         return op.new(result) if type(result) is list else result
 
     return listed
+
+
+def _text(function: Any, receiver: Any, name: str, number: int) -> Any:
+    """A method of a string. `format` may look up attributes and items, by names in the string."""
+    if name == "join":
+
+        def joined(values: Any) -> Any:
+            __tracebackhide__ = True
+            return function(op.source(values, number, deep=True))
+
+        return joined
+    if name in ("format", "format_map", "translate"):
+
+        def formatted(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            if name != "format" and not all(type(value) in (dict, str) for value in args):
+                op.unknown(f"str.{name}", number)
+            if name != "translate" and _looks_up(receiver):
+                op.unknown(f"str.{name} of attributes", number)
+            return _reading(function, number)(*args, **kwargs)
+
+        return formatted
+    return _listing(function, number)
+
+
+def _looks_up(template: str) -> bool:
+    """Does a format look into what it is given?"""
+    try:
+        return any(
+            "." in (field or "") or "[" in (field or "") or (spec and _looks_up(spec))
+            for _, field, spec, _ in string.Formatter().parse(template)
+        )
+    except ValueError:
+        return False
 
 
 def _parsing(function: Any, number: int) -> Any:
@@ -249,17 +384,6 @@ def _parsing(function: Any, number: int) -> Any:
     return parsed
 
 
-def _newly(function: Any, number: int) -> Any:
-    """A function whose result, a list, is new."""
-    reads = _reading(function, number)
-
-    def made(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        return op.new(reads(*args, **kwargs))
-
-    return made
-
-
 def _function(function: types.FunctionType, number: int) -> Any:
     """A Python function that is not instrumented."""
     code, module = function.__code__, function.__globals__.get("__name__", "")
@@ -268,6 +392,10 @@ def _function(function: types.FunctionType, number: int) -> Any:
         return _modelling(model, function, number)
     if function in _SILENT_FUNCTIONS:
         return function
+    if function in _ITERATING:
+        return _iterating(function, number)
+    if function in _READING:
+        return _reading(function, number)
     if function is json.loads:
         return _parsing(function, number)
     if function is copy.copy or function is copy.deepcopy:
@@ -277,10 +405,15 @@ def _function(function: types.FunctionType, number: int) -> Any:
         return function
     if rules.is_generated(function) or module.startswith("namedtuple_"):
         return _reading(function, number)
-    if module in _SILENT:
-        if module in ("warnings", "logging") or code.co_flags & 0x2A0:
-            return function
-        return _reading(function, number)
+    if module == "logging":
+        return _logging(function, logging.root, code.co_name, number)
+    if code.co_qualname == "singledispatch.<locals>.wrapper":
+        if not all(map(rules.is_known_function, function.registry.values())):  # type: ignore[attr-defined]
+            op.unknown(_name(function), number)
+        return function
+    # A function inside one of these modules may call anything: it is what a decorator made.
+    if module in _SILENT and vars(sys.modules[module]).get(code.co_name) is function:
+        return function if code.co_flags & 0x2A0 else _reading(function, number)
     op.unknown(_name(function), number)
     return function
 
@@ -291,6 +424,8 @@ def _copying(function: Any, number: int) -> Any:
     def copied(obj: Any, *memo: Any) -> Any:
         __tracebackhide__ = True
         op.copied(obj, number, set())
+        if memo:
+            op.unknown("deepcopy with a memo", number)
         result = function(obj, *memo)
         own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
         if result is not obj and (type(obj) in rules.CONTAINERS or not own):
@@ -308,28 +443,166 @@ def _set(number: int, obj: Any, attr: str, *value: Any) -> None:
     _dynamic(obj, attr, number, WRITE)
 
 
-def _dynamic(obj: Any, attr: str, number: int, kind: int) -> None:
+def _dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
     """`getattr` and its kin: as the attribute access that it is."""
-    if isinstance(obj, types.ModuleType | type) and kind == WRITE:
-        op.unknown(f"setattr of {obj.__name__}.{attr}", number)
-    elif isinstance(obj, asyncio.Future):
-        if not rules.is_silent_future_attribute(attr):
-            op.log((obj, number, kind, STATE))
-    else:
-        way = rules.attribute(type(obj), attr, kind == WRITE)
-        if way in (rules.Way.UNKNOWN, rules.Way.CACHED):
-            op.unknown(f"{type(obj).__qualname__}.{attr}", number)
-        elif way is rules.Way.PLAIN:
-            op.log((obj, number, kind, ("." + attr,)))
-            if kind == READ and attr not in (getattr(obj, "__dict__", None) or ()):
-                owner = next((c for c in type(obj).__mro__ if attr in vars(c)), None)
-                if owner is not None and not rules.is_lookup(vars(owner)[attr]):
-                    op.log((owner, number, READ, ("." + attr,)))
+    if attr in _NAMESPACES:
+        op.dict_set(obj, number) if kind == WRITE else op.dict_held(obj, number, attr)
+    elif isinstance(attr, str):
+        op.log((obj, _dynamic_site(number, attr, kind)))
 
 
-def _vars(number: int, *args: Any) -> None:
-    if args:
+_NAMESPACES = frozenset({"__dict__", "__globals__", "__kwdefaults__", "__builtins__", "f_globals", "f_locals"})
+
+
+@functools.cache
+def _dynamic_site(number: int, attr: str, kind: int) -> int:
+    return site(Kind(kind), attr, *PLACES[number])
+
+
+def imported(module: str, level: int, here: str, names: tuple[str, ...], number: int) -> None:
+    """`from module import names`, in a function."""
+    if level:
+        package = getattr(sys.modules.get(here), "__package__", None)
+        module = importlib.util.resolve_name("." * level + module, package) if package else ""
+    found = sys.modules.get(module)
+    if found is None:
+        op.unknown(f"import from {module}", number)
+    for name in names:
+        _dynamic(found, name, number, READ)
+
+
+def checked(cls: Any, number: int) -> Any:
+    """The second argument of `isinstance` and `issubclass`: a class may have its own idea of that."""
+    if type(cls) is not type:
+        _check(cls, number)
+    return cls
+
+
+def _check(cls: Any, number: int) -> None:
+    if isinstance(cls, tuple | types.UnionType):
+        for each in cls if isinstance(cls, tuple) else cls.__args__:
+            checked(each, number)
+        return
+    if getattr(cls, "_is_protocol", False) and isinstance(cls, type):
+        op.unknown(f"isinstance of {cls.__qualname__}", number)
+    for name in ("__instancecheck__", "__subclasscheck__"):
+        owner = next((base for base in type(cls).__mro__ if name in vars(base)), type)
+        usual = owner in (type, abc.ABCMeta) or owner.__module__ in ("typing", "enum")
+        if not usual and not rules.is_known_function(vars(owner)[name]):
+            op.unknown(f"{owner.__qualname__}.{name}", number)
+
+
+def _instance(number: int, obj: Any, cls: Any) -> None:
+    checked(cls, number)
+
+
+def _print(number: int, *values: Any, file: Any = None, **how: Any) -> None:
+    """Text that goes where it always goes is seen by nobody."""
+    for value in values:
+        op.operand(value, number)
+    out = sys.stdout if file is None else file
+    if out is not None and not rules.is_outside(out) and rules.has_unknown(type(out), "write"):
+        op.unknown("print", number)
+
+
+def _warn(number: int, *args: Any, **kwargs: Any) -> None:
+    for value in args:
+        op.operand(value, number)
+    op.log((warnings, number, WRITE, (".shown",)))
+
+
+def _format_exc(number: int, *args: Any, **kwargs: Any) -> None:
+    op.operand(sys.exc_info()[1], number)
+
+
+def _item_of(number: int, obj: Any, key: Any) -> None:
+    op.item(obj, key, number)
+
+
+def _of_frame(function: Any, number: int) -> Any:
+    """`globals`, `locals`: of the frame that calls, so it has to call itself."""
+    op.unknown(f"{function.__name__}()", number)
+    if function is globals:
+        frame = sys._getframe(1)
+        while frame.f_globals.get("__name__") == __name__ and frame.f_back is not None:
+            frame = frame.f_back
+        op.hold(frame.f_globals)
+    return function
+
+
+def _vars(function: Any, number: int) -> Any:
+    """A dict that is more than that."""
+
+    def held(*args: Any) -> Any:
+        __tracebackhide__ = True
         op.unknown("vars()", number)
+        if not args:
+            return dict(sys._getframe(1).f_locals)
+        found = function(*args)
+        op.hold(found)
+        return found
+
+    return held
+
+
+# Logging ------------------------------------------------------------------------------------------------------
+
+_LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "fatal", "log"})
+_LOG_LOOKS = frozenset({"isEnabledFor", "getEffectiveLevel", "hasHandlers", "getLevelName", "getLoggerClass"})
+
+
+def _logging(function: Any, receiver: Any, name: str, number: int) -> Any:
+    """What goes to the terminal is seen by nobody; a handler of the program records itself; the rest is opaque."""
+    if isinstance(receiver, logging.LogRecord | logging.Handler | logging.Formatter) and name in (
+        "getMessage",
+        "format",
+    ):
+
+        def formatted(*record: Any) -> Any:
+            __tracebackhide__ = True
+            each = record[0] if record else receiver
+            op.operand(each.msg, number)
+            op.operand(each.args, number)
+            own = getattr(receiver, "formatter", None)
+            if type(own) not in (type(None), logging.Formatter) or type(receiver).__module__ != "logging":
+                op.unknown("logging.Formatter", number)
+            return function(*record)
+
+        return formatted
+    if name == "getLogger":
+
+        def got(*which: Any) -> Any:
+            __tracebackhide__ = True
+            if which and which[0] is not None and which[0] not in logging.root.manager.loggerDict:
+                op.unknown("logging.getLogger", number)
+            return function(*which)
+
+        return got
+    while isinstance(receiver, logging.LoggerAdapter):
+        receiver = receiver.logger
+    if not isinstance(receiver, logging.Logger) or name not in _LOGS | _LOG_LOOKS:
+        op.unknown(f"logging.{name}", number)
+        return function
+    silent = _silent_logger(receiver, number)
+    return function if silent or name in _LOG_LOOKS else _reading(function, number)
+
+
+def _silent_logger(logger: Any, number: int) -> bool:
+    """Does what is logged here go to the terminal only?"""
+    silent, each = True, logger
+    while each is not None:
+        op.read_all(each.handlers, number)
+        op.read_all(each.filters, number)
+        for handler in each.handlers:
+            if isinstance(handler, logging.NullHandler) or type(handler).__module__.startswith("_pytest."):
+                continue
+            if type(handler) is logging.StreamHandler and rules.is_outside(handler.stream):
+                continue
+            silent = False
+            if not rules.is_known_function(type(handler).emit):
+                op.unknown(f"logging to {type(handler).__qualname__}", number)
+        each = each.parent if each.propagate else None
+    return silent and not logger.filters
 
 
 def _next(number: int, iterator: Any, *default: Any) -> None:
@@ -380,13 +653,13 @@ def _shape(number: int, obj: Any) -> None:
     base = rules.container_base(kind)
     if base is not None and not op._overridden(kind, base, "__len__"):
         op.read_shape(obj, number)
-    elif kind in op._VIEWS:
+    elif kind in op.VIEWS:
         op.read_sources(obj, number)
     elif kind not in rules.PLAIN and rules.has_unknown(kind, "__len__"):
         op.unknown(f"{kind.__qualname__}.__len__", number)
 
 
-def _heap(number: int, heap: Any, *values: Any) -> None:
+def _heap(number: int, heap: Any, *values: Any, **options: Any) -> None:
     op.operand(heap, number)
     op.write_all(heap, number)
     for value in values:
@@ -411,18 +684,49 @@ _BUILTINS: dict[Any, Model] = {
     hasattr: _get,
     setattr: _set,
     delattr: _set,
-    vars: _vars,
+    print: _print,
+    isinstance: _instance,
+    issubclass: _instance,
+    warnings.warn: _warn,
+    operator.getitem: _item_of,
+    operator.contains: _opaque("operator.contains"),
+    operator.length_hint: _opaque("operator.length_hint"),
+    operator.call: _opaque("operator.call"),
     **{getattr(heapq, n): _heap for n in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")},
     **{getattr(bisect, n): _heap for n in ("insort", "insort_left", "insort_right")},
     **{getattr(operator, n): _opaque(f"operator.{n}") for n in _MUTATING_OPERATORS},
     struct.pack_into: _opaque("struct.pack_into"),
+    contextvars.copy_context: lambda number: _context(number),
 }
-_MAKERS: dict[Any, Callable[[Any, int], Any]] = {iter: _iter, anext: _async_next, id: _identity}
-_PYTHON: dict[Any, Model] = {functools.update_wrapper: _opaque("functools.update_wrapper")}
-_NEWLY = frozenset({sorted, heapq.nlargest, heapq.nsmallest})
-_READING = frozenset(
-    {abs, all, any, ascii, bin, chr, divmod, format, hash, hex, max, min, oct, ord, pow, repr, round, sum, aiter}
-)  # fmt: skip
+_MAKERS: dict[Any, Callable[[Any, int], Any]] = {
+    iter: _iter,
+    anext: _async_next,
+    id: _identity,
+    vars: _vars,
+    globals: _of_frame,
+    locals: _of_frame,
+}
+_PYTHON: dict[Any, Model] = {
+    functools.update_wrapper: _opaque("functools.update_wrapper"),
+    traceback.format_exc: _format_exc,
+    json.dump: _opaque("json.dump"),
+    **{function: _opaque(function.__name__) for function in (dataclasses.asdict, dataclasses.astuple)},
+}
+_ITERATING: dict[Any, tuple[int, int]] = {
+    **dict.fromkeys((all, any, max, min, sum, sorted, math.fsum, math.prod), (0, -1)),
+    **dict.fromkeys((statistics.mean, statistics.fmean, statistics.median, statistics.stdev), (0, -1)),
+    **dict.fromkeys((operator.countOf, operator.indexOf), (0, -1)),
+    functools.reduce: (1, 0),
+    functools.cmp_to_key: (-1, 0),
+}
+"""Functions that go over an argument, and those that call one: the positions."""
+_NOT_ITERATING: frozenset[Any] = frozenset(
+    {abs, ascii, bin, chr, divmod, format, hash, hex, oct, ord, pow, repr, round, *rules.SCALARS, len, weakref.ref}
+)
+_READING: frozenset[Any] = frozenset(
+    {*_NOT_ITERATING, aiter, pprint.pformat, pprint.saferepr, sys.getsizeof, calendar.monthrange, calendar.isleap}
+    | {inspect.cleandoc}
+)
 _SILENT_FUNCTIONS: frozenset[Any] = frozenset(
     {
         asyncio.get_running_loop,
@@ -436,6 +740,15 @@ _SILENT_FUNCTIONS: frozenset[Any] = frozenset(
         asyncio.events._get_running_loop,
         contextlib.contextmanager,
         contextlib.asynccontextmanager,
+        abc.abstractmethod,
+        typing.cast,
+        sys.intern,
+        sys.exc_info,
+        sys.exception,
+        sys.getdefaultencoding,
+        *(getattr(inspect, name) for name in dir(inspect) if name.startswith("is") and name != "isabstract"),
+        inspect.signature,
+        inspect.unwrap,
     }
 )
 
@@ -450,10 +763,14 @@ def _class(cls: type, number: int) -> Any:
     if cls in rules.CONTAINERS:
         return _container_class(cls, number)
     if cls in rules.ALWAYS_PLAIN:
-        return _reading(cls, number) if cls is not type and cls is not object else _object_class(cls, number)
-    if issubclass(cls, BaseException | type) or cls.__module__ in _SILENT:
+        return _plain_class(cls, number)
+    if cls is weakref.finalize:
+        return lambda obj, function, *args, **kwargs: cls(obj, later(function, number), *args, **kwargs)
+    if issubclass(cls, BaseException | type) or cls.__module__ in _KEEPING_MODULES or cls is slice:
         _initialised(cls, number)
         return cls
+    if cls.__module__ in _SILENT:
+        return _reading(cls, number)
     if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
         if not issubclass(cls, enum.Enum):
             op.unknown(_name(cls), number)
@@ -461,6 +778,25 @@ def _class(cls: type, number: int) -> Any:
     if not _initialised(cls, number):
         return cls
     return _object_class(cls, number) if _default_new(cls) else cls
+
+
+def _plain_class(cls: Any, number: int) -> Any:
+    if cls is type or cls is object:
+        return _object_class(cls, number)
+    if cls is weakref.ref:
+        return lambda obj, *back: cls(obj, *[later(f, number) if f is not None else None for f in back])
+    if cls in rules.CODE:
+        return cls
+    if cls is bytes:
+
+        def made(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            if args and not hasattr(type(args[0]), "__bytes__") and hasattr(type(args[0]), "__iter__"):
+                args = (op.source(args[0], number), *args[1:])
+            return cls(*args, **kwargs)
+
+        return made
+    return _reading(cls, number)
 
 
 _LAZY = frozenset(
@@ -493,12 +829,14 @@ def _initialised(cls: type, number: int) -> bool:
         if owner.__module__ in _SILENT or owner.__module__ == "typing":
             continue
         if not rules.is_known_function(function) and not rules.is_generated(function):
-            if not owner.__flags__ & (1 << 9) and issubclass(cls, tuple | int | str | float | bytes):
+            if not rules.is_mutable_type(owner) and issubclass(cls, tuple | int | str | float | bytes):
                 continue
             if issubclass(cls, tuple) or issubclass(cls, enum.Enum):
                 continue
             op.unknown(_name(cls), number)
             return False
+        if rules.is_generated(function) and not rules.known_fields(cls):
+            op.unknown(f"fields of {_name(cls)}", number)
     return True
 
 
@@ -508,9 +846,12 @@ def _object_class(cls: type, number: int) -> Any:
     if rules.is_known_function(initialise):
         return _Made(cls, number)
     generated = rules.is_generated(initialise)
+    base = rules.container_base(cls)
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if base is not None and not generated:
+            args = _contents(base, args, number)
         obj = cls(*args, **kwargs)
         if type(obj) is cls:
             CREATED.append(obj)
@@ -531,6 +872,11 @@ class _Made:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if issubclass(self.cls, tuple | frozenset) and not rules.is_known_function(self.cls.__new__):
+            for value in args:
+                op.operand(value, self.number)
+                if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
+                    op.unknown(_name(self.cls), self.number)
         obj = self.cls(*args, **kwargs)
         if type(obj) is self.cls:
             CREATED.append(obj)
@@ -550,15 +896,25 @@ _KEEPING = frozenset({list, tuple, deque})
 """These take items as they are."""
 
 
+def _contents(base: type, args: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    """The arguments of a container's class: what is in them is read."""
+    at = 1 if base is defaultdict else 0
+    if len(args) <= at:
+        return args
+    value = args[at]
+    if issubclass(base, dict):
+        seen = containers.pairs(value, number, counts=base is Counter)
+    elif base is bytearray and (not hasattr(type(value), "__iter__") or hasattr(type(value), "__index__")):
+        seen = op.operand(value, number)
+    else:
+        seen = op.source(value, number, deep=base not in _KEEPING)
+    return (*args[:at], seen, *args[at + 1 :])
+
+
 def _container_class(cls: type, number: int) -> Any:
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if cls in _KEEPING:
-            for value in args:
-                op.iterate(value, number)
-            obj = cls(*args, **kwargs)
-        else:
-            obj = cls(*[_argument(value, number) for value in args], **kwargs)
+        obj = cls(*_contents(cls, args, number), **kwargs)
         if cls is not tuple and cls is not frozenset:
             CREATED.append(obj)
         return obj
@@ -566,24 +922,44 @@ def _container_class(cls: type, number: int) -> Any:
     return made
 
 
+_CALLING: dict[Any, tuple[int, str]] = {
+    **dict.fromkeys((map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile), (0, "")),
+    itertools.filterfalse: (0, ""),
+    itertools.accumulate: (1, "func"),
+    itertools.groupby: (1, "key"),
+}
+"""Which argument of these is a function."""
+
+
+_ALL_ITERATED = frozenset(
+    {map, zip, itertools.chain, itertools.zip_longest, itertools.product, itertools.compress}
+)
+
+
 def _lazy_class(cls: type, number: int) -> Any:
     """`enumerate`, `zip`, `map`, `itertools`: the result reads the arguments whenever it is used."""
+    position, keyword = _CALLING.get(cls, (-1, "-"))
+    first = 1 if position == 0 else 0
+    count = 0 if cls in (itertools.repeat, itertools.count) else 1 if cls not in _ALL_ITERATED else 1 << 30
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        given = [*args, *kwargs.values()]
-        functions = [value for value in given if callable(value) and not hasattr(type(value), "__iter__")]
-        for value in functions:
-            _called_back(value, number) if type(value) in _CALLABLE else call(value, number)
-        sources = [value for value in given if hasattr(type(value), "__iter__")]
-        for value in sources:
-            op.iterate(value, number)
-        plain = cls in _PASSING or (functions and all(map(rules.is_known_function, functions)))
-        seen = [
-            op.watched(value, number) if not plain and type(value) is types.GeneratorType else value
-            for value in args
-        ]
-        return op.derive(cls(*seen, **kwargs), tuple(sources), deep=not plain)
+        given, seen, sources, plain = list(args), dict(kwargs), [], cls in _PASSING
+        for index, value in [*enumerate(args), *kwargs.items()]:
+            into: Any = given if isinstance(index, int) else seen
+            if index in (position, keyword):
+                into[index] = callback(value, number)
+                plain = value is not None and (into[index] is not value or rules.is_known_function(value))
+            elif index == "iterable" or (isinstance(index, int) and first <= index < first + count):
+                into[index] = value if cls is reversed else op.source(value, number)
+                sources.append(into[index])
+        if not plain:
+            given = [op.watched(v, number) if type(v) is types.GeneratorType else v for v in given]
+        if cls is reversed and args and rules.container_base(type(args[0])) is None:
+            kind = type(args[0])
+            if kind not in rules.PLAIN and kind not in op.VIEWS and rules.has_unknown(kind, "__reversed__"):
+                op.unknown(f"{kind.__qualname__}.__reversed__", number)
+        return op.derive(cls(*given, **seen), tuple(sources), deep=not plain)
 
     return made
 
@@ -594,24 +970,43 @@ def _lazy_class(cls: type, number: int) -> Any:
 def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     """A C method, bound to its receiver."""
     kind = type(receiver)
-    if kind in rules.PLAIN and kind in rules.ALWAYS_PLAIN and kind not in (types.FunctionType, type):
-        if kind is types.GeneratorType:
-            op.frame(receiver, number)
-            return function
-        if kind is types.AsyncGeneratorType:
-            return lambda *args: awaiting.framed(function(*args), receiver, number)
-        if kind is types.CoroutineType:
-            if name in ("send", "throw"):
-                awaiting.awaited(receiver, number)
-            return function
-        if kind is Context and name == "run":
-            return _modelling(lambda n, f, *a, **k: (call(f, n), None)[1], function, number)
-        return _listing(function, number) if kind in _TEXT else function
+    if kind is types.GeneratorType:
+        op.frame(receiver, number)
+        return function
+    if kind is types.AsyncGeneratorType:
+        return lambda *args: awaiting.framed(function(*args), receiver, number)
+    if kind is types.CoroutineType:
+        if name in ("send", "throw"):
+            awaiting.awaited(receiver, number)
+        return function
+    if kind in rules.CODE and kind is not type and kind is not object:
+        if name == "__call__" and kind is not types.GenericAlias:
+            return call(receiver, number)
+        if name not in _OF_CODE and not (kind is types.FunctionType and name == "__get__"):
+            op.unknown(f"{kind.__qualname__}.{name}", number)
+        return function
+    if kind is Context or kind is ContextVar:
+        if name == "run":
+            rules.SHARED_CONTEXTS.add(id(receiver))
+        _context(number)
+        return function
+    if kind is re.Match:
+        op.operand(receiver.string, number)
+        return _reading(function, number)
+    if kind in rules.PLAIN and kind in rules.ALWAYS_PLAIN and kind is not type:
+        return _text(function, receiver, name, number) if kind in _TEXT else _reading(function, number)
+    if isinstance(receiver, random.Random):
+        op.log((receiver, number, WRITE, STATE))
+        return _reading(function, number)
     if isinstance(receiver, asyncio.Future):
         return _future(function, receiver, name, number)
     if isinstance(receiver, asyncio.AbstractEventLoop | asyncio.Handle):
+        if name.startswith("set_"):
+            op.unknown(f"loop.{name}", number)
         return function
-    if isinstance(receiver, type) and name in ("fromkeys", "__new__", "__subclasses__", "mro"):
+    if isinstance(receiver, type) and name == "fromkeys" and receiver in rules.CONTAINERS:
+        return lambda keys, *value: op.new(function(op.source(keys, number, deep=True), *value))
+    if isinstance(receiver, type) and name in ("__new__", "mro"):
         return _reading(function, number)
     base = rules.container_base(kind)
     model = containers.model_of(base, name)
@@ -619,18 +1014,37 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         return _bound(model, function, receiver, number)
     if name in ("__init__", "__init_subclass__", "__exit__", "__enter__") and isinstance(receiver, BaseException):
         return function
+    if name in ("__setattr__", "__delattr__", "__getattribute__"):
+        access = READ if name == "__getattribute__" else WRITE
+        return _modelling(lambda n, attr, *v: _dynamic(receiver, attr, n, access), function, number)
     if name in containers.OBJECT:
         return _bound(containers.OBJECT[name], function, receiver, number)
-    if kind in op._VIEWS or op.is_c_iterator(kind):
+    if kind in op.VIEWS or op.is_c_iterator(kind):
         op.iterate(receiver, number)
         return function
     if kind.__module__ in _HASHES:
         op.log((receiver, number, WRITE if name == "update" else READ, STATE))
         return _reading(function, number)
-    if isinstance(receiver, BaseException | types.AsyncGeneratorType) or kind.__module__ in _PURE:
+    if kind.__module__ in _PURE:
         return _reading(function, number)
     op.unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
+
+
+_OF_CODE = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
+
+
+def _context(number: int) -> None:
+    """Each task has a context of its own, unless the program gives one to several."""
+    if rules.SHARED_CONTEXTS:
+        op.unknown("a shared context", number)
+
+
+def shared_context(context: Any, number: int) -> Any:
+    """`context=...` in a call."""
+    if isinstance(context, Context):
+        rules.SHARED_CONTEXTS.add(id(context))
+    return context
 
 
 def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
@@ -653,6 +1067,8 @@ def _python_method(function: Any, number: int) -> Any:
     if isinstance(receiver, asyncio.Future):
         return _future(function, receiver, inner.__name__, number)
     if isinstance(receiver, _SILENT_CLASSES):
+        if inner.__name__.startswith("set_"):
+            op.unknown(f"loop.{inner.__name__}", number)
         return function
     base = rules.container_base(type(receiver))
     name: str = getattr(inner, "__name__", "")
@@ -661,7 +1077,10 @@ def _python_method(function: Any, number: int) -> Any:
         if model is not None:
             return _bound(model, function, receiver, number)
     if isinstance(receiver, random.Random):
+        op.log((receiver, number, WRITE, STATE))
         return _modelling(_heap, function, number) if name == "shuffle" else _reading(function, number)
+    if isinstance(receiver, _LOGGING):
+        return _logging(function, receiver, name, number)
     if isinstance(inner, types.FunctionType):
         module = inner.__globals__.get("__name__", "")
         if rules.is_generated(inner):
@@ -670,11 +1089,14 @@ def _python_method(function: Any, number: int) -> Any:
         pure = module in _PURE or inner.__qualname__.startswith("PurePath.")
         pure = pure or (isinstance(receiver, type) and module in _SILENT)
         if pure or module.startswith("namedtuple_") or isinstance(receiver, enum.Enum):
-            return function if module in ("logging", "warnings") else _reading(function, number)
+            return _reading(function, number)
         op.unknown(_name(inner), number)
         return function
     call(inner, number)
     return function
+
+
+_LOGGING = (logging.Filterer, logging.LoggerAdapter, logging.LogRecord, logging.Formatter)
 
 
 def _unbound(function: Any, number: int) -> Any:
@@ -682,6 +1104,8 @@ def _unbound(function: Any, number: int) -> Any:
 
     def called(receiver: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if isinstance(receiver, asyncio.Future):
+            op.unknown(_name(function), number)
         return _method(functools.partial(function, receiver), receiver, function.__name__, number)(*args, **kwargs)
 
     return called
@@ -694,6 +1118,14 @@ _WRITES_STATE = frozenset(
 
 
 def _future(function: Any, future: Any, name: str, number: int) -> Any:
+    if name in ("set_name", "get_name"):
+        op.log((future, number, WRITE if name == "set_name" else READ, (".name",)))
+        return function
+    if name in ("get_stack", "print_stack", "get_context"):
+        op.unknown(f"{name} of a task", number)
+        if name == "get_context":
+            rules.SHARED_CONTEXTS.add(0)
+        return function
     if rules.is_seen_by_loop(future):
         return function
     if name in _WRITES_STATE:

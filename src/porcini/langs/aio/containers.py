@@ -11,8 +11,11 @@ from porcini.langs.aio import operations as op
 from porcini.langs.aio import rules
 from porcini.langs.aio.recorder import BASE, READ, SHAPE, WRITE
 
-Model = Callable[..., None]
-"""Logs what a call will do: of the receiver (if it is a method), the site and the arguments."""
+Model = Callable[..., Any]
+"""Logs what a call will do: of the receiver (if it is a method), the site and the arguments.
+
+It may give back other arguments, which do the same: an iterator for an object that makes its own.
+"""
 
 
 def _argument(value: Any, number: int) -> None:
@@ -21,34 +24,52 @@ def _argument(value: Any, number: int) -> None:
     if kind is types.GeneratorType or op.is_c_iterator(kind):
         op.iterate(value, number)
     elif kind not in rules.PLAIN:
-        if hasattr(kind, "__iter__") and rules.container_base(kind) is None:
-            op.iterate(value, number)
+        if hasattr(kind, "__iter__") and rules.container_base(kind) is None and kind not in op.VIEWS:
+            op.unknown(f"{kind.__qualname__}.__iter__", number)
         op.operand(value, number)
 
 
-def _extend(obj: Any, number: int, values: Any = (), *rest: Any, **more: Any) -> None:
-    if type(values) not in rules.PLAIN or type(values) is types.GeneratorType:
-        op.unpack(values, number)
+def pairs(value: Any, number: int, counts: bool = False) -> Any:
+    """What a dict is made from: another one, or pairs; a Counter counts what else it is given."""
+    kind = type(value)
+    if isinstance(value, dict):
+        return op.operand(value, number) if counts else op.iterate(value, number)
+    if hasattr(kind, "keys"):
+        return op.mapped(value, number)
+    return op.source(value, number, deep=True) if counts else op.unpack(value, number)
+
+
+def _extend(obj: Any, number: int, *values: Any, **more: Any) -> tuple[Any, ...]:
+    seen = []
+    for value in values:
+        if isinstance(obj, dict):
+            seen.append(pairs(value, number, counts=isinstance(obj, Counter)))
+        else:
+            seen.append(op.source(value, number, deep=not isinstance(obj, list | deque)))
     op.write_all(obj, number)
     if isinstance(obj, Counter):
         op.read_all(obj, number)
+    return tuple(seen)
 
 
-def _update(obj: Any, number: int, *others: Any, **more: Any) -> None:
+def _update(obj: Any, number: int, *others: Any, **more: Any) -> tuple[Any, ...]:
     """`dict.update` and `set.update`: key by key if the keys can be seen."""
+    seen: list[Any] = []
     for other in others:
         if (
             type(obj) not in (dict, set)
             or type(other) not in (dict, set, list, tuple)
             or isinstance(obj, dict) > isinstance(other, dict)
         ):
-            _extend(obj, number, other)
+            seen.extend(_extend(obj, number, other))
             continue
+        seen.append(other)
         op.iterate(other, number)
         for key in other:
             op.write_key(obj, key, number) if isinstance(obj, dict) else op.add_key(obj, key, number)
     for key in more:
         op.write_key(obj, key, number)
+    return tuple(seen)
 
 
 def _all(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
@@ -72,6 +93,10 @@ def _lookup(obj: Any, number: int, key: Any, *default: Any) -> None:
     op.item(obj, key, number) if isinstance(obj, list | deque) else op.has_key(obj, key, number)
 
 
+def _item(obj: Any, number: int, key: Any) -> None:
+    op.item(obj, key, number)
+
+
 def _default(obj: Any, number: int, key: Any, value: Any = None) -> None:
     op.add_key(obj, key, number)
 
@@ -87,12 +112,28 @@ def _remove(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
         _argument(each, number)
 
 
+def _value(obj: Any, number: int, *values: Any, **kwargs: Any) -> None:
+    """A value is put in, taken out or looked for."""
+    op.operand(obj, number)
+    op.write_all(obj, number)
+    for value in values:
+        op.operand(value, number)
+
+
+def _search(obj: Any, number: int, *values: Any) -> None:
+    op.operand(obj, number)
+    for value in values:
+        op.operand(value, number)
+
+
 def _contains(obj: Any, number: int, key: Any) -> None:
     op.has_key(obj, key, number)
 
 
 def _store(obj: Any, number: int, key: Any, value: Any) -> None:
     op.write_key(obj, key, number)
+    if type(key) is slice:
+        op.consumed(value, number)
 
 
 def _delete(obj: Any, number: int, key: Any) -> None:
@@ -133,7 +174,7 @@ _CHANGING = ("iadd", "imul", "ior", "iand", "isub", "ixor", "init")
 _COMMON: dict[str, Model] = {
     "__len__": _length,
     "__contains__": _contains,
-    "__getitem__": _lookup,
+    "__getitem__": _item,
     "__setitem__": _store,
     "__delitem__": _delete,
     "__iter__": viewing,
@@ -171,17 +212,17 @@ _METHODS: dict[type, dict[str, Model]] = {
         "append": _append,
         "extend": _extend,
         "pop": _pop,
-        **dict.fromkeys(("insert", "remove", "sort"), _remove),
+        **dict.fromkeys(("insert", "remove", "sort"), _value),
         "reverse": _whole,
-        **dict.fromkeys(("index", "count"), _all),
+        **dict.fromkeys(("index", "count"), _search),
     },
     deque: {
         **_COMMON,
         **dict.fromkeys(("append", "appendleft", "reverse"), _append),
         **dict.fromkeys(("pop", "popleft", "rotate"), _whole),
         **dict.fromkeys(("extend", "extendleft"), _extend),
-        **dict.fromkeys(("insert", "remove"), _remove),
-        **dict.fromkeys(("index", "count"), _all),
+        **dict.fromkeys(("insert", "remove"), _value),
+        **dict.fromkeys(("index", "count"), _search),
     },
     dict: {
         **_COMMON,
@@ -224,7 +265,7 @@ _METHODS: dict[type, dict[str, Model]] = {
             _all,
         ),
     },
-    tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _all)},
+    tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _search)},
     frozenset: {
         **_COMMON,
         **dict.fromkeys(
@@ -244,12 +285,8 @@ _METHODS: dict[type, dict[str, Model]] = {
 }
 
 
-def _object_set(obj: Any, number: int, attr: str, *value: Any) -> None:
-    op.log((obj, number, WRITE, ("." + attr,)))
-
-
-def _object_get(obj: Any, number: int, attr: str) -> None:
-    op.log((obj, number, READ, ("." + attr,)))
+def _unknown(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+    op.unknown(f"a method of {type(obj).__qualname__}", number)
 
 
 def _nothing(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
@@ -258,13 +295,10 @@ def _nothing(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
 
 
 _HARMLESS = (
-    *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook", "get"),
-    *("reduce_ex", "sizeof", "dir", "class_getitem"),
+    *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook"),
+    "class_getitem",
 )
 OBJECT: dict[str, Model] = {
-    "__setattr__": _object_set,
-    "__delattr__": _object_set,
-    "__getattribute__": _object_get,
     **{f"__{n}__": _nothing for n in _HARMLESS},
 }
 

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from porcini.langs.aio.scopes import Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind, site
 
-_NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "type", "range", "print", "locals"})
+_NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "type", "range"})
+_NAMESPACES = frozenset({"__dict__", "__globals__", "__kwdefaults__", "__builtins__", "f_globals", "f_locals"})
+_DIRECT = frozenset({"update", "get", "pop", "setdefault", "copy", "clear"})
+"""Methods of a `__dict__` that do not give it away."""
 _PLAIN_VALUES = (ast.Constant, ast.JoinedStr, ast.Compare, ast.Lambda)
 
 
@@ -31,6 +34,15 @@ def _copy(node: ast.expr) -> ast.expr:
         return ast.copy_location(ast.UnaryOp(node.op, _copy(node.operand)), node)
     assert isinstance(node, ast.Constant)
     return ast.copy_location(ast.Constant(node.value), node)
+
+
+def depth(target: ast.expr | None) -> int:
+    """How deep the items that are bound to a target are taken apart."""
+    if isinstance(target, ast.Starred):
+        return depth(target.value)
+    if not isinstance(target, ast.Tuple | ast.List):
+        return 0
+    return 1 + max(map(depth, target.elts), default=0)
 
 
 class _Loop:
@@ -155,7 +167,7 @@ class Expressions(ast.NodeTransformer):
             return owner.token, name
         return None
 
-    def _operand(self, node: ast.expr) -> ast.expr:
+    def _operand(self, node: ast.expr, hook: str = "@operand") -> ast.expr:
         """A value that operators will read: `value if type(value) in plain else operand(value, site)`."""
         node = self.visit(node)
         if isinstance(node, _PLAIN_VALUES):
@@ -167,9 +179,9 @@ class Expressions(ast.NodeTransformer):
         elif self._temporaries():
             first, again = ast.NamedExpr(name_node("@value", ast.Store()), node), name_node("@value")
         else:
-            return ast.copy_location(called("@operand", node, number), node)
+            return ast.copy_location(called(hook, node, number), node)
         test = ast.Compare(called("@type", first), [ast.In()], [name_node("@plain")])
-        return ast.copy_location(ast.IfExp(test, again, called("@operand", _copy(again), number)), node)
+        return ast.copy_location(ast.IfExp(test, again, called(hook, _copy(again), number)), node)
 
     def _truth(self, node: ast.expr) -> ast.expr:
         """A condition."""
@@ -187,9 +199,13 @@ class Expressions(ast.NodeTransformer):
         """What a loop, an unpacking or a star goes over."""
         if isinstance(node, ast.Tuple | ast.Constant) or (isinstance(node, ast.List) and not lazily):
             return self._display(node)
-        unpacks = isinstance(target, ast.Tuple | ast.List)
-        function = ("@lazily_unpack" if unpacks else "@lazily") if lazily else "@unpack" if unpacks else "@iterate"
-        return ast.copy_location(called(function, self.visit(node), self._site(Kind.READ, "", node)), node)
+        deep = depth(target)
+        function = ("@lazily_unpack" if deep else "@lazily") if lazily else "@unpack" if deep else "@iterate"
+        more = [ast.Constant(deep)] if deep else []
+        return ast.copy_location(called(function, self.visit(node), self._site(Kind.READ, "", node), *more), node)
+
+    def _mapped(self, node: ast.expr) -> ast.expr:
+        return ast.copy_location(called("@mapped", self.visit(node), self._site(Kind.READ, "", node)), node)
 
     def _display(self, node: ast.expr) -> ast.expr:
         """A list that is used up at once needs no name."""
@@ -233,9 +249,17 @@ class Expressions(ast.NodeTransformer):
             and kind is Kind.READ
         ):
             return node
-        if node.attr == "__dict__":
-            node.value = called("@dict_of", self.visit(inner), self._site(kind, "__dict__", node))
+        if node.attr in _NAMESPACES:
+            number = self._site(kind, node.attr, node)
+            if kind is not Kind.READ:
+                node.value = called("@dict_set", self.visit(inner), number)
+            elif node.attr == "__dict__" and hasattr(node, "direct"):
+                node.value = called("@dict_of", self.visit(inner), number)
+            else:
+                node.value = called("@dict_held", self.visit(inner), number, ast.Constant(node.attr))
             return node
+        if node.attr in _DIRECT:
+            inner.direct = True  # type: ignore[attr-defined]
         number = self._site(kind, self._mangled(node.attr), node)
         node.value = self._logged(self.visit(inner), number, "@at")
         return node
@@ -248,6 +272,9 @@ class Expressions(ast.NodeTransformer):
     def _subscript(self, node: ast.Subscript, change: str) -> ast.expr:
         by_item, by_key = (f"@{change}_item", f"@{change}_key") if change else ("@item", "@key_of")
         number = self._site(Kind.READ if not change else Kind.WRITE, "", node)
+        node.value.direct = True  # type: ignore[attr-defined]
+        if change == "set" and hasattr(node, "consumed"):
+            by_item, by_key = "@set_slice_item", "@set_slice_key"
         obj, key = self.visit(node.value), self.visit(node.slice)
         if isinstance(key, ast.Slice) and not change:
             bounds = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
@@ -283,10 +310,13 @@ class Expressions(ast.NodeTransformer):
         late = any(map(suspends, [*node.args, *node.keywords]))
         node.args = [self._argument(argument) for argument in node.args]
         for keyword in node.keywords:
-            keyword.value = (
-                self._iterated(keyword.value, None, False) if keyword.arg is None else self.visit(keyword.value)
-            )
+            keyword.value = self._mapped(keyword.value) if keyword.arg is None else self.visit(keyword.value)
+            if keyword.arg == "context":
+                keyword.value = called("@context", keyword.value, self._site(Kind.READ, "", keyword.value))
         if isinstance(function, ast.Name) and function.id in _NO_HOOK and self._is_builtin(function.id):
+            if function.id in ("isinstance", "issubclass") and len(node.args) == 2:
+                number = self._site(Kind.READ, "", node)
+                node.args[1] = ast.copy_location(called("@checked", node.args[1], number), node.args[1])
             return node
         callee = self.visit(function)
         hook = "@later" if late else "@call"
@@ -316,7 +346,7 @@ class Expressions(ast.NodeTransformer):
             return self.generic_visit(node)
         if isinstance(node, ast.Dict):
             node.values = [
-                self._iterated(value, None, False) if key is None else self.visit(value)
+                self._mapped(value) if key is None else self.visit(value)
                 for key, value in zip(node.keys, node.values, strict=True)
             ]
             node.keys = [key and self.visit(key) for key in node.keys]
@@ -331,7 +361,9 @@ class Expressions(ast.NodeTransformer):
             return self.generic_visit(node)
         if suspends(node.right):
             return self._suspended(node, node.left, node.op, node.right)
-        node.left, node.right = self._operand(node.left), self._operand(node.right)
+        formats = isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Tuple)
+        node.left = self._operand(node.left)
+        node.right = self._operand(node.right, "@formatted" if formats else "@operand")
         return node
 
     def _suspended(self, node: ast.expr, left: ast.expr, operator: ast.AST, right: ast.expr) -> ast.expr:
@@ -388,8 +420,9 @@ class Expressions(ast.NodeTransformer):
             )
             key = name_node(kept)
         else:
-            node.left = self.visit(node.left)
-            node.comparators = [ast.copy_location(called("@operand", self.visit(container), number), container)]
+            node.left = self._operand(node.left)
+            hook = called("@contains_all", self.visit(container), number)
+            node.comparators = [ast.copy_location(hook, container)]
             return node
         node.comparators = [ast.copy_location(called("@contains", self.visit(container), key, number), container)]
         return node
@@ -400,11 +433,10 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Await(self, node: ast.Await) -> ast.AST:
+        hook = "@awaited" if isinstance(node.value, ast.Call) else "@awaited_again"
         node.value = self.visit(node.value)
         if self.live:
-            node.value = ast.copy_location(
-                called("@awaited", node.value, self._site(Kind.READ, "", node)), node.value
-            )
+            node.value = ast.copy_location(called(hook, node.value, self._site(Kind.READ, "", node)), node.value)
         return node
 
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:

@@ -29,7 +29,7 @@ from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ASYNCIO_MODULES = ("locks", "queues", "mixins")
+ASYNCIO_MODULES = ("locks", "queues", "mixins", "timeouts")
 """asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
 
 _WORKING: dict[str, Any] = {
@@ -54,11 +54,24 @@ _WORKING: dict[str, Any] = {
     "@in_place": op.in_place,
     "@changed": op.changed,
     "@dict_of": op.dict_of,
+    "@dict_held": op.dict_held,
+    "@dict_set": op.dict_set,
+    "@set_slice_item": op.set_slice_item,
+    "@set_slice_key": op.set_slice_key,
+    "@consumed": op.consumed,
+    "@formatted": op.formatted,
+    "@mapped": op.mapped,
+    "@kept": op.kept,
+    "@consumed_pairs": op.consumed_pairs,
+    "@checked": calls.checked,
+    "@context": calls.shared_context,
+    "@imported": calls.imported,
     "@contains": op.contains,
+    "@contains_all": op.contains_all,
     "@new": op.new,
     "@token": op.token,
     "@matched": op.matched,
-    "@iterate": op.iterate,
+    "@iterate": op.source,
     "@unpack": op.unpack,
     "@lazily": op.lazily,
     "@lazily_unpack": op.lazily_unpack,
@@ -66,6 +79,7 @@ _WORKING: dict[str, Any] = {
     "@generator": op.generator,
     "@pair": op.pair,
     "@awaited": awaiting.awaited,
+    "@awaited_again": awaiting.awaited_again,
     "@async_iterate": awaiting.async_iterate,
     "@managed": awaiting.managed,
     "@async_managed": awaiting.async_managed,
@@ -87,6 +101,7 @@ _IDLE: dict[str, Any] = {
     "@type": callable,  # a C function that gives a boolean and runs no code of the program
     "@key_of": lambda obj, key, number: key,
     "@set_key": lambda obj, key, number: key,
+    "@set_slice_key": lambda obj, key, number: key,
     "@del_key": lambda obj, key, number: key,
     "@update_key": lambda obj, key, number: key,
     "@both": lambda obj, key, number: (obj, key),
@@ -131,6 +146,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     log = recorder.detailed_log if recorder.detailed else LOG.append
     op.redirect(log, recorder.drain)
     rules.forget()
+    rules.STREAMS[:] = [sys.stdout, sys.stderr]
     collecting = gc.isenabled()
     gc.disable()
     gc.freeze()

@@ -31,7 +31,7 @@ from typing import Any, Literal
 from weakref import WeakSet
 
 from porcini.core.footprints import NOWHERE, Location
-from porcini.langs.aio import joins, standing
+from porcini.langs.aio import joins, rules, standing
 from porcini.langs.aio.futures import (
     SeenFuture,
     SeenGathering,
@@ -156,6 +156,8 @@ class ControlledLoop(Joins, Outside):
             raise RuntimeError("Event loop is closed")
         if self._task_factory is not None:
             return super().create_task(coro, name=name, context=context, **options)
+        if context is not None:
+            rules.SHARED_CONTEXTS.add(id(context))
         if id(coro) not in self._early:
             for other in joins.awaited_together(sys._getframe(1)):
                 self._early[id(other)] = self._new_task(other, None, None, {})

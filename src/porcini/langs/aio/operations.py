@@ -7,7 +7,9 @@ the operation itself stays where it was in the program: its order, its exception
 from __future__ import annotations
 
 import enum
+import functools
 import operator
+import re
 import types
 import weakref
 from collections import Counter, defaultdict, deque
@@ -29,14 +31,14 @@ from porcini.langs.aio.recorder import (
     ModuleToken,
     Token,
 )
-from porcini.langs.aio.rules import PLAIN, Rule
+from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
 
 _sink: Callable[[tuple[Any, ...]], None] = LOG.append
 _drain: Callable[[], None] = LOG.clear
 _MANY = 4096
 _WHOLE = (SHAPE, BASE)
 _SHAPE = (SHAPE,)
-_VIEWS = frozenset((type({}.keys()), type({}.values()), type({}.items())))
+VIEWS = frozenset((type({}.keys()), type({}.values()), type({}.items())))
 _NOTHING = (tuple, frozenset, str, bytes)
 _ORDERED_ONLY = (deque, bytearray)
 """Containers that have no locations for their items: the shape stands for all."""
@@ -115,6 +117,7 @@ def has_key(obj: Any, key: object, number: int) -> None:
     suffix = _suffix(key)
     if suffix is None or not isinstance(obj, dict | set):
         operand(obj, number)
+        operand(key, number)
     else:
         log((obj, number, READ, (suffix, BASE)))
 
@@ -159,6 +162,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         suffix = _suffix(key)
         if suffix is None:
             log((obj, number, WRITE, _WHOLE))
+            operand(key, number)
         else:
             stays = _present(obj, key) is adds
             log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
@@ -213,10 +217,12 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
             unknown(f"{kind.__qualname__}.__missing__", number)
         else:
             read_key(obj, key, number)
-    elif kind in _VIEWS:
+    elif kind in VIEWS:
         read_sources(obj, number)
     elif isinstance(obj, type) or kind.__module__ == "typing":
         return
+    elif kind is re.Match:
+        operand(obj.string, number)
     elif rules.rule(kind) is Rule.UNKNOWN and rules.has_unknown(kind, "__getitem__"):
         unknown(f"{kind.__qualname__}.__getitem__", number)
 
@@ -225,7 +231,7 @@ def _overridden(kind: type, base: type, name: str) -> bool:
     """Is this method of the type another one than that of its C base?"""
     for owner in kind.__mro__:
         if name in vars(owner):
-            return not (base in owner.__mro__ and not owner.__flags__ & (1 << 9)) and owner is not base
+            return not (base in owner.__mro__ and not rules.is_mutable_type(owner)) and owner is not base
         if owner is base:
             return False
     return False
@@ -252,11 +258,15 @@ def both(obj: Any, key: Any, number: int) -> tuple[Any, Any]:
     return obj, key
 
 
-def _changed(name: str, adds: bool, updates: bool) -> Callable[[Any, object, int], Any]:
+def _changed(name: str, adds: bool, updates: bool, consumed: bool = False) -> Callable[[Any, object, int], Any]:
+    """Before an item is set or deleted. What is assigned to a slice is iterated over: has that been recorded?"""
+
     def change(obj: Any, key: object, number: int) -> Any:
         if len(LOG) > _MANY:
             _drain()
         kind = type(obj)
+        if type(key) is slice and adds and not updates and not consumed:
+            unknown("assignment to a slice", number)
         if kind is list or kind is dict:
             if updates:
                 item(obj, key, number)
@@ -296,6 +306,7 @@ def _element_in_place(obj: Any, key: object, number: int) -> None:
 set_item = _changed("__setitem__", adds=True, updates=False)
 del_item = _changed("__delitem__", adds=False, updates=False)
 update_item = _changed("__setitem__", adds=True, updates=True)
+set_slice_item = _changed("__setitem__", adds=True, updates=False, consumed=True)
 
 
 def _with_key(change: Callable[[Any, object, int], Any]) -> Callable[[Any, Any, int], Any]:
@@ -307,6 +318,7 @@ def _with_key(change: Callable[[Any, object, int], Any]) -> Callable[[Any, Any, 
 
 
 set_key, del_key, update_key = _with_key(set_item), _with_key(del_item), _with_key(update_item)
+set_slice_key = _with_key(set_slice_item)
 
 
 def whole_write(obj: Any, number: int) -> Any:
@@ -331,6 +343,13 @@ def operand(obj: Any, number: int) -> Any:
     return obj
 
 
+def formatted(obj: Any, number: int) -> Any:
+    """The right side of `%`: of a mapping, items are looked up, which may add them."""
+    if type(obj) is not dict and hasattr(type(obj), "__missing__"):
+        unknown(f"% of {type(obj).__qualname__}", number)
+    return operand(obj, number)
+
+
 def _deep(obj: Any, number: int, seen: set[int]) -> None:
     kind = type(obj)
     if kind in PLAIN or id(obj) in seen:
@@ -340,10 +359,18 @@ def _deep(obj: Any, number: int, seen: set[int]) -> None:
         return
     seen.add(id(obj))
     if rule is Rule.UNKNOWN:
-        if kind in _VIEWS or id(obj) in DERIVED:
+        if kind in VIEWS or id(obj) in DERIVED:
             read_sources(obj, number)
-        elif not is_c_iterator(kind):
+            for source in DERIVED.get(id(obj), ((), False))[0]:
+                _deep(source, number, seen)
+        elif not is_c_iterator(kind) and kind is not re.Match:
             unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
+    elif isinstance(obj, BaseException):
+        for value in (*obj.args, *getattr(obj, "exceptions", ())):
+            _deep(value, number, seen)
+    elif isinstance(obj, functools.partial):
+        for value in (*obj.args, obj.keywords):
+            _deep(value, number, seen)
     elif rule is Rule.FIELDS:
         fields = dict(rules.fields_of(obj))
         for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
@@ -358,7 +385,7 @@ def _deep(obj: Any, number: int, seen: set[int]) -> None:
             for key in dict.keys(obj):
                 _deep(key, number, seen)
         elif not isinstance(obj, bytearray):
-            for value in _C_ITER[rules.container_base(kind)](obj):
+            for value in list(_C_ITER[rules.container_base(kind)](obj)):
                 _deep(value, number, seen)
 
 
@@ -401,27 +428,58 @@ def changed(obj: Any, value: Any, number: int) -> tuple[Any, Any]:
 
 
 def dict_of(obj: Any, number: int) -> Any:
-    """`o.__dict__` lets attributes be changed in ways that are not followed."""
+    """`o.__dict__[k]`, `o.__dict__.update(...)`: attributes change in ways that are not followed."""
     if not isinstance(obj, type):
         unknown("__dict__", number)
+    return obj
+
+
+def dict_held(obj: Any, number: int, attr: str) -> Any:
+    """`o.__dict__`, `f.__globals__`: whatever is done with it later is opaque, too."""
+    if not isinstance(obj, type):
+        unknown(attr, number)
+        hold(getattr(obj, attr, None))
+    return obj
+
+
+def hold(namespace: Any) -> None:
+    """The program got hold of a dict that is more than that."""
+    if namespace is not None:
+        rules.HELD.add(id(namespace))
+
+
+def dict_set(obj: Any, number: int) -> Any:
+    """`o.__dict__ = d`: from now on it cannot be said whose attributes these are."""
+    unknown("__dict__", number)
+    rules.REBOUND.add(id(obj))
     return obj
 
 
 def contains(obj: Any, key: object, number: int) -> Any:
     """`key in obj`; gives back the container."""
     kind = type(obj)
-    if kind in PLAIN:
+    if kind in PLAIN and not isinstance(obj, type):
         return obj
     base = rules.container_base(kind)
     if base is not None and not _overridden(kind, base, "__contains__"):
         has_key(obj, key, number)
-    elif kind in _VIEWS or id(obj) in DERIVED:
-        read_sources(obj, number)
+    elif kind in VIEWS:
+        operand(obj, number)
+        operand(key, number)
+    elif isinstance(obj, enum.EnumMeta):
+        operand(key, number)
     elif rules.has_unknown(kind, "__contains__"):
         unknown(f"{kind.__qualname__}.__contains__", number)
     elif not hasattr(kind, "__contains__"):
-        iterate(obj, number)
+        operand(key, number)
+        return source(obj, number, deep=True)
     return obj
+
+
+def contains_all(obj: Any, number: int) -> Any:
+    """As `contains`, where the key cannot be seen."""
+    operand(obj, number)
+    return contains(obj, ABSENT, number)
 
 
 def new(obj: Any) -> Any:
@@ -474,6 +532,9 @@ def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -
         inside = (
             list(dict.values(obj)) if isinstance(obj, dict) else [] if isinstance(obj, bytearray) else list(obj)
         )
+    elif not rules.is_mutable_type(kind) and not isinstance(obj, BaseException | type | types.ModuleType):
+        unknown(f"match of {kind.__qualname__}", number)
+        return
     else:
         fields = dict(rules.fields_of(obj))
         names = {*fields, *attributes, *getattr(kind, "__match_args__", ())}
@@ -496,7 +557,7 @@ def copied(obj: Any, number: int, seen: set[int]) -> None:
     if base is not None:
         read_all(obj, number)
         inside = [*dict.keys(obj), *dict.values(obj)] if isinstance(obj, dict) else list(obj)
-    elif hasattr(obj, "__dict__") or not hasattr(kind, "__slots__"):
+    elif rules.dict_of(obj) is not None or not hasattr(kind, "__slots__"):
         unknown(f"copy of {kind.__module__}.{kind.__qualname__}", number)
         return
     else:
@@ -522,7 +583,7 @@ def read_sources(view: Any, number: int) -> None:
     """Whatever a view or an iterator reads when it is used."""
     found = DERIVED.get(id(view))
     if found is None:
-        if type(view) in _VIEWS:
+        if type(view) in VIEWS:
             unknown(f"{type(view).__name__} of unknown origin", number)
         return
     for source in found[0]:
@@ -542,6 +603,87 @@ def is_c_iterator(kind: type) -> bool:
     return kind.__module__ in ("builtins", "itertools", "collections", "_collections") and hasattr(
         kind, "__next__"
     )
+
+
+def source(obj: Any, number: int, deep: bool = False) -> Any:
+    """What is given to C code, or to the interpreter, that goes over all of it; with `deep`, it looks into items.
+
+    The result is to be iterated over instead: the iterator of an object that makes its own has to be seen.
+    """
+    kind = type(obj)
+    if kind is list and not deep:
+        read_all(obj, number)
+        return obj
+    if kind in PLAIN or isinstance(obj, type) or not hasattr(kind, "__iter__"):
+        iterate(obj, number)
+        return watched(iter(obj), number) if deep and hasattr(kind, "__getitem__") and kind not in PLAIN else obj
+    base = rules.container_base(kind)
+    if (base is not None and not _overridden(kind, base, "__iter__")) or kind in VIEWS:
+        iterate(obj, number)
+        return operand(obj, number) if deep else obj
+    if kind is types.GeneratorType or is_c_iterator(kind):
+        iterate(obj, number)
+        return watched(obj, number) if deep else obj
+    if rules.has_unknown(kind, "__iter__"):
+        unknown(f"{kind.__qualname__}.__iter__", number)
+        return obj
+    return _Iterable(obj, number, deep)
+
+
+class _Iterable:
+    """Stands for an object that makes its own iterator, which has to be seen."""
+
+    __slots__ = ("deep", "number", "obj")
+
+    def __init__(self, obj: Any, number: int, deep: bool) -> None:
+        self.obj, self.number, self.deep = obj, number, deep
+
+    def __iter__(self) -> Iterator[Any]:
+        iterator = iter(self.obj)
+        iterate(iterator, self.number)
+        return watched(iterator, self.number) if self.deep else iterator
+
+    def __length_hint__(self) -> int:
+        return operator.length_hint(self.obj)
+
+
+def mapped(obj: Any, number: int) -> Any:
+    """`**obj`."""
+    kind = type(obj)
+    if rules.container_base(kind) is None and (not hasattr(kind, "keys") or rules.has_unknown(kind, "keys")):
+        unknown(f"{kind.__qualname__}.keys", number)
+    return iterate(obj, number)
+
+
+def kept(obj: Any, number: int) -> Any:
+    """Taken apart, and bound to another name as well."""
+    operand(obj, number)
+    iterate(obj, number)
+    if type(obj) not in PLAIN and rules.container_base(type(obj)) is None:
+        unknown(f"{type(obj).__qualname__}.__iter__", number)
+    return obj
+
+
+def consumed(obj: Any, number: int) -> Any:
+    """The right side of `x += v`, or of an assignment to a slice: a list would go over it."""
+    kind = type(obj)
+    if kind not in PLAIN and not isinstance(obj, type):
+        if rules.container_base(kind) is not None or kind in VIEWS or not hasattr(kind, "__iter__"):
+            operand(obj, number)
+        elif kind is types.GeneratorType or is_c_iterator(kind):
+            iterate(obj, number)
+        else:
+            operand(obj, number)
+            unknown(f"{kind.__qualname__}.__iter__", number)
+    return obj
+
+
+def consumed_pairs(obj: Any, number: int) -> Any:
+    """The right side of `x |= v`: a dict would take the items apart."""
+    kind = type(obj)
+    if kind is types.GeneratorType or is_c_iterator(kind):
+        unknown(f"|= {kind.__name__}", number)
+    return consumed(obj, number)
 
 
 def iterate(obj: Any, number: int) -> Any:
@@ -566,7 +708,7 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
     base = rules.container_base(kind)
     if base is not None and not _overridden(kind, base, "__iter__"):
         read_all(obj, number)
-    elif kind in _VIEWS:
+    elif kind in VIEWS:
         read_sources(obj, number)
     elif is_c_iterator(kind):
         if id(obj) in DERIVED:
@@ -585,37 +727,53 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
         unknown(f"{kind.__qualname__}.__next__", number)
 
 
-def unpack(obj: Any, number: int) -> Any:
-    """Iterated, and its items are taken apart as well."""
-    iterate(obj, number)
-    if type(obj) in (list, tuple, set, frozenset, deque):
-        for value in obj:
-            if type(value) in (list, set, dict, deque):
-                read_all(value, number)
-    elif isinstance(obj, dict | map | filter | zip | enumerate) or type(obj) in _VIEWS:
-        for source in DERIVED.get(id(obj), ((obj,), False))[0]:
-            for value in (
-                dict.values(source) if isinstance(source, dict) else source if type(source) is list else ()
-            ):
-                operand(value, number)
-    return obj
+def unpack(obj: Any, number: int, depth: int = 1) -> Any:
+    """Iterated, and its items are taken apart as well, so deep."""
+    kind = type(obj)
+    if depth == 1:
+        if (kind is list or kind is tuple) and all(type(value) is tuple for value in obj):
+            return iterate(obj, number)
+        if kind is enumerate or kind is zip or kind is _ITEMS_VIEW:
+            return iterate(obj, number)
+    return _apart(source(obj, number), number, depth)
 
 
-def lazily(obj: Any, number: int, unpacks: bool = False) -> Any:
+_ITEMS_VIEW: type = type({}.items())
+
+
+def _apart(iterable: Any, number: int, depth: int) -> Iterator[Any]:
+    for value in iterable:
+        yield _parted(value, number, depth)
+
+
+def _parted(value: Any, number: int, depth: int) -> Any:
+    """A value that will be taken apart."""
+    if type(value) is tuple and depth == 1:
+        return value
+    return source(value, number) if depth == 1 else _apart(source(value, number), number, depth - 1)
+
+
+def lazily(obj: Any, number: int, unpacks: int = 0) -> Any:
     """As `iterate`, for a loop that is suspended in between: each step of it reads again."""
     kind = type(obj)
     if kind is str or kind is range or (kind is tuple and not unpacks):
         return obj
     if kind in PLAIN and not isinstance(obj, type) and kind is not types.GeneratorType:
         return obj
-    in_c = rules.container_base(kind) is not None or kind in _VIEWS or is_c_iterator(kind)
-    known = not in_c and kind is not types.GeneratorType and not rules.has_unknown(kind, "__iter__")
-    return obj if known and not unpacks else _again(iter(obj), obj, number, unpacks)
+    base = rules.container_base(kind)
+    in_c = (base is not None and not _overridden(kind, base, "__iter__")) or kind in VIEWS or is_c_iterator(kind)
+    if in_c or kind is types.GeneratorType or rules.has_unknown(kind, "__iter__") or not hasattr(kind, "__iter__"):
+        return _again(iter(obj), obj, number, unpacks)
+    iterator = iter(obj)
+    seen = is_c_iterator(type(iterator)) or type(iterator) is types.GeneratorType
+    if not seen and not rules.has_unknown(type(iterator), "__next__") and not unpacks:
+        return iterator
+    return _again(iterator, iterator, number, unpacks)
 
 
-def lazily_unpack(obj: Any, number: int) -> Any:
+def lazily_unpack(obj: Any, number: int, depth: int = 1) -> Any:
     """As `unpack`, for a loop that is suspended in between."""
-    return lazily(obj, number, unpacks=True)
+    return lazily(obj, number, unpacks=depth)
 
 
 def delegated(obj: Any, number: int) -> Any:
@@ -623,16 +781,14 @@ def delegated(obj: Any, number: int) -> Any:
     return iterate(obj, number) if type(obj) is types.GeneratorType else lazily(obj, number)
 
 
-def _again(iterator: Iterator[Any], obj: Any, number: int, unpacks: bool) -> Iterator[Any]:
+def _again(iterator: Iterator[Any], obj: Any, number: int, unpacks: int) -> Iterator[Any]:
     while True:
         iterate(obj, number)
         try:
             value = next(iterator)
         except StopIteration:
             return
-        if unpacks:
-            iterate(value, number)
-        yield value
+        yield _parted(value, number, unpacks) if unpacks else value
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {

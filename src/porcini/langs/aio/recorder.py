@@ -27,7 +27,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
@@ -124,6 +124,8 @@ class Recorder:
         self._by_type: dict[type, Named] = {}
         self._known: dict[Hashable, Named] = {}
         self._class_data: dict[type, frozenset[str]] = {}
+        self._held: set[int] = set()
+        self._rebound: set[int] = set()
         self._step: tuple[Hashable, int] = ("", 0)
         self._reads: set[Location] = set()
         self._writes: set[Location] = set()
@@ -139,6 +141,11 @@ class Recorder:
         self._kept = {}
         DERIVED.clear()
         IDENTITIES.clear()
+        rules.HELD.clear()
+        rules.REBOUND.clear()
+        rules.SHARED_CONTEXTS.clear()
+        rules.HELD.update(self._held)
+        rules.REBOUND.update(self._rebound)
         self._clear()
         if len(self._known) > KNOWN:
             self._known.clear()
@@ -218,6 +225,10 @@ class Recorder:
             name = f"{obj.__module__}.{obj.__qualname__}"
         elif kind is ModuleType:
             name = obj.__name__  # type: ignore[attr-defined]
+        elif kind is MethodType:  # its attributes are those of its function
+            return self._named(obj.__func__)  # type: ignore[attr-defined]
+        elif kind is super:
+            name = f"?super of {obj.__thisclass__!r}, {obj.__self_class__!r}"  # type: ignore[attr-defined]
         else:
             name = f"?{kind.__module__}.{kind.__qualname__}"
             found = self._by_type[kind] = self._entry(name, name)
@@ -273,6 +284,20 @@ class Recorder:
                         self._learn(value, f"{module}.{name}", module)
             else:
                 self._learn(root, f"{root.__module__}.{getattr(root, '__qualname__', root)}", root.__module__)
+        self._learn_aliases()
+
+    def _learn_aliases(self) -> None:
+        """Attributes that are known by another way, too: a `__dict__` that is kept or shared."""
+        seen: dict[int, int] = {}
+        for obj in self._kept_always:
+            own = rules.dict_of(obj) if not isinstance(obj, type | FunctionType | ModuleType) else None
+            if own is None:
+                continue
+            if id(own) in self._learnt:
+                self._held.add(id(own))
+            other = seen.setdefault(id(own), id(obj))
+            if other != id(obj):
+                self._rebound.update((other, id(obj)))
 
     def _learn(self, value: object, path: str, module: str) -> None:
         todo = deque([(value, path)])
@@ -329,8 +354,9 @@ class Recorder:
             self._note(f"more than {LIMIT} accesses in one step", OUTSIDE)
         fresh = set(map(id, CREATED))
         names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
+        rebound = rules.REBOUND
         last: dict[int, object] = {}
-        for entry in LOG:
+        for entry in list(LOG):  # what is logged meanwhile is what this does to objects with their own `__class__`
             obj = entry[0]
             number = entry[1]
             if len(entry) != 2:
@@ -343,6 +369,10 @@ class Recorder:
                 continue
             last[number] = obj
             if id(obj) in fresh:
+                continue
+            if id(obj) in rebound:
+                self._opaque = True
+                self._note("an object with a __dict__ that was set", number)
                 continue
             kind = kinds[number]
             if kind == 4:
@@ -369,6 +399,10 @@ class Recorder:
         if suffixes is OPAQUE:
             self._opaque = True
             self._note(obj, number)
+            return
+        if id(obj) in rules.HELD or id(obj) in rules.REBOUND:
+            self._opaque = True
+            self._note("the __dict__ of something", number)
             return
         if id(obj) in fresh:
             return
@@ -398,12 +432,17 @@ class Recorder:
         if isinstance(obj, Token):
             return (named.part("." + attr),)
         if isinstance(obj, asyncio.Future):
-            silent = rules.is_silent_future_attribute(attr) or rules.is_seen_by_loop(obj)
-            return () if silent else (named.part(STATE[0]),)
+            if rules.is_silent_future_attribute(attr):
+                return ()
+            if not rules.is_seen_by_loop(obj):
+                return (named.part(STATE[0]),)
+            return (named.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
         if isinstance(obj, ModuleType):
             return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ()) else ()
         if isinstance(obj, type):
-            return self._class_attribute(obj, attr)
+            return self._class_attribute(obj, attr) if rules.known_on_class(obj, attr) else None
+        if type(obj) is super:
+            return () if rules.known_on_super(obj, attr) else None
         way = rules.attribute(type(obj), attr)
         if way is rules.Way.SILENT:
             return ()
@@ -412,12 +451,9 @@ class Recorder:
         return (named.part("." + attr), *self._class_attribute(type(obj), attr))
 
     def _class_attribute(self, cls: type, attr: str) -> tuple[Location, ...]:
-        for owner in cls.__mro__:
-            if attr in vars(owner):
-                if attr in self._class_data.get(owner, ()):
-                    return (self._named(owner).part("." + attr),)
-                break
-        return ()
+        """A class that has no such attribute may get one, which hides that of its base."""
+        data = self._class_data
+        return tuple(self._named(c).part("." + attr) for c in cls.__mro__ if attr in data.get(c, ()))
 
     def _written(
         self,

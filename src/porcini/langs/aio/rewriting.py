@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from porcini.langs.aio.expressions import Expressions, called, name_node
+from porcini.langs.aio.expressions import Expressions, called, depth, name_node
 from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind
 
@@ -159,13 +159,28 @@ class _Rewriter(Expressions):
         return [*self._stores(bound, node), *self._block(statements)]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        unpacked = next((t for t in node.targets if isinstance(t, ast.Tuple | ast.List)), None)
+        unpacked = max((t for t in node.targets if isinstance(t, ast.Tuple | ast.List)), key=depth, default=None)
+        sliced = [t for t in node.targets if isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice)]
         if self.live and unpacked is not None:
-            node.value = self._iterated(node.value, None, False)
+            node.value = self._taken_apart(node, unpacked)
+        elif self.live and sliced and len(node.targets) == 1:
+            node.value = self._operand(node.value, "@consumed")
+            sliced[0].consumed = True  # type: ignore[attr-defined]
         else:
             node.value = self.visit(node.value)
         node.targets = [self.visit(target) for target in node.targets]
         return node
+
+    def _taken_apart(self, node: ast.Assign, target: ast.expr) -> ast.expr:
+        """`(a, b), c = v`. With a second target, `x = a, b = v`, the value itself is kept, so it must stay."""
+        number = self._site(Kind.READ, "", node)
+        if len(node.targets) > 1:
+            return ast.copy_location(called("@kept", self.visit(node.value), number), node.value)
+        deep = depth(target) - 1
+        if not deep:
+            return self._iterated(node.value, None, False)
+        apart = called("@unpack", self.visit(node.value), number, ast.Constant(deep))
+        return ast.copy_location(apart, node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.value = node.value and self.visit(node.value)
@@ -178,6 +193,7 @@ class _Rewriter(Expressions):
         constant = isinstance(node.value, ast.Constant | ast.JoinedStr)
         target = node.target
         before: list[ast.stmt] = []
+        consumed = _consuming(node)
         if isinstance(target, ast.Name):
             variable = self._variable(target.id)
             if variable is not None:
@@ -186,14 +202,14 @@ class _Rewriter(Expressions):
             if not constant:
                 change = called("@in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
                 before.append(ast.copy_location(ast.Expr(change), node))
-            node.value = self._operand(node.value)
+            node.value = self._operand(node.value, consumed)
             if suspends(node.value) and not constant:
                 self._after_suspension(node, target)
         elif isinstance(target, ast.Attribute):
             if not constant and self._temporaries():
                 return self._attribute_in_place(node, target)
             node.target = self._attribute(target, Kind.UPDATE)
-            node.value = self._operand(node.value)
+            node.value = self._operand(node.value, consumed)
         else:
             assert isinstance(target, ast.Subscript)
             if suspends(node.value):
@@ -201,7 +217,7 @@ class _Rewriter(Expressions):
             changed = self._subscript(target, "update")
             assert isinstance(changed, ast.Subscript)
             node.target = changed
-            node.value = self._operand(node.value)
+            node.value = self._operand(node.value, consumed)
         return [*before, node] if before else node
 
     def _after_suspension(self, node: ast.AugAssign, target: ast.Name) -> None:
@@ -217,7 +233,7 @@ class _Rewriter(Expressions):
         name = self._mangled(target.attr)
         load = self._logged(name_node(kept), self._site(Kind.READ, name, target), "@at")
         loaded = ast.Attribute(load, target.attr, ast.Load())
-        value = self._operand(node.value)
+        value = self._operand(node.value, _consuming(node))
         number = self._site(Kind.UPDATE, "", node)
         change = called(
             f"@i{type(node.op).__name__}", ast.Starred(called("@changed", loaded, value, number), ast.Load())
@@ -237,12 +253,21 @@ class _Rewriter(Expressions):
         loaded = ast.Subscript(
             called("@item", name_node(kept), name_node(key), number), name_node(key), ast.Load()
         )
-        operands = called("@changed", loaded, self.visit(node.value), number)
+        operands = called("@changed", loaded, self._operand(node.value, _consuming(node)), number)
         change = called(f"@i{type(node.op).__name__}", ast.Starred(operands, ast.Load()))
         stored = ast.Subscript(
             called("@set_item", name_node(kept), name_node(key), number), name_node(key), ast.Store()
         )
         return [ast.copy_location(part, node) for part in (*holds, ast.Assign([stored], change))]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
+        """`from m import x` in a function reads `m.x`."""
+        if not self.live:
+            return node
+        names = ast.Tuple([ast.Constant(alias.name) for alias in node.names], ast.Load())
+        origin = [ast.Constant(node.module or ""), ast.Constant(node.level), ast.Constant(self.module)]
+        read = ast.Expr(called("@imported", *origin, names, self._site(Kind.READ, "", node)))
+        return [node, ast.copy_location(read, node)]
 
     def visit_Delete(self, node: ast.Delete) -> ast.AST:
         node.targets = [self.visit(target) for target in node.targets]
@@ -331,6 +356,10 @@ class _Rewriter(Expressions):
                 case.guard = self._truth(case.guard)
             case.body = self._body(case.body, bound if self.live else [], case.pattern)
         return node
+
+
+def _consuming(node: ast.AugAssign) -> str:
+    return "@consumed_pairs" if isinstance(node.op, ast.BitOr) else "@consumed"
 
 
 def _names(target: ast.AST) -> Iterable[str]:

@@ -7,6 +7,7 @@ What is not known here is opaque. Code is known if it is instrumented (`is_instr
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import datetime
 import decimal
 import enum
@@ -14,7 +15,10 @@ import fractions
 import functools
 import ipaddress
 import pathlib
+import random
 import re
+import sys
+import threading
 import types
 import uuid
 import weakref
@@ -24,8 +28,19 @@ from contextvars import Context, ContextVar
 from contextvars import Token as ContextToken
 from typing import Any, ParamSpec, TypeVar, cast
 
-_SCALARS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range, slice)
-_CODE = (
+SCALARS: tuple[type, ...] = (
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type(...),
+    type(NotImplemented),
+    range,
+)
+CODE: tuple[type, ...] = (
     types.FunctionType,
     types.BuiltinFunctionType,
     types.MethodType,
@@ -39,11 +54,6 @@ _CODE = (
     types.ModuleType,
     types.GenericAlias,
     types.UnionType,
-    types.CoroutineType,
-    types.GeneratorType,
-    types.AsyncGeneratorType,
-    types.FrameType,
-    types.TracebackType,
     functools.partial,
     type,
     property,
@@ -60,7 +70,6 @@ _IMMUTABLE = (
     decimal.Decimal,
     fractions.Fraction,
     re.Pattern,
-    re.Match,
     uuid.UUID,
     pathlib.PurePosixPath,
     pathlib.PureWindowsPath,
@@ -72,16 +81,28 @@ _IMMUTABLE = (
     ContextToken,
     weakref.ref,
 )
-ALWAYS_PLAIN: frozenset[type] = frozenset((*_SCALARS, *_CODE, *_IMMUTABLE))
+ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *_IMMUTABLE)) - {functools.partial}
 
 PLAIN: set[type] = set(ALWAYS_PLAIN)
 """Types whose values, used as operands, need no record: they are constant, or their operators record."""
 
 CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
-_CONTAINER_CLASSES = frozenset((*CONTAINERS, *_SCALARS, *_IMMUTABLE, object))
+_CONTAINER_CLASSES = frozenset((*CONTAINERS, *SCALARS, *_IMMUTABLE, object))
 
 WRITTEN_GLOBALS: dict[str, set[str]] = {}
 """By module, the globals that instrumented functions of it declare `global`; all other globals are constants."""
+
+HELD: set[int] = set()
+"""Ids of dicts that are attributes of an object or globals of a module, and that the program got hold of."""
+
+REBOUND: set[int] = set()
+"""Ids of objects whose `__dict__` the program has set: others may have the same one."""
+
+SHARED_CONTEXTS: set[int] = set()
+"""Not empty if the program gave a context to a task or a callback, or looked at that of a task."""
+
+STREAMS: list[object] = []
+"""Where text goes when the recording begins: the terminal, or what pytest puts in its place."""
 
 IDENTITIES: set[int] = set()
 """What `id` gave the program in this run: numbers that are others in the next run."""
@@ -102,7 +123,7 @@ def _remembered(function: Callable[P, R]) -> Callable[P, R]:
 _MARK = 1 << 30  # a flag of code objects that Python does not use
 _SEEN_BY_LOOP = frozenset(
     str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
-    for name in ("tasks", "taskgroups", "timeouts", "futures", "coroutines", "base_futures", "base_tasks")
+    for name in ("tasks", "taskgroups", "futures", "coroutines", "base_futures", "base_tasks")
 )
 """asyncio's code over futures, tasks, handles and joins: the controlled loop records those."""
 _OPERATORS = frozenset(
@@ -166,26 +187,56 @@ def is_generated(function: object) -> bool:
 
 
 @_remembered
+def known_fields(cls: type) -> bool:
+    """Does a generated `__init__` run nothing that is not known: factories, converters, validators?"""
+    found: list[object] = []
+    for field in getattr(cls, "__dataclass_fields__", {}).values():
+        found.append(field.default_factory)
+    for field in getattr(cls, "__attrs_attrs__", ()):
+        found += [getattr(field.default, "factory", None), field.converter, field.validator]
+    for name in ("__post_init__", "__attrs_post_init__", "__attrs_pre_init__"):
+        found.append(getattr(cls, name, None))
+    return all(
+        each is None
+        or each is dataclasses.MISSING
+        or each in CONTAINERS
+        or each in SCALARS
+        or is_known_function(each)
+        for each in found
+    )
+
+
+def is_outside(stream: object) -> bool:
+    """Does this text go where it cannot be looked at?"""
+    return stream is None or any(stream is each for each in (*STREAMS, sys.__stdout__, sys.__stderr__))
+
+
+@_remembered
 def rule(kind: type) -> Rule:
     """What using a value of this type as an operand reads."""
     found = _rule(kind)
-    if found is Rule.PLAIN:
+    if found is Rule.PLAIN and not any(hasattr(kind, name) for name in _ITERATED):
         PLAIN.add(kind)
     return found
 
 
+_ITERATED = ("__iter__", "__next__", "__getitem__")
+
+
 def _rule(kind: type) -> Rule:
-    if issubclass(kind, type | types.ModuleType):
-        return Rule.PLAIN
-    if issubclass(kind, enum.Enum | BaseException):
+    if issubclass(kind, type | types.ModuleType | enum.Enum):
         return Rule.PLAIN
     base = Rule.PLAIN
+    if issubclass(kind, BaseException | functools.partial):
+        base = Rule.FIELDS  # as text they show their arguments
     for owner in kind.__mro__:
         if owner in CONTAINERS:
             base = Rule.CONTAINER
         if owner in _CONTAINER_CLASSES:
             break
-        if owner in _C_PLAIN:
+        if owner in _C_PLAIN or (
+            issubclass(owner, BaseException | functools.partial) and not is_mutable_type(owner)
+        ):
             continue
         for name, method in vars(owner).items():
             if name not in _OPERATORS or method is None or is_known_function(method):
@@ -197,7 +248,11 @@ def _rule(kind: type) -> Rule:
     return base
 
 
-_C_PLAIN = frozenset((asyncio.Future, asyncio.Task, asyncio.Future.__base__, asyncio.Task.__base__))
+_C_PLAIN = frozenset(
+    {asyncio.Future, asyncio.Task, asyncio.Future.__base__, asyncio.Task.__base__, types.CellType, weakref.ref}
+    | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType}
+)
+"""Compared by identity, and as text they show nothing that changes."""
 
 
 def unknown_truth(kind: type) -> bool:
@@ -236,8 +291,9 @@ class Way(enum.Enum):
     UNKNOWN = enum.auto()
 
 
-def _mutable_type(kind: type) -> bool:
-    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+def is_mutable_type(kind: type) -> bool:
+    """Made by a class statement: Py_TPFLAGS_HEAPTYPE, without Py_TPFLAGS_IMMUTABLETYPE that types in C have."""
+    return kind.__flags__ & (3 << 8) == 1 << 9
 
 
 def is_lookup(value: object) -> bool:
@@ -252,7 +308,11 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
     setter = next(vars(owner)[hook] for owner in kind.__mro__ if hook in vars(owner))
     if isinstance(setter, types.FunctionType) and not is_known_function(setter) and not is_generated(setter):
         return Way.UNKNOWN
+    if writing and any(owner.__module__ in _CONSTANT for owner in kind.__mro__):
+        return Way.UNKNOWN
     value = next((vars(owner)[attr] for owner in kind.__mro__ if attr in vars(owner)), ABSENT)
+    if not _finds_attributes(kind, hook) and not isinstance(value, types.MethodDescriptorType):
+        return Way.UNKNOWN
     if value is ABSENT:
         if not writing and has_unknown(kind, "__getattr__"):
             return Way.UNKNOWN
@@ -268,11 +328,50 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
     if isinstance(value, types.FunctionType | classmethod | staticmethod):
         return Way.UNKNOWN if writing else Way.SILENT  # methods are constants; who replaces one is opaque
     if _is_c(value):
-        return Way.PLAIN if _mutable_type(kind) and isinstance(value, types.MemberDescriptorType) else Way.SILENT
+        return _c_attribute(kind, attr, value, writing)
     special = "__set__" if writing else "__get__"
     if has_unknown(type(value), special) and not isinstance(value, type):
         return Way.UNKNOWN
     return Way.PLAIN
+
+
+_CONSTANT = frozenset({"json.encoder", "json.decoder", "logging", "logging.handlers", "textwrap", "string"})
+"""Modules whose methods do not record the attributes that they read: setting those is opaque."""
+_SETTLED = frozenset(
+    {*ALWAYS_PLAIN, *CONTAINERS, BaseException, functools.partial, super, types.SimpleNamespace, random.Random}
+    | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType, slice, re.Match}
+    | {threading.local, types.MappingProxyType, memoryview, types.FrameType}
+)
+"""C types that look for attributes where `object` does."""
+_CHANGING = frozenset(
+    """gi_frame gi_running gi_yieldfrom gi_suspended cr_frame cr_running cr_await cr_suspended cr_origin ag_frame
+    ag_running ag_await ag_suspended __traceback__ __context__ __cause__ __suppress_context__ tb_next tb_frame
+    __abstractmethods__ string""".split()  # noqa: SIM905
+)
+"""Attributes of known C types that are others when the object has been used."""
+
+
+def _finds_attributes(kind: type, hook: str) -> bool:
+    """Is the attribute looked up as `object` does it, or by code that records itself?"""
+    owner = next(owner for owner in kind.__mro__ if hook in vars(owner))
+    python = isinstance(vars(owner)[hook], types.FunctionType)
+    return owner is object or python or owner in _SETTLED or issubclass(owner, _FINDING)
+
+
+_FINDING = (BaseException, type, types.ModuleType, asyncio.Future)
+
+
+def _c_attribute(kind: type, attr: str, value: object, writing: bool) -> Way:
+    """A method, a slot, or what a C type shows of its inside."""
+    if isinstance(value, types.MemberDescriptorType) and is_mutable_type(value.__objclass__):
+        return Way.PLAIN
+    if writing:
+        return Way.UNKNOWN
+    if not isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType):
+        return Way.SILENT
+    owner = value.__objclass__
+    known = owner in _SETTLED or issubclass(owner, BaseException | type | types.ModuleType)
+    return Way.SILENT if known and attr not in _CHANGING and owner is not types.FrameType else Way.UNKNOWN
 
 
 def _is_c(value: object) -> bool:
@@ -287,9 +386,7 @@ def _is_c(value: object) -> bool:
     )
 
 
-_FUTURE_SILENT = frozenset(
-    {"get_loop", "get_coro", "get_name", "set_name", "get_context", "_loop", "add_done_callback"}
-)
+_FUTURE_SILENT = frozenset({"get_loop", "get_coro", "get_context", "_loop", "add_done_callback"})
 
 
 def is_seen_by_loop(future: object) -> bool:
@@ -300,6 +397,58 @@ def is_seen_by_loop(future: object) -> bool:
 def is_silent_future_attribute(attr: str) -> bool:
     """Methods of futures record when they are called; what never changes is not recorded."""
     return attr in _FUTURE_SILENT or callable(getattr(asyncio.Future, attr, None)) or attr.startswith("__")
+
+
+def known_on_class(cls: Any, attr: str) -> bool:
+    """Is what finding an attribute of a class runs known? What its metaclass has comes first."""
+    way = attribute(type(cls), attr)
+    value = next((vars(owner)[attr] for owner in cls.__mro__ if attr in vars(owner)), ABSENT)
+    if value is ABSENT:
+        return way is not Way.UNKNOWN
+    found = next((vars(owner)[attr] for owner in type(cls).__mro__ if attr in vars(owner)), ABSENT)
+    if found is not ABSENT and hasattr(type(found), "__set__"):
+        return way is not Way.UNKNOWN
+    return _known_lookup(value)
+
+
+def _known_lookup(value: object) -> bool:
+    if isinstance(value, types.FunctionType | staticmethod | property | functools.cached_property) or _is_c(value):
+        return True
+    if isinstance(value, classmethod):
+        return True  # binding runs nothing; what is called is seen
+    return not is_lookup(value) or not has_unknown(type(value), "__get__") or isinstance(value, _PARTIAL)
+
+
+_PARTIAL = (
+    type,
+    functools.partial,
+    functools._lru_cache_wrapper,
+    functools.singledispatchmethod,
+    types.GenericAlias,
+)
+
+
+def known_on_super(obj: Any, attr: str) -> bool:
+    """Does `super().attr` find a method, or a property that is known?"""
+    mro = (obj.__self_class__ or obj.__thisclass__).__mro__
+    after = mro[mro.index(obj.__thisclass__) + 1 :] if obj.__thisclass__ in mro else mro
+    value = next((vars(owner)[attr] for owner in after if attr in vars(owner)), ABSENT)
+    if value is ABSENT:
+        return attribute(super, attr) is not Way.UNKNOWN
+    if isinstance(value, property):
+        return value.fget is None or is_known_function(value.fget)
+    return isinstance(value, types.FunctionType | classmethod | staticmethod) or (
+        _is_c(value) and not isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType)
+    )
+
+
+def dict_of(obj: object) -> dict[str, Any] | None:
+    """The dict with the attributes of an instance, without running code of the program."""
+    try:
+        own = object.__getattribute__(obj, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+    return own if isinstance(own, dict) else None
 
 
 def peek(obj: object, attr: str) -> object:
@@ -331,7 +480,7 @@ def fields_of(obj: object) -> Iterator[tuple[str, Any]]:
     if isinstance(own, dict):
         yield from list(own.items())
     for owner in type(obj).__mro__:
-        if not _mutable_type(owner):
+        if not is_mutable_type(owner):
             continue
         for name, value in list(vars(owner).items()):
             if isinstance(value, types.MemberDescriptorType):
