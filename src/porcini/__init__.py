@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic, transform
     from porcini.core.errors import InputError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
+    from porcini.coroutines.guards import Guards
     from porcini.engines.limits import Limits
     from porcini.formats.schedules import parse_schedule, show_schedule
 
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "api": ("Model", "check", "explore", "load", "loads", "permute", "replay", "run", "symbolic", "transform"),
     "core.errors": ("InputError", "ScheduleError"),
+    "coroutines.guards": ("Guards",),
     "core.reports": ("Counterexample", "Counts", "Outcome", "Report", "TraceEntry"),
     "engines.limits": ("Limits",),
     "formats.schedules": ("parse_schedule", "show_schedule"),
@@ -35,6 +37,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Counterexample",
     "Counts",
+    "Guards",
     "InputError",
     "Limits",
     "Model",

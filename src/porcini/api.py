@@ -55,6 +55,7 @@ from porcini.properties.outcomes import EXPLORED, first_violated, verdict
 from porcini.properties.shrink import in_long_turns, shrunk
 
 if TYPE_CHECKING:
+    from porcini.coroutines.guards import Guards
     from porcini.langs.aio.loop import Mode
 
 T = TypeVar("T")
@@ -187,7 +188,8 @@ def loads(
         raise InputError("a rewrite theory is read from a file, with its description", file=file)
     if language not in LANGUAGES:
         known = ", ".join("." + ending for ending in (*LANGUAGES, "maude"))
-        raise InputError(f"unknown language `.{language}`", file=file, hint=f"known: {known}")
+        hint = f"a coroutine function in it is {Path(file).stem}:NAME" if language == "py" else f"known: {known}"
+        raise InputError(f"unknown language `.{language}`", file=file, hint=hint)
     if defines and language != "pml":
         raise InputError("macros are defined for Promela only", file=file)
     return Model(file, language, source, LANGUAGES[language](source, file, defines or {}))
@@ -195,6 +197,14 @@ def loads(
 
 Coroutine = Callable[..., Any]
 """A coroutine function: real code. As text it is `package.module:function`."""
+
+
+def _not_for_coroutines(**given: object) -> None:
+    """What is left out without a word would be taken for done."""
+    for name, value in given.items():
+        if value:
+            hint = "it is always asked for failures and deadlocks" if name == "property" else None
+            raise InputError(f"`{name}` is not for coroutine functions", hint=hint)
 
 
 def run(
@@ -208,6 +218,7 @@ def run(
     args: Sequence[object] = (),
     mode: Mode = "any",
     packages: Sequence[str] = (),
+    guards: Guards | None = None,
 ) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
 
@@ -218,8 +229,16 @@ def run(
     if function is not None:
         from porcini import coroutines  # real code is loaded when it is needed
 
+        _not_for_coroutines(observe=observe, inputs=inputs)
         return coroutines.run(
-            function, args=args, mode=mode, packages=packages, seed=seed, schedule=schedule, limits=limits
+            function,
+            args=args,
+            mode=mode,
+            packages=packages,
+            seed=seed,
+            schedule=schedule,
+            limits=limits,
+            guards=guards,
         )
     model = _model(model)
     system = model.system(inputs)
@@ -239,6 +258,7 @@ def replay(
     args: Sequence[object] = (),
     mode: Mode = "any",
     packages: Sequence[str] = (),
+    guards: Guards | None = None,
 ) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
     `loop`, the run need not end, but the loop must lead back to where it begins.
@@ -250,7 +270,8 @@ def replay(
     if function is not None:
         from porcini import coroutines  # real code is loaded when it is needed
 
-        return coroutines.replay(function, schedule, args=args, mode=mode, packages=packages)
+        _not_for_coroutines(observe=observe, inputs=inputs, loop=loop)
+        return coroutines.replay(function, schedule, args=args, mode=mode, packages=packages, guards=guards)
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(Limits(), _observed(model, observe))
@@ -292,13 +313,14 @@ def explore(
     mode: Mode = "any",
     packages: Sequence[str] = (),
     deterministic: bool = False,
+    guards: Guards | None = None,
     watch: Watcher | None = None,
 ) -> Report:
     """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
 
     A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
-    next, `packages` whose code is to be followed besides the user's. What it returns may depend on the order,
-    unless it is to be `deterministic`.
+    next, `packages` whose code is to be followed besides the user's, `guards` how the world looks to it. What it
+    returns may depend on the order, unless it is to be `deterministic`.
 
     >>> report = explore("examples/gcl/vineyard.gcl")
     >>> report.verdict, len(report.outcomes), report.counts.classes
@@ -308,6 +330,11 @@ def explore(
     if function is not None:
         from porcini import coroutines  # real code is loaded when it is needed
 
+        other = property if property != "deterministic" else None
+        syntactic = independence == "syntactic"
+        _not_for_coroutines(
+            observe=observe, inputs=inputs, property=other, independence=None if syntactic else independence
+        )
         return coroutines.explore(
             function,
             args=args,
@@ -318,6 +345,7 @@ def explore(
             limits=limits,
             options=options,
             packages=packages,
+            guards=guards,
             watch=watch,
         )
     model = _model(model)

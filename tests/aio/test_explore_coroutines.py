@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import porcini
 from aio.corpus_reference import CORPUS, corpus_names, load, max_steps_of
 from aio.corpus_reference import explore as every_order
 from porcini import InputError, Limits, ScheduleError, coroutines, show_schedule
@@ -605,6 +606,33 @@ def test_schedules_that_do_not_fit(schedule, step):
     with pytest.raises(ScheduleError) as caught:
         replay(two_adds, schedule)
     assert caught.value.step == step
+
+
+@pytest.mark.parametrize(
+    "given", [{"observe": ["x"]}, {"inputs": {"x": 1}}, {"property": "failure-free"}, {"independence": "semantic"}]
+)
+def test_what_is_not_for_coroutine_functions_is_refused(given):
+    with pytest.raises(InputError, match="is not for coroutine functions"):
+        porcini.explore(two_adds, **given)
+
+
+def test_guards_and_files_of_python(tmp_path):
+    async def dice():
+        return random.randrange(10**6)
+
+    results = {
+        seed: porcini.explore(dice, guards=porcini.Guards(seed=seed)).outcomes[0].state["result"]
+        for seed in (1, 2)
+    }
+    assert results[1] != results[2]
+    schedule = "0"
+    again = porcini.replay(dice, schedule, guards=porcini.Guards(seed=1))
+    assert again.outcomes[0].state["result"] == results[1]
+    assert porcini.run(dice, guards=porcini.Guards(seed=2)).outcomes[0].state["result"] == results[2]
+    (tmp_path / "some.py").write_text("")
+    with pytest.raises(InputError) as caught:
+        porcini.explore(str(tmp_path / "some.py"))
+    assert "some:NAME" in str(caught.value)
 
 
 def test_a_limit_is_unknown():

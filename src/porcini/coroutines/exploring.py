@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -167,20 +168,33 @@ def package_of(path: str) -> str | None:
 
 
 def leftovers(program: SteadyProgram) -> str:
-    names = ", ".join(program.leftovers[:_MOST_PLACES])
+    names = ", ".join(list(dict.fromkeys(n.removesuffix("[=]") for n in program.leftovers))[:_MOST_PLACES])
     return f"state that outlives a run: {names} was read as the run before had left it"
+
+
+def short(path: str) -> str:
+    """The name of a file, with that of its folder where it says little."""
+    file = Path(path)
+    return f"{file.parent.name}/{file.name}" if file.name == "__init__.py" else file.name
+
+
+def _plain(name: str) -> str:
+    """Names of our own classes as users know them."""
+    for ours, theirs in (("SeenFuture", "Future"), ("SeenTask", "Task"), ("ControlledLoop", "the loop")):
+        name = re.sub(rf"(porcini\.langs\.aio\.\w+\.)?\b{ours}\b", theirs, name)
+    return name
 
 
 def opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, int]]:
     """What made steps opaque and how often, the most frequent first."""
     places = Counter(
         {
-            f"{call.name} at {Path(call.file).name}:{call.line}": times
+            f"{_plain(call.name)} at {short(call.file)}:{call.line}": times
             for call, times in opened.recorder.opaque_calls.items()
         }
     )
     for spot, times in program.unfollowed.items():
-        places[f"{spot.function} at {spot}, which is not instrumented"] += times
+        places[f"{spot.function} at {short(spot.path)}:{spot.line}, which is not instrumented"] += times
     places.update(program.untracked)
     return places.most_common()
 
@@ -230,12 +244,13 @@ def run(
     seed: int = 0,
     schedule: Schedule | str = (),
     limits: Limits | None = None,
+    guards: Guards | None = None,
 ) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
     check(function)
     _named("mode", mode, tuple(_MODES))
     moves = parse_schedule(schedule) if isinstance(schedule, str) else schedule
-    with session(function, args=args, packages=packages) as opened:
+    with session(function, args=args, packages=packages, guards=guards) as opened:
         program, tally = opened.program(mode), Tally(limits or Limits())
         try:
             recorded = run_freely(program, moves, Random(seed), tally.limits)

@@ -100,7 +100,9 @@ class Guarding:
     # time -----------------------------------------------------------------------------------------------------
 
     def _make_time_virtual(self) -> None:
-        sleeping = "`await asyncio.sleep(...)` instead, or Guards(real_time=True) to let it block"
+        sleeping = (
+            "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
+        )
         table: dict[Any, Any] = {
             time.time: _virtual(time.time, EPOCH),
             time.monotonic: _virtual(time.monotonic),
