@@ -16,8 +16,11 @@ from porcini.langs.aio import rules
 from porcini.langs.aio.recorder import READ, STATE, WRITE
 
 
-def awaited(obj: Any, number: int) -> Any:
-    """What is awaited: known code records itself, a future is read, and the rest is opaque whenever it goes on."""
+def awaited(obj: Any, number: int, _: None = None) -> Any:
+    """What is awaited: known code records itself, a future is read, and the rest is opaque whenever it goes on.
+
+    A third argument is there to be evaluated: it lets go of the last object that was logged.
+    """
     kind = type(obj)
     if kind is types.CoroutineType:
         if rules.is_instrumented(obj.cr_code):
@@ -34,7 +37,7 @@ def awaited(obj: Any, number: int) -> Any:
     return obj
 
 
-def awaited_again(obj: Any, number: int) -> Any:
+def awaited_again(obj: Any, number: int, _: None = None) -> Any:
     """As `awaited`, of something that was not made here: somebody else may have awaited it."""
     if type(obj) is types.CoroutineType:
         op.log((obj, number, WRITE, STATE))

@@ -45,7 +45,7 @@ from typing import Any
 from porcini.langs.aio import awaiting, containers, rules
 from porcini.langs.aio import operations as op
 from porcini.langs.aio.containers import Model
-from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE
+from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE, mortal
 from porcini.langs.aio.sites import PLACES, Kind, site
 
 _CALLABLE = frozenset(
@@ -765,7 +765,7 @@ def _class(cls: type, number: int) -> Any:
     if cls in rules.ALWAYS_PLAIN:
         return _plain_class(cls, number)
     if cls is weakref.finalize:
-        return lambda obj, function, *args, **kwargs: cls(obj, later(function, number), *args, **kwargs)
+        return _finalising_class(cls, number)
     if issubclass(cls, BaseException | type) or cls.__module__ in _KEEPING_MODULES or cls is slice:
         _initialised(cls, number)
         return cls
@@ -780,11 +780,32 @@ def _class(cls: type, number: int) -> Any:
     return _object_class(cls, number) if _default_new(cls) else cls
 
 
+def _finalising(function: Any, number: int) -> Any:
+    def finalised(*args: Any, **kwargs: Any) -> Any:
+        op.finalised(number)
+        return later(function, number)(*args, **kwargs)
+
+    return finalised
+
+
+def _finalising_class(cls: Any, number: int) -> Any:
+    """`weakref.ref(obj, callback)` and `weakref.finalize(obj, callback, ...)`."""
+
+    def made(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if args and args[0] is not None:
+            mortal(obj)
+            args = (_finalising(args[0], number), *args[1:])
+        return cls(obj, *args, **kwargs)
+
+    return made
+
+
 def _plain_class(cls: Any, number: int) -> Any:
     if cls is type or cls is object:
         return _object_class(cls, number)
     if cls is weakref.ref:
-        return lambda obj, *back: cls(obj, *[later(f, number) if f is not None else None for f in back])
+        return _finalising_class(cls, number)
     if cls in rules.CODE:
         return cls
     if cls is bytes:
@@ -853,7 +874,9 @@ def _object_class(cls: type, number: int) -> Any:
         if base is not None and not generated:
             args = _contents(base, args, number)
         obj = cls(*args, **kwargs)
-        if type(obj) is cls:
+        if hasattr(cls, "__del__"):
+            mortal(obj)
+        elif type(obj) is cls:
             CREATED.append(obj)
             if generated:
                 _made_fields(obj, len(args), kwargs)
@@ -878,7 +901,9 @@ class _Made:
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
                     op.unknown(_name(self.cls), self.number)
         obj = self.cls(*args, **kwargs)
-        if type(obj) is self.cls:
+        if hasattr(self.cls, "__del__"):
+            mortal(obj)
+        elif type(obj) is self.cls:
             CREATED.append(obj)
         return obj
 

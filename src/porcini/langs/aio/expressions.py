@@ -436,7 +436,13 @@ class Expressions(ast.NodeTransformer):
         hook = "@awaited" if isinstance(node.value, ast.Call) else "@awaited_again"
         node.value = self.visit(node.value)
         if self.live:
-            node.value = ast.copy_location(called(hook, node.value, self._site(Kind.READ, "", node)), node.value)
+            number = self._site(Kind.READ, "", node)
+            free = (
+                [ast.NamedExpr(name_node("@value", ast.Store()), ast.Constant(None))]
+                if self._temporaries()
+                else []
+            )
+            node.value = ast.copy_location(called(hook, node.value, number, *free), node.value)
         return node
 
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:

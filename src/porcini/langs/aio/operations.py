@@ -343,6 +343,11 @@ def operand(obj: Any, number: int) -> Any:
     return obj
 
 
+def finalised(number: int) -> None:
+    """`__del__` runs: whoever else let go of the object is to blame as well, and did not say so."""
+    unknown("a finaliser", number)
+
+
 def formatted(obj: Any, number: int) -> Any:
     """The right side of `%`: of a mapping, items are looked up, which may add them."""
     if type(obj) is not dict and hasattr(type(obj), "__missing__"):

@@ -24,6 +24,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -47,11 +48,26 @@ READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
 STATE = (".state",)
 
+_PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+"""Even to ask what they are is an error when what they stand for is gone."""
+
 LOG: deque[tuple[Any, ...]] = deque(maxlen=LIMIT)
 CREATED: list[object] = []
 IDENTITIES: set[int] = rules.IDENTITIES
 DERIVED: dict[int, tuple[tuple[object, ...], bool]] = {}
 """Views and iterators that read something else whenever they are used: what, and whether they look into items."""
+
+
+MORTAL: dict[int, tuple[weakref.ref[Any], int]] = {}
+"""Objects whose end does something, and how many references there were to them when the last step ended."""
+
+
+def mortal(obj: object) -> None:
+    """The end of this object does something."""
+    try:
+        MORTAL[id(obj)] = (weakref.ref(obj), 0)
+    except TypeError:
+        LOG.append(("a finaliser without weak references", OUTSIDE, 0, OPAQUE))
 
 
 class Token:
@@ -140,6 +156,7 @@ class Recorder:
         self._names = dict(self._learnt)
         self._kept = {}
         DERIVED.clear()
+        MORTAL.clear()
         IDENTITIES.clear()
         rules.HELD.clear()
         rules.REBOUND.clear()
@@ -169,9 +186,23 @@ class Recorder:
             if CREATED:
                 self._christen()
             self._sweep()
+        if MORTAL:
+            self._count_references()
         if not self._reads and not self._writes and not self._opaque:
             return EMPTY
         return Footprint(frozenset(self._reads), frozenset(self._writes), self._opaque)
+
+    def _count_references(self) -> None:
+        """Who lets go of something with a finaliser, or gets hold of it, changes who will be the last one."""
+        for key, (reference, before) in list(MORTAL.items()):
+            obj = reference()
+            if obj is None:
+                del MORTAL[key]
+                continue
+            count = sys.getrefcount(obj)
+            if before not in (0, count):
+                self._writes.add(self._named(obj).part(".<references>"))
+            MORTAL[key] = (reference, count)
 
     def _clear(self) -> None:
         LOG.clear()
@@ -221,7 +252,7 @@ class Recorder:
             return found
         if kind is ModuleToken:
             name = obj.name  # type: ignore[attr-defined]
-        elif isinstance(obj, type | FunctionType):
+        elif kind not in _PROXIES and isinstance(obj, type | FunctionType):
             name = f"{obj.__module__}.{obj.__qualname__}"
         elif kind is ModuleType:
             name = obj.__name__  # type: ignore[attr-defined]
@@ -242,14 +273,17 @@ class Recorder:
         return found
 
     def _christen(self) -> None:
-        """Name what was created and is still there. Last first, so that a list goes before what only it holds."""
+        """Name what was created and is still there. Last first, so that a list goes before what only it holds.
+
+        What has a finaliser keeps the name of its type: who has a name of its own is held until the step ends.
+        """
         process, index = self._step
         while CREATED:
             obj = CREATED.pop()
             if sys.getrefcount(obj) <= 2:
                 DERIVED.pop(id(obj), None)
                 continue
-            if id(obj) not in self._names:
+            if id(obj) not in self._names and not hasattr(type(obj), "__del__"):
                 kind, number = type(obj), len(CREATED)
                 key = (process, index, number, kind)
                 found = self._known.get(key)
@@ -429,6 +463,8 @@ class Recorder:
 
     def _attribute(self, obj: object, named: Named, attr: str) -> tuple[Location, ...] | None:
         """The locations that reading an attribute reads; None if reading it runs code that is not known."""
+        if type(obj) in _PROXIES:
+            return None
         if isinstance(obj, Token):
             return (named.part("." + attr),)
         if isinstance(obj, asyncio.Future):
@@ -484,6 +520,8 @@ class Recorder:
 
     def _way_to_write(self, obj: object, attr: str) -> rules.Way:
         """Classes and modules: only what is known to be data; whatever else is written there may be a method."""
+        if type(obj) in _PROXIES:
+            return rules.Way.UNKNOWN
         if isinstance(obj, Token):
             return rules.Way.PLAIN
         if isinstance(obj, type):

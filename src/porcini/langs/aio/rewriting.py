@@ -12,6 +12,7 @@ is left alone: it runs before any step, and what it leaves behind is named by `R
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable
 
 from porcini.langs.aio.expressions import Expressions, called, depth, name_node
@@ -44,6 +45,9 @@ class _Rewriter(Expressions):
         outer, live, loops = self.scope, self.live, self.loops
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
         body = self._block(node.body)
+        if node.name == "__del__" and self.classes:
+            note = ast.Expr(called("@finalised", self._site(Kind.READ, "", node)))
+            body.insert(0, ast.copy_location(note, node.body[0]))
         if self.scope.token and not self.static_cells:
             first = int(ast.get_docstring(node, clean=False) is not None)
             start = ast.Assign([name_node(self.scope.token, ast.Store())], called("@token"))
@@ -339,10 +343,16 @@ class _Rewriter(Expressions):
 
     visit_Try = visit_TryStar = _try
 
-    def visit_Match(self, node: ast.Match) -> ast.AST:
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
         attributes = {
             name for part in ast.walk(node) if isinstance(part, ast.MatchClass) for name in part.kwd_attrs
         }
+        values = [
+            copy.deepcopy(part)
+            for case in node.cases
+            for part in ast.walk(case.pattern)
+            if isinstance(part, ast.Attribute) and self.live
+        ]
         subject = self.visit(node.subject)
         if self.live:
             names = ast.Tuple([ast.Constant(name) for name in sorted(attributes)], ast.Load())
@@ -355,7 +365,13 @@ class _Rewriter(Expressions):
             if case.guard is not None:
                 case.guard = self._truth(case.guard)
             case.body = self._body(case.body, bound if self.live else [], case.pattern)
-        return node
+        return [*map(self._looked_at, values), node] if values else node
+
+    def _looked_at(self, value: ast.expr) -> ast.stmt:
+        """`case A.b:` reads A.b, perhaps: so it is read before."""
+        look = ast.copy_location(ast.Expr(self.visit(value)), value)
+        handler = ast.ExceptHandler(name_node("@failure"), None, [ast.Pass()])
+        return ast.copy_location(ast.Try([look], [handler], [], []), value)
 
 
 def _consuming(node: ast.AugAssign) -> str:

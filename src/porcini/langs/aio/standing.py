@@ -11,7 +11,10 @@ from __future__ import annotations
 import asyncio
 import dis
 import gc
+import inspect
 import re
+import sys
+import weakref
 from collections.abc import Iterator, Sequence
 from operator import length_hint
 from pathlib import Path
@@ -114,14 +117,17 @@ Snapshot = tuple[list[tuple[CodeType, int]], list[Any]]
 
 
 def snapshot(coroutine: Any, frames: Sequence[FrameType]) -> Snapshot:
-    """Positions and local values of all frames, and how far their loops are."""
+    """Positions and local values of all frames, and how far their loops are. What can die may do so."""
     values: list[Any] = []
     at = coroutine
     for frame in frames:
         if is_sleep(frame.f_code):  # its future and its timer are new each time, and nobody else's
             values += (frame.f_locals["delay"], frame.f_locals["result"])
             break
-        values.extend(frame.f_locals.values())
+        variables = frame.f_locals
+        values.extend(variables.values())
+        if _COPIES and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+            variables.clear()  # the frame keeps this dict, and so what the program has let go of
         owner = at if type(at) in _SUSPENDED else _inside(at)
         at = _awaited(owner)
         if _has_loops(frame.f_code):
@@ -129,7 +135,11 @@ def snapshot(coroutine: Any, frames: Sequence[FrameType]) -> Snapshot:
             for value in gc.get_referents(owner):  # what a `for` goes through is in no variable
                 if value is not at and id(value) not in local and hasattr(type(value), "__next__"):
                     values.append(_progress(value))
+    values = [weakref.ref(value) if type(value).__weakrefoffset__ else value for value in values]
     return [(frame.f_code, frame.f_lasti) for frame in frames], values
+
+
+_COPIES = sys.version_info < (3, 13)
 
 
 def unchanged(one: Snapshot, two: Snapshot) -> bool:

@@ -1,0 +1,477 @@
+"""Races of two tasks in places where few look: Porcini finds each outcome that any order of ready handles has.
+
+Each case was found by attacking the instrumentation, and was a wrong "holds" once: a setup, what the two tasks do,
+and what is looked at in the end.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aio.corpus_reference import explore as every_order
+from porcini import Limits
+from porcini.coroutines import explore
+from porcini.langs.aio.program import observed
+
+PRELUDE = """
+import abc, asyncio, bisect, collections, contextlib, contextvars, copy, ctypes, dataclasses, decimal, functools
+import inspect, io, itertools, logging, operator, random, re, string, sys, traceback, types, typing, weakref
+class O:
+    def __init__(self, **fields):
+        for name, value in fields.items(): setattr(self, name, value)
+class P: pass
+class Del:
+    def __init__(self, log, n): self.log, self.n = log, n
+    def __del__(self): self.log.append(self.n)
+class Slots:
+    __slots__ = ("a",)
+class A1:
+    def f(self): return "A1"
+class A2:
+    def f(self): return "A2"
+class Cls:
+    n = 0
+    @classmethod
+    def bump(cls, by): cls.n += by
+class Sub(Cls):
+    n = 0
+class H(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+    def emit(self, record): self.seen.append(record.getMessage())
+def gen2():
+    n = 1
+    yield n
+    n = 2
+    yield n
+G = 0
+CV = contextvars.ContextVar("CV")
+def put(v):
+    global G
+    G = v
+def glob_writer():
+    global G
+def fresh():
+    global G
+    G = 0
+    Cls.n = 0
+    if "n" in Sub.__dict__: del Sub.n
+"""
+
+CASES = {
+    "bytearray_match_later": (
+        'b=bytearray(b"ab");m=re.compile(b"a").match(b)',
+        "b[0]=99",
+        "return m.group()",
+        "res",
+    ),
+    "ctypes_val": ("c=ctypes.c_int(0)", "c.value=1", "c.value=2", "c.value"),
+    "stringio_print": ("s=io.StringIO()", 'print("a",file=s)', 'print("b",file=s)', "s.getvalue()"),
+    "insort_key": ("l=[]", "bisect.insort([1],2,key=lambda x:l.append(x) or x)", "l.append(0)", "l"),
+    "map_setattr": ("o=P()", 'list(map(setattr,[o],["x"],[1]))', 'list(map(setattr,[o],["x"],[2]))', "o.x"),
+    "map_opset": (
+        "d={}",
+        'list(map(operator.setitem,[d],["x"],[1]))',
+        'list(map(operator.setitem,[d],["x"],[2]))',
+        "d",
+    ),
+    "map_next": ("it=iter([1,2])", "return list(map(next,[it]))", "return list(map(next,[it]))", "res"),
+    "map_getattr": ("o=O(x=0)", "o.x=1", 'return list(map(getattr,[o],["x"]))', "res"),
+    "map_attrgetter": ("o=O(x=0)", "o.x=1", 'return list(map(operator.attrgetter("x"),[o]))', "res"),
+    "iter_in": ("it=iter([1,2,3])", "return 2 in it", "return list(it)", "res"),
+    "iter_extend": ("it=iter([1,2])", "l=[];l.extend(it);return l", "l=[];l+=it;return l", "res"),
+    "iter_slice": ("it=iter([1,2])", "l=[];l[:]=it;return l", "l=[];l[:]=it;return l", "res"),
+    "iter_lenhint": ("it=iter([1,2])", "next(it)", "return operator.length_hint(it)", "res"),
+    "gen_frame_locals": ("g=gen2()", "next(g)", 'return g.gi_frame.f_locals.get("n")', "res"),
+    "gen_running": ("g=gen2()", "next(g)", "return inspect.getgeneratorstate(g)", "res"),
+    "gen_in": ("g=(x for x in [1,2,3])", "return 1 in g", "return next(g)", "res"),
+    "vars_held": ("o=O(x=0);v=vars(o)", 'v["x"]=1', "return o.x", "res"),
+    "dict_held": ("o=O(x=0);v=o.__dict__", 'v["x"]=1', "return o.x", "res"),
+    "dict_held_read": ("o=O(x=0);v=o.__dict__", "o.x=1", 'return v["x"]', "res"),
+    "dict_held_len": ("o=P();v=o.__dict__", "o.x=1", "return len(v)", "res"),
+    "dict_shared": ("o=O(x=0);p=P();p.__dict__=o.__dict__", "o.x=1", "return p.x", "res"),
+    "borg": ('d={"x":0};o=P();p=P();o.__dict__=d;p.__dict__=d', "o.x=1", "return p.x", "res"),
+    "borg2": ('d={"x":0};o=P();o.__dict__=d', "o.x=1", 'return d["x"]', "res"),
+    "setattr_bound_map": ("o=O(x=0)", 'list(map(o.__setattr__,["x"],[1]))', "return o.x", "res"),
+    "slots_desc": ("o=Slots();o.a=0", "Slots.a.__set__(o,1)", "return o.a", "res"),
+    "slots_desc2": ('o=Slots();o.a=0;d=Slots.__dict__["a"]', "d.__set__(o,1)", "d.__set__(o,2)", "o.a"),
+    "class_assign": ("o=A1()", "o.__class__=A2", "return o.f()", "res"),
+    "class_assign_t": ("o=A1()", "o.__class__=A2", "return type(o).__name__", "res"),
+    "class_assign_i": ("o=A1()", "o.__class__=A2", "return isinstance(o,A1)", "res"),
+    "class_assign_m": (
+        "o=A1()",
+        "o.__class__=A2",
+        "match o:\n    case A1(): return 1\n    case _: return 2",
+        "res",
+    ),
+    "class_type_setattr": ("class C: x=0", 'type.__setattr__(C,"x",1)', "return C.x", "res"),
+    "class_shadow": ("", "Sub.n=1", "return Sub.n", "res"),
+    "classmethod_bump": ("", "Sub.bump(1)", "return Sub.n", "res"),
+    "subclasses": ("class C: pass", 'type("D",(C,),{})', "return len(C.__subclasses__())", "res"),
+    "abc_register": ("class C(abc.ABC): pass", "C.register(int)", "return isinstance(1,C)", "res"),
+    "abc_register_issub": ("class C(abc.ABC): pass", "C.register(int)", "return issubclass(int,C)", "res"),
+    "partial_setstate": (
+        'f=functools.partial(int,"1")',
+        'f.__setstate__((int,("2",),{},None))',
+        "return f()",
+        "res",
+    ),
+    "partial_keywords": ("f=functools.partial(dict,a=1)", 'f.keywords["a"]=2', "return f()", "res"),
+    "singledispatch_reg": (
+        "l=[]\n@functools.singledispatch\ndef s(a): return 0",
+        "s.register(int,lambda a:1)",
+        "return s(1)",
+        "res",
+    ),
+    "defaults_assign": ("def f(a=0): return a", "f.__defaults__=(1,)", "return f()", "res"),
+    "kwdefaults_assign": ("def f(*,a=0): return a", 'f.__kwdefaults__["a"]=1', "return f()", "res"),
+    "code_assign": ("def f(): return 0\ndef g(): return 1", "f.__code__=g.__code__", "return f()", "res"),
+    "method_attr": ("class C:\n    def f(self): pass\nC.f.n=0;c=C()", "C.f.n=1", "return c.f.n", "res"),
+    "method_func_attr": (
+        "class C:\n    def f(self): pass\nC.f.n=0;c=C()",
+        "c.f.__func__.n=1",
+        "return c.f.n",
+        "res",
+    ),
+    "globals_held": ("g=globals()", 'g["G"]=1', "return G", "res"),
+    "func_globals": ("", 'glob_writer.__globals__["G"]=1', "return G", "res"),
+    "sys_stdout": (
+        "s=io.StringIO();old=sys.stdout;sys.stdout=s",
+        'print("a",end="")',
+        'print("b",end="")',
+        '(setattr(sys,"stdout",old), s.getvalue())',
+    ),
+    "log_level": (
+        'h=H();g=logging.getLogger("hunt");g.handlers[:]=[h];g.propagate=False;g.setLevel(10)',
+        "g.setLevel(50)",
+        'g.warning("b")',
+        "h.seen",
+    ),
+    "log_isenabled": (
+        'g=logging.getLogger("hunt");g.setLevel(10)',
+        "g.setLevel(50)",
+        "return g.isEnabledFor(20)",
+        "res",
+    ),
+    "log_geteff": (
+        'g=logging.getLogger("hunt");g.setLevel(10)',
+        "g.setLevel(50)",
+        "return g.getEffectiveLevel()",
+        "res",
+    ),
+    "log_addhandler": (
+        'g=logging.getLogger("hunt");g.handlers[:]=[]',
+        "g.addHandler(logging.NullHandler())",
+        "return len(g.handlers)",
+        "res",
+    ),
+    "log_haslog": (
+        'g=logging.getLogger("hunt");g.handlers[:]=[];g.propagate=False',
+        "g.addHandler(logging.NullHandler())",
+        "return g.hasHandlers()",
+        "res",
+    ),
+    "log_stream": (
+        's=io.StringIO();g=logging.getLogger("hunt");g.handlers[:]=[logging.StreamHandler(s)];g.propagate=False;g.setLevel(10)',
+        'g.warning("a")',
+        'g.warning("b")',
+        "s.getvalue()",
+    ),
+    "log_disable": (
+        'g=logging.getLogger("hunt");logging.disable(0);g.setLevel(10)',
+        "logging.disable(50)",
+        "return g.isEnabledFor(20)",
+        "(res,logging.disable(0))[0]",
+    ),
+    "log_disabled": (
+        'h=H();g=logging.getLogger("hunt");g.handlers[:]=[h];g.propagate=False;g.setLevel(10)',
+        "g.disabled=True",
+        'g.warning("x")',
+        '(list(h.seen),setattr(g,"disabled",False))[0]',
+    ),
+    "log_arg": (
+        'l=[];h=H();g=logging.getLogger("hunt");g.handlers[:]=[h];g.propagate=False;g.setLevel(10)',
+        "l.append(1)",
+        'g.warning("%s",l)',
+        "h.seen",
+    ),
+    "decimal_ctx": (
+        "decimal.getcontext().prec=28",
+        "decimal.getcontext().prec=5",
+        "return str(decimal.Decimal(1)/3)",
+        "res",
+    ),
+    "random_choice": ("r=random.Random(1)", "return r.choice(range(100))", "return r.randint(0,100)", "res"),
+    "ddict_factory3": ("d=collections.defaultdict(int)", "d.default_factory=list", 'return d["b"]', "res"),
+    "ddict_map": ("d=collections.defaultdict(list)", 'list(map(d.__getitem__,["a"]))', "return len(d)", "res"),
+    "ddict_itemgetter": ("d=collections.defaultdict(list)", 'operator.itemgetter("a")(d)', "return len(d)", "res"),
+    "ddict_format": ("d=collections.defaultdict(list)", '"{0[a]}".format(d)', "return len(d)", "res"),
+    "ddict_formatmap": ("d=collections.defaultdict(list)", '"{a}".format_map(d)', "return len(d)", "res"),
+    "ddict_percent": ("d=collections.defaultdict(list)", '"%(a)s" % d', "return len(d)", "res"),
+    "ddict_opget": ("d=collections.defaultdict(list)", 'operator.getitem(d,"a")', "return len(d)", "res"),
+    "ddict_template": (
+        "d=collections.defaultdict(list)",
+        'string.Template("$a").substitute(d)',
+        "return len(d)",
+        "res",
+    ),
+    "format_attr": ("o=O(x=0)", "o.x=1", 'return "{0.x}".format(o)', "res"),
+    "format_attr2": ("o=O(x=0)", "o.x=1", 'return "{o.x}".format(o=o)', "res"),
+    "format_attr3": ("o=O(p=O(x=0))", "o.p.x=1", 'return "{0.p.x}".format(o)', "res"),
+    "format_item": ('o=O(p={"a":0})', 'o.p["a"]=1', 'return "{0.p[a]}".format(o)', "res"),
+    "format_map_attr": ("o=O(x=0)", "o.x=1", 'return "{o.x}".format_map({"o":o})', "res"),
+    "format_bound": ('o=O(x=0);f="{0.x}".format', "o.x=1", "return f(o)", "res"),
+    "format_formatter": ("o=O(x=0)", "o.x=1", 'return string.Formatter().format("{0.x}",o)', "res"),
+    "locals_obj": ("o=O(x=0)", "o.x=1", 'return "{o.x}".format(**{"o":o})', "res"),
+    "attrgetter": ("o=O(x=0)", "o.x=1", 'return operator.attrgetter("x")(o)', "res"),
+    "attrgetter_held": ('o=O(x=0);g=operator.attrgetter("x")', "o.x=1", "return g(o)", "res"),
+    "attrgetter_deep": ('o=O(p=O(x=0));g=operator.attrgetter("p.x")', "o.p.x=1", "return g(o)", "res"),
+    "attrgetter_group": (
+        "a=[O(x=1,n=1),O(x=2,n=2)]",
+        "a[0].x=2",
+        'return len([k for k,g in itertools.groupby(a,operator.attrgetter("x"))])',
+        "res",
+    ),
+    "attrgetter_filter": (
+        "a=[O(x=0,n=1)]",
+        "a[0].x=2",
+        'return len(list(filter(operator.attrgetter("x"),a)))',
+        "res",
+    ),
+    "methodcaller_pop": (
+        "l=[1,2]",
+        'return operator.methodcaller("pop")(l)',
+        'return operator.methodcaller("pop")(l)',
+        "res",
+    ),
+    "copy_deep_memo": ("l=[];m={}", "copy.deepcopy(l,m)", "return len(m)", "res"),
+    "weakref_dead": ("o=O(p=P());r=weakref.ref(o.p)", "o.p=None", "return r() is None", "res"),
+    "weakref_del": ("o=O(p=P());r=weakref.ref(o.p)", "del o.p", "return r() is None", "res"),
+    "weakref_finalize": ("l=[];o=O(p=P());weakref.finalize(o.p,l.append,1)", "o.p=None", "l.append(2)", "l"),
+    "weakref_proxy": ("o=O(x=0);p=weakref.proxy(o)", "p.x=1", "return o.x", "res"),
+    "weakref_proxy_r": ("o=O(x=0);p=weakref.proxy(o)", "o.x=1", "return p.x", "res"),
+    "weakref_listpop": ("l=[P()];r=weakref.ref(l[0])", "l.pop()", "return r() is None", "res"),
+    "weakref_clear": ("l=[P()];r=weakref.ref(l[0])", "l.clear()", "return r() is None", "res"),
+    "ctxvar_ctx": ("c=contextvars.copy_context()", "c.run(CV.set,1)", "return c.get(CV)", "res"),
+    "ctxvar_ctx2": ("c=contextvars.copy_context()", "c.run(CV.set,1)", "return c.run(CV.get)", "res"),
+    "ctxvar_ctx3": ("c=contextvars.copy_context()", "c.run(CV.set,1)", "c.run(CV.set,2)", "c[CV]"),
+    "ctxvar_ctx_in": ("c=contextvars.Context()", "c.run(CV.set,1)", "return CV in c", "res"),
+    "ctxvar_ctx_len": ("c=contextvars.Context()", "c.run(CV.set,1)", "return len(c)", "res"),
+    "ctxvar_ctx_iter": ("c=contextvars.Context()", "c.run(CV.set,1)", "return len(list(c))", "res"),
+    "ctxvar_ctx_copy": ("c=contextvars.Context()", "c.run(CV.set,1)", "return c.copy().get(CV)", "res"),
+    "exc_shared": ("e=ValueError()", "e.args=(1,)", "e.args=(2,)", "e.args"),
+    "exc_args_r": ("e=ValueError(0)", "e.args=(1,)", "return str(e)", "res"),
+    "exc_note": ("e=ValueError(0)", 'e.add_note("a")', 'e.add_note("b")', "e.__notes__"),
+    "exc_note_r": ("e=ValueError(0)", 'e.add_note("a")', 'return hasattr(e,"__notes__")', "res"),
+    "exc_cause": ("e=ValueError(0)", "e.__cause__=KeyError()", "return e.__cause__ is None", "res"),
+    "exc_ctx": (
+        "e=ValueError(0)",
+        "try:\n    raise KeyError\nexcept KeyError:\n    try: raise e\n    except ValueError: pass",
+        "return e.__context__ is None",
+        "res",
+    ),
+    "exc_tb": (
+        "e=ValueError(0)",
+        "try: raise e\nexcept ValueError: pass",
+        "return e.__traceback__ is None",
+        "res",
+    ),
+    "exc_withtb": (
+        "e=ValueError(0)",
+        "try: raise e\nexcept ValueError: pass",
+        "return len(traceback.format_exception(e))",
+        "res",
+    ),
+    "exc_group": ('g=ExceptionGroup("g",[ValueError(0)])', "g.exceptions[0].args=(1,)", "return repr(g)", "res"),
+    "exc_stopiter": ("e=StopIteration(0)", "e.value=1", "return e.value", "res"),
+    "exc_oserr": ('e=OSError(1,"a")', "e.errno=5", "return str(e)", "res"),
+    "exc_oserr2": ('e=OSError(1,"a")', 'e.filename="z"', "return e.filename", "res"),
+    "exc_sysexc": ("e=ValueError(0)", "e.__suppress_context__=True", "return e.__suppress_context__", "res"),
+    "closure_cell2": ("n=0\ndef get(): return n", "get.__closure__[0].cell_contents=5", "return get()", "res"),
+    "closure_cell3": (
+        "n=0\ndef get(): return n\nc=get.__closure__[0]",
+        "c.cell_contents=5",
+        "return c.cell_contents",
+        "res",
+    ),
+    "dict_proxy10": (
+        "d={};v=types.MappingProxyType(d)",
+        'd["a"]=1',
+        'match v:\n    case {"a":x}: return x\n    case _: return 0',
+        "res",
+    ),
+    "list_in_other": ("l=[1];m=[5]", "m[:]=l", "l.append(3)", "m"),
+    "list_unpack_nested": ("l=[[1],2]", "l[0][0]=5", "(a,),b=l; return a", "res"),
+    "list_unpack_nested2": ("l=[[[1]],2]", "l[0][0][0]=5", "((a,),),b=l; return a", "res"),
+    "list_for_unpack4": ("l=[([1,2],3)]", "l[0][0][0]=5", "for (a,b),c in l: return a", "res"),
+    "list_for_unpack5": (
+        "l=[([1,2],3)];z=list(zip(l,l))",
+        "l[0][0][0]=5",
+        "for ((a,b),c),d in z: return a",
+        "res",
+    ),
+    "list_comp_unpack2": ("l=[([1,2],3)]", "l[0][0][0]=5", "return [a for (a,b),c in l]", "res"),
+    "list_star_tuple": ("t=([1],)", "t[0].append(2)", "(a,),=t,; (b,*c),=t; return c", "res"),
+    "attr_dict2": (
+        "class AD(dict):\n    __getattr__=dict.get\n    __setattr__=dict.__setitem__\nd=AD()",
+        "d.x=1",
+        'return d["x"] if "x" in d else 0',
+        "res",
+    ),
+    "attr_dict3": (
+        "class AD(dict):\n    def __init__(s): s.__dict__=s\nd=AD()",
+        "d.x=1",
+        'return d.get("x")',
+        "res",
+    ),
+    "protocol": (
+        "@typing.runtime_checkable\nclass Pc(typing.Protocol):\n    x:int\nc=P()",
+        "c.x=1",
+        "return isinstance(c,Pc)",
+        "res",
+    ),
+    "doc": ("def f(): pass", 'f.__doc__="x"', "return f.__doc__", "res"),
+    "name": ("def f(): pass", 'f.__name__="x"', "return f.__name__", "res"),
+    "repr_func": ("def f(): pass", 'f.__qualname__="x"', "return repr(f)[:12]", "res"),
+    "from_import": ("", "put(1)", "from attacked import G\nreturn G", "res"),
+    "dataclass_factory": (
+        "l=[1,2]\n@dataclasses.dataclass\nclass C:\n    n:int=dataclasses.field(default_factory=l.pop)",
+        "return C().n",
+        "return C().n",
+        "res",
+    ),
+    "shared_exception_text": ("l=[];e=ValueError(l)", "l.append(1)", "return str(e)", "res"),
+    "subclass_of_list": ("class L(list): pass\nl=[1]", "l.append(2)", "return L(l)", "res"),
+    "values_in_views": ("d={1:[1],2:[2]}", "d[1].append(3)", "return sum(d.values(),[])", "res"),
+    "own_iterator": (
+        "class B:\n    def __init__(s): s.i=iter([1,2])\n    def __iter__(s): return s.i\nb=B()",
+        "return list(b)",
+        "return [x for x in b]",
+        "res",
+    ),
+    "suspended_own_iterator": (
+        "class B:\n    def __init__(s): s.l=[1]\n    def __iter__(s): return iter(s.l)\nb=B()",
+        "r=[]\nfor x in b:\n    r.append(x)\n    await asyncio.sleep(0)\nreturn r",
+        "await asyncio.sleep(0); b.l.append(2)",
+        "res",
+    ),
+    "key_compared": ("l=[]", "l.append(1)", "return l in [[],[5]]", "res"),
+    "dict_of_iterators": (
+        "i=iter([1,2])",
+        "return dict([i])",
+        "return list(i)",
+        "res",
+    ),
+    "super_data": (
+        "class A:\n    n=0\nclass B(A):\n    def f(s): return super().n\nb=B()",
+        "A.n=1",
+        "return b.f()",
+        "res",
+    ),
+    "locals_cell": ("n=0", "nonlocal n\nn=1", 'if 0: n\nreturn locals().get("n")', "res"),
+    "contexts": (
+        "c=contextvars.copy_context()\nasync def put(): CV.set(1)\nasync def get(): return CV.get(0)",
+        "await asyncio.create_task(put(),context=c)",
+        "return await asyncio.create_task(get(),context=c)",
+        "res",
+    ),
+    "reduce_c": ("l=[]", "functools.reduce(operator.iadd,[[1]],l)", "l.append(2)", "l"),
+    "task_name": ('t=asyncio.current_task();t.set_name("a")', 't.set_name("b")', "return t.get_name()", "res"),
+    "wrapped_call": ("l=[]", "l.append.__call__(1)", "l.append.__call__(2)", "l"),
+    "redirected": (
+        "s=io.StringIO()",
+        'with contextlib.redirect_stdout(s):\n    print("a",end="")\n    await asyncio.sleep(0)',
+        'with contextlib.redirect_stdout(s): print("b",end="")',
+        "s.getvalue()",
+    ),
+    "coroutine_twice": (
+        "async def f(): pass\nc=f()\nasync def a():\n    try: return await c\n    except RuntimeError: return 0",
+        "return await a()",
+        "return await a()",
+        "res",
+    ),
+    "timeout_when": (
+        "tm=asyncio.timeout(50)\nawait tm.__aenter__()",
+        "tm.reschedule(100)",
+        "return tm.when()",
+        "(res,tm.reschedule(None))[0]",
+    ),
+    "last_reference": (
+        "l=[];d=Del(l,1);o=O(a=d,b=d);del d",
+        "o.a=None",
+        "o.b=None; l.append(2)",
+        "l",
+    ),
+    "local_with_finaliser": (
+        "l=[]",
+        "d=Del(l,1); await asyncio.sleep(0)",
+        "l.append(2)",
+        "l",
+    ),
+    "rebound_with_finaliser": (
+        "l=[]",
+        "d=Del(l,1); await asyncio.sleep(0); d=None; l.append(5)",
+        "await asyncio.sleep(0); l.append(2)",
+        "l",
+    ),
+    "dead_proxy": (
+        "o=O(p=P());o.p.x=1;p=weakref.proxy(o.p)",
+        "o.p=None",
+        "try: return p.x\nexcept ReferenceError: return -1",
+        "res",
+    ),
+    "weak_method": (
+        "class C:\n    def f(s): pass\no=O(p=C());r=weakref.WeakMethod(o.p.f)",
+        "o.p=None",
+        "return r() is None",
+        "res",
+    ),
+    "match_value": ("", "Cls.n=1", "match 1:\n    case Cls.n: return 1\n    case _: return 2", "res"),
+}
+
+
+def source() -> str:
+    parts = [PRELUDE]
+    for name, (setup, one, two, result) in CASES.items():
+        inner = f"async def one():\n{_block(one)}\nasync def two():\n{_block(two)}\n"
+        inner += f"res = await asyncio.gather(one(), two())\nreturn repr({result})"
+        parts.append(f"async def case_{name}():\n    fresh()\n{_block(setup)}\n{_block(inner)}\n")
+    return "\n".join(parts)
+
+
+def _block(text: str) -> str:
+    return textwrap.indent(text or "pass", "    ")
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder: Path = tmp_path_factory.mktemp("attacks")
+    (folder / "attacked.py").write_text(source())
+    sys.path.insert(0, str(folder))
+    yield importlib.import_module("attacked")
+    sys.path.remove(str(folder))
+    del sys.modules["attacked"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CASES)
+def test_each_outcome_of_a_race_is_found(attacked: Any, name: str) -> None:
+    function = getattr(attacked, f"case_{name}")
+    wanted = {
+        str(observed(ast.literal_eval(shown[0]))) if kind == "ok" else kind
+        for kind, *shown in every_order(function, max_runs=3000).outcomes
+    }
+    report = explore(function, limits=Limits(timeout=20, max_executions=5000))
+    found = {str(*o.state.values()) if o.kind == "terminated" else o.kind for o in report.outcomes}
+    assert found == wanted
+    assert len(wanted) > 1
+    assert report.stopped == "exhausted"
