@@ -22,6 +22,7 @@ from porcini.core.systems import Final
 from porcini.coroutines.guards import Blocking, Guarding, at, users_line
 from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.engines.replaying import follow
+from porcini.langs.aio.loop import Inside
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun
@@ -150,16 +151,17 @@ class SteadyRun:
         guarding, run, last, accesses = owner.guarding, self.run, owner.last, owner.accesses
         guarding.stepping = True
         try:
-            for at, event in enumerate(events):
-                guarding.steps += 1
-                same = run.again(event, _forget)
-                if guarding.problem is not None:
-                    raise guarding.problem
-                if not same or (at < len(last) and last[at] is event and accesses[at] != run.accesses):
-                    break
-            else:
-                self._at = len(events)
-                return
+            with Inside(run.loop):
+                for at, event in enumerate(events):
+                    guarding.steps += 1
+                    same = run.again(event, _forget)
+                    if guarding.problem is not None:
+                        raise guarding.problem
+                    if not same or (at < len(last) and last[at] is event and accesses[at] != run.accesses):
+                        break
+                else:
+                    self._at = len(events)
+                    return
         finally:
             guarding.stepping = False
         run.close()

@@ -186,8 +186,8 @@ class AioRun:
         )
 
     def again(self, event: Event, forget: Callable[[], object]) -> bool:
-        """Do what was done in an earlier run. Does it look the same? `forget` drops what was recorded, so that the
-        recorder only names new objects."""
+        """Do what was done in an earlier run, `Inside` the loop. Does it look the same? `forget` drops what was
+        recorded, so that the recorder only names new objects."""
         if event.barrier:
             return self._advance().label is event.label
         loop, recorder, pid = self.loop, self.program.recorder, event.pid
@@ -198,15 +198,14 @@ class AioRun:
             return False
         if not process.steps:
             self._arrive(process)
-        with Inside(loop):
-            recorder.begin_step(pid, process.steps)
-            try:
-                loop.run(process)
-            finally:
-                self.accesses = self.gauge()
-                forget()
-                recorder.end_step()
-            changed = loop.settle() or bool(loop.writes)
+        recorder.begin_step(pid, process.steps)
+        try:
+            loop.run(process)
+        finally:
+            self.accesses = self.gauge()
+            forget()
+            recorder.end_step()
+        changed = loop.settle() or bool(loop.writes)
         process.steps += 1
         foot = event.footprint
         if foot.opaque or (foot.writes and not changed):
@@ -365,12 +364,13 @@ class AioRun:
         loop = self.loop
         if _done(self.main):
             left = loop.pending()
-            with Inside(loop):
-                if left:
-                    self._cancel(left)
-                if loop._asyncgens:
-                    loop.call_soon(loop.create_task, loop.shutdown_asyncgens())
-                    self._drain()
+            if left or loop._asyncgens:
+                with Inside(loop):
+                    if left:
+                        self._cancel(left)
+                    if loop._asyncgens:
+                        loop.call_soon(loop.create_task, loop.shutdown_asyncgens())
+                        self._drain()
         problems = [_unretrieved(task) for task in loop.tasks if task._log_traceback]
         for task in loop.tasks:
             task._log_traceback = False
