@@ -583,6 +583,9 @@ def _logging(function: Any, receiver: Any, name: str, number: int) -> Any:
     if not isinstance(receiver, logging.Logger) or name not in _LOGS | _LOG_LOOKS:
         op.unknown(f"logging.{name}", number)
         return function
+    level = getattr(logging, name.upper(), None)
+    if isinstance(level, int) and not receiver.isEnabledFor(level):
+        return function  # who changes that is opaque
     silent = _silent_logger(receiver, number)
     return function if silent or name in _LOG_LOOKS else _reading(function, number)
 
@@ -594,7 +597,7 @@ def _silent_logger(logger: Any, number: int) -> bool:
         op.read_all(each.handlers, number)
         op.read_all(each.filters, number)
         for handler in each.handlers:
-            if isinstance(handler, logging.NullHandler) or type(handler).__module__.startswith("_pytest."):
+            if isinstance(handler, logging.NullHandler):
                 continue
             if type(handler) is logging.StreamHandler and rules.is_outside(handler.stream):
                 continue

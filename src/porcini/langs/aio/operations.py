@@ -12,7 +12,7 @@ import operator
 import re
 import types
 import weakref
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -38,7 +38,11 @@ _drain: Callable[[], None] = LOG.clear
 _MANY = 4096
 _WHOLE = (SHAPE, BASE)
 _SHAPE = (SHAPE,)
-VIEWS = frozenset((type({}.keys()), type({}.values()), type({}.items())))
+_ORDERED: OrderedDict[Any, Any] = OrderedDict()
+VIEWS = frozenset(
+    {type({}.keys()), type({}.values()), type({}.items())}
+    | {type(_ORDERED.keys()), type(_ORDERED.values()), type(_ORDERED.items())}
+)
 _NOTHING = (tuple, frozenset, str, bytes)
 _ORDERED_ONLY = (deque, bytearray)
 """Containers that have no locations for their items: the shape stands for all."""
