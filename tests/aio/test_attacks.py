@@ -435,6 +435,12 @@ CASES = {
         "return r() is None",
         "res",
     ),
+    "future_as_text": (
+        "f=asyncio.get_running_loop().create_future()",
+        "f.set_result(1)",
+        'return "pending" in repr(f)',
+        "res",
+    ),
     "match_value": ("", "Cls.n=1", "match 1:\n    case Cls.n: return 1\n    case _: return 2", "res"),
 }
 

@@ -226,8 +226,6 @@ _ITERATED = ("__iter__", "__next__", "__getitem__")
 def _rule(kind: type) -> Rule:
     if issubclass(kind, type | types.ModuleType | enum.Enum):
         return Rule.PLAIN
-    if issubclass(kind, asyncio.Future) and kind.__module__.startswith("porcini."):
-        return Rule.PLAIN
     base = Rule.PLAIN
     if issubclass(kind, BaseException | functools.partial):
         base = Rule.FIELDS  # as text they show their arguments
