@@ -38,7 +38,7 @@ bench-promela: $(READY)
 
 # With PyPI's frontrun in an environment of its own beside it.
 bench-asyncio: $(READY)
-	$(BIN)/python benchmarks/aio.py $(ARGS)
+	$(BIN)/python benchmarks/coroutines.py $(ARGS)
 
 bench-maude: $(READY)
 	$(BIN)/python benchmarks/rewriting.py $(ARGS)

@@ -1,8 +1,8 @@
 """`make bench-asyncio`: how many schedules, how fast, and what instrumentation costs.
 
-python benchmarks/aio.py                 everything
-python benchmarks/aio.py --profile       where the time of the two speed programs goes
-python benchmarks/aio.py --no-frontrun   without installing and running PyPI's frontrun beside it
+python benchmarks/coroutines.py                 everything
+python benchmarks/coroutines.py --profile       where the time of the two speed programs goes
+python benchmarks/coroutines.py --no-frontrun   without installing and running PyPI's frontrun beside it
 """
 
 from __future__ import annotations
