@@ -313,3 +313,38 @@ def aio_programs(draw: st.DrawFn, waits: int = 4) -> str:
         'return f"{out} {cell} {s.show()}"',
     ]
     return "\n".join([PRELUDE, "", "async def main():", *_indented(main), ""])
+
+
+BRANCHES = """
+if s.{a}: s.{b} = {n}
+if not s.{a}: s.{b} = s.{c} + {n}
+if s.{a}: s.{b} = s.{c} + {n}
+if not s.{a}: s.{b} = {n}
+if s.{a}: s.t[{n}].cancel()
+if s.d.get(s.{a}): s.{b} = {n}
+s.d[s.{a}] = {n}
+s.{a} = {n}
+s.{a} += {n}
+s.t[{n}].cancel()
+""".strip().splitlines()
+
+
+@st.composite
+def branching_programs(draw: st.DrawFn) -> str:
+    """Short tasks whose steps touch other things where they come after other steps."""
+    names = [f"worker{n}" for n in range(draw(st.sampled_from([3, 3, 4])))]
+    main = ["s = State()", "s.a, s.b, s.c, s.d, s.t = 0, 0, 0, {}, []"]
+    for name in names:
+        main.append(f"async def {name}():")
+        for step in range(draw(st.sampled_from([1, 1, 2])) if len(names) < 4 else 1):
+            main += ["    await asyncio.sleep(0)"] * step
+            for _ in range(draw(st.sampled_from([1, 1, 2]))):
+                text = draw(st.sampled_from(BRANCHES))
+                for hole in "abc":
+                    text = text.replace("{" + hole + "}", draw(st.sampled_from("abc")))
+                main.append("    " + text.replace("{n}", str(draw(st.integers(0, 2)))))
+    main += [
+        *(f"s.t += [asyncio.create_task(f()) for f in ({', '.join(names)})]", "await asyncio.sleep(1)"),
+        "return repr((s.a, s.b, s.c, sorted(s.d.items()), [task.cancelled() for task in s.t]))",
+    ]
+    return "\n".join(["import asyncio", "class State: pass", "", "async def main():", *_indented(main), ""])

@@ -41,6 +41,7 @@ LOST_UPDATE = """
 @pytest.fixture
 def run(pytester, monkeypatch):
     source = str(Path(porcini.__file__).parents[1])
+    monkeypatch.setenv("COLUMNS", "160")  # whatever terminal this is run in
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH")))))
 
     def call(*args, source=None, **files):

@@ -282,7 +282,13 @@ def test_interrupt_prints_what_is_known(gcl) -> None:
     began = time.monotonic()
     subprocess.run([sys.executable, "-m", "porcini", "--version"], check=True, capture_output=True)
     to_start = time.monotonic() - began  # on a busy machine that takes a while
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # behind `nohup` too
+    )
     time.sleep(1.5 + 3 * to_start)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)

@@ -11,10 +11,9 @@ guards as `races` describes them.
 
 A step asleep at the end of a wakeup sequence, with nothing else to do, cannot happen under `optimal`; if it does,
 it is a bug in Porcini and says so. The theorem wants a step that is moved before another to touch what it did
-after it. Programs that `discover` what a step touches do not promise that: the last step of a wakeup sequence may
-turn out to be independent of a sleeping one with which it conflicted before. No class is lost by that, since all
-races are those of executions that were run. But a sequence may lead to nothing new; where it wants a sleeping
-step, or only those are left, the run is given up and counted.
+after it. Programs that `discover` what a step touches do not promise that. What a step touches at another place is
+then unknown, and counts as anything (`reversing`): no class is lost, but a sequence may lead to nothing new. Where
+it wants a sleeping step, or only those are left, the run is given up and counted.
 """
 
 from __future__ import annotations

@@ -22,9 +22,13 @@ def wakeup_sequences(
     execution, nodes = search.execution, search.nodes
     events = execution.events
     for race in plain_races(execution, first_new):
-        if (closed is None or not closed[race.at]) and events[race.first].move not in nodes[race.at].sleep:
-            between = not_after(execution, race.at)
-            yield race.at, [*[events[k] for k in between], events[race.step]]
+        if closed is not None and closed[race.at]:
+            continue
+        step = events[race.step]
+        if search.discovers and _may_change(events[race.at], step):
+            yield race.at, [*[events[k] for k in not_after(execution, race.at)], search.unknown(step)]
+        elif events[race.first].move not in nodes[race.at].sleep:
+            yield race.at, [*[events[k] for k in not_after(execution, race.at)], step]
     if search.chooses:
         yield from _alternatives(search, closed)
     contested, pending = _changed(search, first_new), nodes[-1].actions
@@ -38,6 +42,13 @@ def wakeup_sequences(
                 sequence = [*(events[k] for k in reversal.between(execution)), search.planned(action)]
                 if sequence[0].move not in nodes[reversal.at].sleep:
                     yield reversal.at, sequence
+
+
+def _may_change(e: Event, step: Event) -> bool:
+    """May a step touch other things where e has not happened? Then what it touched after e says nothing about it:
+    neither that it is the step asleep there, nor what it is independent of."""
+    written, foot = e.footprint.writes, step.footprint
+    return e.footprint.opaque or not (written.isdisjoint(foot.reads) and written.isdisjoint(foot.writes))
 
 
 def _alternatives(search: Search, closed: Sequence[bool] | None) -> Iterator[tuple[int, list[Event]]]:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
 from porcini.core.execution import Dependence, Execution
-from porcini.core.footprints import Footprint
+from porcini.core.footprints import OPAQUE, Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Forkable, Incremental, Program, Run
 from porcini.engines.replaying import replayed
@@ -86,6 +86,7 @@ class Search:
         self.discovers = bool(getattr(program, "discovers", False))
         self._again: Callable[[Sequence[Event]], Run] | None = getattr(program, "again", None)
         self._planned: dict[Action, Event] = {}
+        self._unknown: dict[Event, Event] = {}
 
     def explore(self) -> None:
         """Run to the end. From `first_new` on, the current execution leaves those already completed."""
@@ -179,6 +180,15 @@ class Search:
                 shifting=action.shifting,
             )
         return event
+
+    def unknown(self, event: Event) -> Event:
+        """An event's step, at a place where it may touch anything."""
+        found = self._unknown.get(event)
+        if found is None:
+            if len(self._unknown) > _MOST_PLANNED:
+                self._unknown.clear()
+            found = self._unknown[event] = Event(event.pid, event.choice, event.label, OPAQUE)
+        return found
 
     def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
         """The actions of a process after the first `at` events and some later ones without the rest."""
