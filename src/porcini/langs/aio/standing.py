@@ -126,6 +126,8 @@ def snapshot(coroutine: Any, frames: Sequence[FrameType]) -> Snapshot:
             break
         variables = frame.f_locals
         values.extend(variables.values())
+        # an iterator in a variable, as a comprehension has one, is the same object wherever it stands
+        values.extend([_progress(value) for value in variables.values() if hasattr(type(value), "__next__")])
         if _COPIES and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
             variables.clear()  # the frame keeps this dict, and so what the program has let go of
         owner = at if type(at) in _SUSPENDED else _inside(at)
