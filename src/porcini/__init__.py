@@ -6,17 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from porcini.api import Model, check, explore, load, loads, permute, replay, run, symbolic, transform
+    from porcini.api import check, explore, permute, replay, run, symbolic, transform
     from porcini.core.errors import InputError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.coroutines.guards import Guards
     from porcini.engines.limits import Limits
     from porcini.formats.schedules import parse_schedule, show_schedule
+    from porcini.models import Model, load, loads
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "api": ("Model", "check", "explore", "load", "loads", "permute", "replay", "run", "symbolic", "transform"),
+    "api": ("check", "explore", "permute", "replay", "run", "symbolic", "transform"),
+    "models": ("Model", "load", "loads"),
     "core.errors": ("InputError", "ScheduleError"),
     "coroutines.guards": ("Guards",),
     "core.reports": ("Counterexample", "Counts", "Outcome", "Report", "TraceEntry"),

@@ -1,4 +1,4 @@
-"""What a library user calls: `load`, `run`, `explore`, `check`, `symbolic`, `permute`, `replay`.
+"""What a library user calls: `run`, `explore`, `check`, `symbolic`, `permute`, `replay`.
 
 Each takes a model, or the path of one, and answers with a `Report`.
 """
@@ -6,12 +6,11 @@ Each takes a model, or the path of one, and answers with a `Report`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from porcini.all_inputs import cases, concrete, explored
 from porcini.checking import (
@@ -24,14 +23,14 @@ from porcini.checking import (
     propositions_of,
 )
 from porcini.checking import verify_reduction as compare_reduced
-from porcini.core.errors import InputError, ScheduleError
+from porcini.core.errors import InputError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
-from porcini.core.reports import Counterexample, Counts, Outcome, PropertyName, Report, TraceEntry, Trail
+from porcini.core.reports import Counterexample, Counts, PropertyName, Report, Trail
 from porcini.core.systems import Value
 from porcini.core.traces import Trace
 from porcini.engines.ample import Ample
-from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, COMPLETE, ENGINES, Options
+from porcini.engines.catalogue import COMPLETE, ENGINES, Options
 from porcini.engines.fagiani import Seeds
 from porcini.engines.limits import Limits
 from porcini.engines.permuting import Permuting
@@ -41,41 +40,23 @@ from porcini.engines.semantic import SemanticDependence
 from porcini.engines.symbolic import DEFAULT_TIMEOUT
 from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
-from porcini.formats.schedules import locate, parse_schedule
 from porcini.ir.expr import FALSE
 from porcini.ir.frames import FrameRun
 from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.packed.view import PackedView
-from porcini.ir.step_system import StepSystem
-from porcini.ir.steps import StepGraph
 from porcini.ir.text import show
-from porcini.langs import actors, gcl, maude, par, promela
+from porcini.langs import maude, promela
+from porcini.models import Model, System, load
 from porcini.properties.outcomes import EXPLORED, first_violated, verdict
-from porcini.properties.shrink import in_long_turns, shrunk
+from porcini.properties.shrink import shrunk
+from porcini.reporting import located, looked_up, made, moves_of, of_one_run, stopped
 
 if TYPE_CHECKING:
     from porcini.coroutines.guards import Guards
     from porcini.langs.aio.loop import Mode
 
-T = TypeVar("T")
-Source = Graph | StepGraph | promela.Model | maude.Model
-System = GraphSystem | StepSystem | PackedView | maude.MaudeSystem
-Loader = Callable[[str, str, Mapping[str, str]], Source]
-LANGUAGES: dict[str, Loader] = {
-    "gcl": lambda source, file, _: gcl.load(source, file),
-    "par": lambda source, file, _: par.load(source, file),
-    "abs": lambda source, file, _: actors.load(source, file),
-    "pml": promela.load,
-}
-"""Languages by the ending of their files."""
-
 INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
-_MOST_READABLE = 20
-_NO_INPUTS = {
-    Graph: "an input is bound to `?`, or in .par read before it is written",
-    StepGraph: "an input is a function such as `def Int n() = 3;`",
-}
 _WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "graph", "fagiani", "random", "pct")
 _SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
     ("first", "all"),
@@ -83,116 +64,6 @@ _SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
     ("stable", "all"),
     ("stable", "independent"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A program that was read and checked, ready to run."""
-
-    file: str
-    language: str
-    source: str
-    graph: Source
-
-    def system(self, inputs: Mapping[str, Value] | None = None, *, optimise: bool = False) -> System:
-        """The compiled program, with a value for each of its inputs; `optimise` for searches that keep states."""
-        given = dict(inputs or {})
-        if isinstance(self.graph, promela.Model):
-            if given:
-                raise InputError("Promela models have no inputs", file=self.file, hint="-D N=3 defines a macro")
-            return PackedView(self.graph.program, optimise=optimise)
-        if isinstance(self.graph, maude.Model):
-            if given:
-                raise InputError("rewrite theories have no inputs", file=self.file, hint="`initial` says them all")
-            return maude.MaudeSystem(self.graph)
-        for name, value in given.items():
-            type_ = self.graph.inputs.get(name)
-            if type_ is None:
-                known = ", ".join(sorted(self.graph.inputs))
-                hint = f"known: {known}" if known else _NO_INPUTS[type(self.graph)]
-                raise InputError(f"`{name}` is not an input of {self.file}", hint=hint)
-            if not isinstance(value, int) or isinstance(value, bool) != (type_ == "bool"):
-                expected = "a boolean" if type_ == "bool" else "a number"
-                raise InputError(f"input `{name}` wants {expected}, not {value!r}")
-        if isinstance(self.graph, StepGraph):
-            try:
-                return StepSystem(self.graph.with_inputs(given))
-            except InputError as problem:
-                problem.file = self.file
-                raise
-        missing = self.graph.inputs.keys() - given.keys()
-        if missing:
-            flags = " ".join(f"--input {name}=..." for name in sorted(missing))
-            raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
-        return GraphSystem(self.graph.with_inputs(given))
-
-    def takes(self, engine: str) -> bool:
-        """Is an engine for programs of this kind?"""
-        if isinstance(self.graph, promela.Model | maude.Model):
-            return engine not in (*BY_FORMULAS, *BY_ACTORS)
-        return engine not in (BY_FORMULAS if isinstance(self.graph, StepGraph) else BY_ACTORS)
-
-    @property
-    def observable(self) -> set[str]:
-        """What can be observed: variables, or fields by name."""
-        if isinstance(self.graph, StepGraph):
-            return {v.name[1:] for class_ in self.graph.classes for v in class_.fields}
-        if isinstance(self.graph, promela.Model):
-            program = self.graph.program
-            return {v.name for v in program.globals} | {channel.name for channel in program.channels}
-        if isinstance(self.graph, maude.Model):
-            system = maude.MaudeSystem(self.graph)
-            return set(system.observe(system.initial()))
-        return {variable.name for variable in self.graph.variables if "#" not in variable.name}
-
-
-def load(file: str | Path, *, defines: Mapping[str, str] | None = None, por: str | None = None) -> Model:
-    """Read a program. What is wrong with it is an `InputError` that says where; `defines` are macros of Promela,
-    `por` names the description of a rewrite theory.
-
-    >>> load("examples/gcl/vineyard.gcl").language
-    'gcl'
-    """
-    source_path = Path(file)
-    if not str(file):
-        raise InputError("no file was named")
-    if source_path.is_dir():
-        raise InputError("is a directory", file=str(file))
-    try:
-        raw = source_path.read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file", file=str(file)) from None
-    except (OSError, ValueError) as problem:
-        raise InputError(f"cannot be read: {problem}", file=str(file)) from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise InputError(f"is not UTF-8 text (byte {problem.start})", file=str(file)) from None
-    language = source_path.suffix.removeprefix(".")
-    if por is not None and language != "maude":
-        raise InputError("a description is for rewrite theories only", file=str(file))
-    if language == "maude":
-        return Model(str(file), language, text, maude.load(str(file), por))
-    return loads(text, language, str(file), defines=defines)
-
-
-def loads(
-    source: str, language: str = "gcl", file: str = "<text>", *, defines: Mapping[str, str] | None = None
-) -> Model:
-    """Read a program from a string.
-
-    >>> explore(loads("x |-> 0, True |> spawn(True |> x := 1); True |> x := 2")).verdict
-    'violated'
-    """
-    if language == "maude":
-        raise InputError("a rewrite theory is read from a file, with its description", file=file)
-    if language not in LANGUAGES:
-        known = ", ".join("." + ending for ending in (*LANGUAGES, "maude"))
-        hint = f"a coroutine function in it is {Path(file).stem}:NAME" if language == "py" else f"known: {known}"
-        raise InputError(f"unknown language `.{language}`", file=file, hint=hint)
-    if defines and language != "pml":
-        raise InputError("macros are defined for Promela only", file=file)
-    return Model(file, language, source, LANGUAGES[language](source, file, defines or {}))
 
 
 Coroutine = Callable[..., Any]
@@ -243,9 +114,9 @@ def run(
     model = _model(model)
     system = model.system(inputs)
     tally = Tally(limits or Limits(), _observed(model, observe))
-    with _located(schedule):
-        recorded = run_freely(system, _moves(schedule), Random(seed), tally.limits)
-    return _single(model, "run", tally, recorded)
+    with located(schedule):
+        recorded = run_freely(system, moves_of(schedule), Random(seed), tally.limits)
+    return of_one_run(model, "run", tally, recorded)
 
 
 def replay(
@@ -276,15 +147,15 @@ def replay(
     system = model.system(inputs)
     tally = Tally(Limits(), _observed(model, observe))
     if loop is not None:
-        with _located(schedule):
-            stem = replayed(system, _moves(schedule))
-        with _located(loop):
-            recorded = follow_loop(stem, _moves(loop))
-        trace = Trace([*follow(system.start(), _moves(schedule)), *recorded])
+        with located(schedule):
+            stem = replayed(system, moves_of(schedule))
+        with located(loop):
+            recorded = follow_loop(stem, moves_of(loop))
+        trace = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
         return _endless(model, tally, trace, len(recorded))
-    with _located(schedule):
-        trace, after = follow_schedule(system, _moves(schedule))
-    return _single(model, "replay", tally, Recorded(trace, after))
+    with located(schedule):
+        trace, after = follow_schedule(system, moves_of(schedule))
+    return of_one_run(model, "replay", tally, Recorded(trace, after))
 
 
 def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
@@ -292,7 +163,7 @@ def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
     tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
     tally.seconds = tally.clock.seconds
     note = f"the last {length} steps lead back to where they began, and can be done for ever"
-    report = _report(model, "replay", tally, engine="random", property="endless", notes=(note,))
+    report = made(model, "replay", tally, engine="random", property="endless", notes=(note,))
     trail = Trail(Trace(trace[: len(trace) - length]), Trace(trace[-length:]), ())
     return replace(report, trail=trail, verdict="violated")  # it does not terminate
 
@@ -349,36 +220,33 @@ def explore(
             watch=watch,
         )
     model = _model(model)
-    search = _named("engine", engine, ENGINES)
+    search = looked_up("engine", engine, ENGINES)
     if independence == "semantic" and model.language in ("pml", "maude"):
         raise InputError(f".{model.language} knows syntactic independence only", file=model.file)
-    dependence = _named("independence", independence, INDEPENDENCES)()
+    dependence = looked_up("independence", independence, INDEPENDENCES)()
     if independence == "semantic" and engine in _WITHOUT_SEMANTIC:
         raise InputError(f"engine `{engine}` knows syntactic independence only")
     if options and options.preemptions is not None and engine != "source":
         raise InputError("a bound on preemptions is for engine `source`")
     options = replace(options or Options(), dependence=dependence)
     wanted = properties if property is None else (property,)
-    _named("property", wanted[0], dict.fromkeys(EXPLORED))
+    looked_up("property", wanted[0], dict.fromkeys(EXPLORED))
     if not model.takes(engine):
         raise InputError(f"engine `{engine}` is not for .{model.language} programs")
     system = model.system(inputs, optimise=engine == "graph" and options.optimise)
     tally = Tally(limits or Limits(), _observed(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    if isinstance(system, maude.MaudeSystem) and engine != "graph":
-        system.careful = True
-        try:
-            tally.explore(lambda tally: search(system, tally, options))
-        except maude.Unknown:  # footprints cannot be relied on: once more without them
-            assert isinstance(model.graph, maude.Model)
-            system = maude.MaudeSystem(model.graph, coarse=True)
-            tally = Tally(tally.limits, tally.observe, violated=tally.violated, watch=watch)
-            tally.explore(lambda tally: search(system, tally, options))
-    else:
+    if isinstance(system, maude.MaudeSystem):
+        system.careful = engine != "graph"
+    try:
+        tally.explore(lambda tally: search(system, tally, options))
+    except maude.Unknown as unknown:  # footprints cannot be relied on: once more without them
+        system = unknown.coarser
+        tally = Tally(tally.limits, tally.observe, violated=tally.violated, watch=watch)
         tally.explore(lambda tally: search(system, tally, options))
     violation = first_violated(wanted, tally.outcomes)
-    return _report(
+    return made(
         model,
         "explore",
         tally,
@@ -464,7 +332,7 @@ def _check_never(
 ) -> Report:
     tally = Tally(limits or Limits(), None, watch=watch)
     trail, notes = check_never(source, lambda optimise: model.system(optimise=optimise), tally, options)
-    return _with_trail(_report(model, "check", tally, engine="graph", property="never", notes=notes), trail)
+    return _with_trail(made(model, "check", tally, engine="graph", property="never", notes=notes), trail)
 
 
 def _check_by_maude(
@@ -473,7 +341,7 @@ def _check_by_maude(
     tally = Tally(limits or Limits(), None)
     trail, notes = check_by_maude(source, named, tally, options)
     notes = (*source.notes, *notes)
-    return _with_trail(_report(model, "check", tally, engine="maude", property=named.name, notes=notes), trail)
+    return _with_trail(made(model, "check", tally, engine="maude", property=named.name, notes=notes), trail)
 
 
 def transform(
@@ -524,7 +392,7 @@ def verify_reduction(
             f"lost: {lost}. This is a bug in Porcini, or the model's own words on independence are wrong",
             *notes,
         )
-    report = _report(model, "check", tally, engine="graph", property="reduction", notes=notes)
+    report = made(model, "check", tally, engine="graph", property="reduction", notes=notes)
     return replace(report, verdict=verdict(lost is not None, tally.stopped == "exhausted"))
 
 
@@ -563,7 +431,7 @@ def _check_formula(
     )
     if isinstance(model.graph, maude.Model):
         notes = (*model.graph.notes, *notes)
-    return _with_trail(_report(model, "check", tally, engine="graph", property=named.name, notes=notes), trail)
+    return _with_trail(made(model, "check", tally, engine="graph", property=named.name, notes=notes), trail)
 
 
 def permute(
@@ -588,17 +456,17 @@ def permute(
         raise InputError(f"`permute` is not for .{model.language} programs", file=model.file)
     limits = limits or Limits()
     tally = Tally(limits, _observed(model, observe), watch=watch)
-    with _located(schedule):
-        recorded = run_freely(system, _moves(schedule), Random(seed), limits)
+    with located(schedule):
+        recorded = run_freely(system, moves_of(schedule), Random(seed), limits)
     if recorded.limit is not None:
-        _stopped(tally, recorded)
-        return _report(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
+        stopped(tally, recorded)
+        return made(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
     assert isinstance(recorded.run, FrameRun)
     permuting = Permuting(system, recorded.trace, recorded.run, tally)
     collected = Seeds(permuting.recorded)
     tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
     violation = first_violated(("deterministic",), tally.outcomes)
-    return _report(
+    return made(
         model,
         "permute",
         tally,
@@ -624,6 +492,7 @@ def symbolic(
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
     `with_cases` adds test cases: for each class an input, a schedule, and what comes of them.
 
+    >>> from porcini.models import loads
     >>> symbolic(loads("x |-> ?, y |-> 0, True |> spawn(True |> y := x); True |> y := 2 * x")).condition
     'x != 0'
     """
@@ -641,7 +510,7 @@ def symbolic(
         values = bad[0].input or {}
         example = Counterexample((concrete(model.graph, bad[0], values, tally.observe),), (), values)
     order_matters = found.condition is not FALSE
-    report = _report(
+    report = made(
         model,
         "symbolic",
         tally,
@@ -688,7 +557,7 @@ def cases_report(model: Model, tests: int, wrong: int) -> Report:
     """What became of replaying test cases."""
     tally = Tally()
     tally.counts.executions = tests
-    report = _report(model, "replay", tally, engine="random", property="cases")
+    report = made(model, "replay", tally, engine="random", property="cases")
     return replace(report, verdict="violated" if wrong else "holds")
 
 
@@ -727,27 +596,6 @@ def _model(model: Model | str | Path | Coroutine) -> Model:
     return model if isinstance(model, Model) else load(model)
 
 
-def _named(what: str, name: str, table: Mapping[str, T]) -> T:
-    if name not in table:
-        raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(table)}")
-    return table[name]
-
-
-def _moves(schedule: Schedule | str) -> Schedule:
-    return parse_schedule(schedule) if isinstance(schedule, str) else schedule
-
-
-@contextmanager
-def _located(schedule: Schedule | str) -> Iterator[None]:
-    """Errors about a schedule that was given as text say where in the text."""
-    try:
-        yield
-    except ScheduleError as problem:
-        if isinstance(schedule, str) and problem.step is not None:
-            raise locate(problem, schedule) from None
-        raise
-
-
 def _observed(model: Model, observe: Iterable[str] | None) -> frozenset[str] | None:
     if observe is None:
         return None
@@ -757,66 +605,3 @@ def _observed(model: Model, observe: Iterable[str] | None) -> frozenset[str] | N
         hint = f"known: {', '.join(sorted(known))}" if known else None
         raise InputError(f"cannot observe `{name}`: no such variable", file=model.file, hint=hint)
     return names
-
-
-def _stopped(tally: Tally, recorded: Recorded) -> None:
-    tally.stopped, tally.limit, tally.interrupted = "limit", recorded.limit, recorded.interrupted
-    tally.counts.states, tally.counts.events = len(recorded.trace) + 1, len(recorded.trace)
-    tally.seconds = tally.clock.seconds
-
-
-def _single(model: Model, command: str, tally: Tally, recorded: Recorded) -> Report:
-    """The report of one run: it holds when the run terminated."""
-    counterexample = None
-    if recorded.limit is not None:
-        _stopped(tally, recorded)
-    else:
-        trace, final = recorded.trace, recorded.run.final()
-        tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
-        tally.complete(trace, final, None)
-        tally.seconds = tally.clock.seconds
-        if final.kind != "terminated":
-            counterexample = Counterexample(tally.outcomes, ())
-    report = _report(model, command, tally, engine="random", property="terminates", counterexample=counterexample)
-    return replace(report, said=tuple(getattr(recorded.run, "said", ())))
-
-
-def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """Examples with few context switches, as far as there are not too many of them."""
-    return tuple(map(in_long_turns, outcomes[:_MOST_READABLE])) + outcomes[_MOST_READABLE:]
-
-
-def _report(
-    model: Model,
-    command: str,
-    tally: Tally,
-    *,
-    engine: str,
-    property: str,
-    independence: str = "syntactic",
-    selection: str | None = None,
-    counterexample: Counterexample | None = None,
-    notes: tuple[str, ...] = (),
-    traces: tuple[TraceEntry, ...] | None = None,
-    seeds: tuple[Schedule, ...] | None = None,
-) -> Report:
-    return Report(
-        command=command,
-        file=model.file,
-        language=model.language,
-        engine=engine,
-        independence=independence,
-        selection=selection,
-        property=property,
-        verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
-        stopped=tally.stopped,
-        counts=tally.counts,
-        outcomes=_readable(tally.outcomes) if command == "explore" else tally.outcomes,
-        counterexample=counterexample,
-        traces=traces,
-        seeds=seeds,
-        limit=tally.limit,
-        notes=notes,
-        interrupted=tally.interrupted,
-        seconds=tally.seconds,
-    )

@@ -36,6 +36,7 @@ from porcini.engines.tally import Tally, Watcher
 from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_comparison, print_report, print_verdict
+from porcini.models import Model, load
 from porcini.properties.outcomes import EXPLORED
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -135,13 +136,13 @@ def _show(report: Report, options: argparse.Namespace) -> None:
 # Commands
 
 
-def _subject(options: argparse.Namespace) -> api.Model | api.Coroutine:
+def _subject(options: argparse.Namespace) -> Model | api.Coroutine:
     """A model, or the coroutine function that is named instead of a file."""
     function = api.function_of(options.file)
     return function if function is not None else _model(options)
 
 
-def _model(options: argparse.Namespace) -> api.Model:
+def _model(options: argparse.Namespace) -> Model:
     if api.function_of(options.file) is not None:
         raise InputError(
             "this command is not for coroutine functions", file=options.file, hint="run, explore, replay"
@@ -152,7 +153,7 @@ def _model(options: argparse.Namespace) -> api.Model:
         if not name.strip().isidentifier():
             raise InputError(f"-D wants NAME or NAME=TEXT, not {item!r}")
         defines[name.strip()] = text.strip() if sign else "1"
-    return api.load(options.file, defines=defines, por=options.por)
+    return load(options.file, defines=defines, por=options.por)
 
 
 def _run(options: argparse.Namespace) -> Report:

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from porcini.core.errors import InputError, ScheduleError
+from porcini.core.errors import ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Report
 from porcini.coroutines.guards import Guards
@@ -21,10 +21,10 @@ from porcini.engines.limits import Limits
 from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.tally import Tally, Watcher
-from porcini.formats.schedules import locate, parse_schedule
 from porcini.langs.aio.loop import Mode
-from porcini.properties.outcomes import first_violated, verdict
-from porcini.properties.shrink import in_long_turns, shrunk
+from porcini.properties.outcomes import first_violated
+from porcini.properties.shrink import shrunk
+from porcini.reporting import located, looked_up, made, moves_of, of_one_run
 
 LANGUAGE = "asyncio"
 TAKEN = tuple(name for name in ENGINES if name not in (*BY_FORMULAS, *BY_ACTORS, "graph"))
@@ -35,7 +35,14 @@ _MODES = {
     "fifo": "mode fifo: asyncio's own queue; only timers due at the same moment are free",
 }
 _MOST_PLACES = 5
-_MOST_READABLE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a report is about (`reporting.Subject`)."""
+
+    file: str
+    language: str = LANGUAGE
 
 
 def explore(
@@ -58,8 +65,8 @@ def explore(
     `packages` are instrumented too, so that their code is no longer opaque. It goes on to the end unless `first`.
     """
     check(function)
-    _named("engine", engine, TAKEN)
-    _named("mode", mode, tuple(_MODES))
+    looked_up("engine", engine, dict.fromkeys(TAKEN))
+    looked_up("mode", mode, _MODES)
     with session(function, args=args, packages=packages, guards=guards) as opened:
         program = opened.program(mode)
         tally = search(program, engine, wanted_of(deterministic), limits or Limits(), options, watch, first=first)
@@ -104,24 +111,14 @@ def report_of(
 ) -> Report:
     violation = first_violated(wanted, tally.outcomes)
     example = confirmed(program, violation[1]) if violation else None
-    outcomes = tally.outcomes
-    readable = (*map(in_long_turns, outcomes[:_MOST_READABLE]), *outcomes[_MOST_READABLE:])
-    return Report(
-        command="explore",
-        file=name_of(opened.function),
-        language=LANGUAGE,
+    return made(
+        _Subject(name_of(opened.function)),
+        "explore",
+        tally,
         engine=engine,
-        independence="syntactic",
         property=violation[0] if violation else ", ".join(wanted),
-        verdict=verdict(violation is not None, tally.stopped == "exhausted"),
-        stopped=tally.stopped,
-        counts=tally.counts,
-        outcomes=readable,
         counterexample=example,
-        limit=tally.limit,
         notes=tuple(notes_of(opened, program, tally, engine, violation is not None)),
-        interrupted=tally.interrupted,
-        seconds=tally.seconds,
     )
 
 
@@ -210,29 +207,18 @@ def replay(
 ) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
     check(function)
-    _named("mode", mode, tuple(_MODES))
-    moves = parse_schedule(schedule) if isinstance(schedule, str) else schedule
+    looked_up("mode", mode, _MODES)
     with session(function, args=args, packages=packages, guards=guards) as opened:
-        program, tally = opened.program(mode), Tally()
-        try:
-            recorded = Recorded(*follow_schedule(program, moves))
-        except ScheduleError as problem:
-            raise locate(problem, schedule) if isinstance(schedule, str) and problem.step else problem from None
-        return _of_one_run(opened, program, tally, recorded, "replay")
+        program = opened.program(mode)
+        with located(schedule):
+            recorded = Recorded(*follow_schedule(program, moves_of(schedule)))
+        return _of_one_run(opened, program, Tally(), recorded, "replay")
 
 
 def _of_one_run(opened: Session, program: SteadyProgram, tally: Tally, recorded: Recorded, command: str) -> Report:
-    trace, example = recorded.trace, None
-    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
-    if recorded.limit is not None:
-        tally.stopped, tally.limit, tally.interrupted = "limit", recorded.limit, recorded.interrupted
-    else:
-        final = recorded.run.final()
-        tally.complete(trace, final, None)
-        example = Counterexample(tally.outcomes, ()) if final.kind != "terminated" else None
-    tally.seconds = tally.clock.seconds
-    report = report_of(opened, program, tally, "random", ("failure-free", "deadlock-free"))
-    return replace(report, command=command, property="terminates", outcomes=tally.outcomes, counterexample=example)
+    report = of_one_run(_Subject(name_of(opened.function)), command, tally, recorded)
+    failed = report.counterexample is not None
+    return replace(report, notes=tuple(notes_of(opened, program, tally, "random", failed)))
 
 
 def run(
@@ -248,17 +234,9 @@ def run(
 ) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
     check(function)
-    _named("mode", mode, tuple(_MODES))
-    moves = parse_schedule(schedule) if isinstance(schedule, str) else schedule
+    looked_up("mode", mode, _MODES)
     with session(function, args=args, packages=packages, guards=guards) as opened:
         program, tally = opened.program(mode), Tally(limits or Limits())
-        try:
-            recorded = run_freely(program, moves, Random(seed), tally.limits)
-        except ScheduleError as problem:
-            raise locate(problem, schedule) if isinstance(schedule, str) and problem.step else problem from None
+        with located(schedule):
+            recorded = run_freely(program, moves_of(schedule), Random(seed), tally.limits)
         return _of_one_run(opened, program, tally, recorded, "run")
-
-
-def _named(what: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(known)}")

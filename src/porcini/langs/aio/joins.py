@@ -27,7 +27,7 @@ import asyncio
 from asyncio import tasks
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from porcini.core.footprints import Location
 from porcini.langs.aio.futures import SeenTask, is_wakeup
@@ -109,14 +109,13 @@ class Joins:
     woke: dict[Process, None]
     _counting: list[tuple[Any, Any, Any, Kind]]
 
-    def _spawn(self, title: str) -> Process:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # the loop's own
 
-    def _next_place(self) -> Location:
-        raise NotImplementedError
+        def _spawn(self, title: str) -> Process: ...
 
-    def _call(self, callback: Any, args: Any, context: Any) -> None:
-        raise NotImplementedError
+        def _next_place(self) -> Location: ...
+
+        def _call(self, callback: Any, args: Any, context: Any) -> None: ...
 
     def registered(self, future: Any, callback: Any) -> None:
         """A callback that is no wakeup was registered on a future."""

@@ -111,7 +111,11 @@ class MaudeAction(Action):
 
 
 class Unknown(Exception):
-    """A step may touch anything, which was not known before."""
+    """A step may touch anything, which was not known before: the system is to be searched as `coarser` says."""
+
+    def __init__(self, coarser: MaudeSystem) -> None:
+        super().__init__("a step may touch anything")
+        self.coarser = coarser
 
 
 @dataclass(slots=True)
@@ -341,7 +345,7 @@ class MaudeSystem:
             for label in dict.fromkeys(offer.rule.label for offer in offers):
                 self._touch(self._asked("touches", [self._label(label), thread]))
         if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
-            raise Unknown
+            raise Unknown(MaudeSystem(self.model, coarse=True))
         return ThreadInfo(tuple(offers), decides, self._touch(self._asked("Future", [thread])))
 
     def _actions(self, state: State) -> list[Action]:
