@@ -104,12 +104,12 @@ class Guarding:
             "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
         )
         table: dict[Any, Any] = {
-            time.time: _virtual(time.time, EPOCH),
-            time.monotonic: _virtual(time.monotonic),
-            time.perf_counter: _virtual(time.perf_counter),
-            time.time_ns: _virtual_ns(time.time_ns, EPOCH),
-            time.monotonic_ns: _virtual_ns(time.monotonic_ns),
-            time.perf_counter_ns: _virtual_ns(time.perf_counter_ns),
+            time.time: self._virtual(time.time, EPOCH),
+            time.monotonic: self._virtual(time.monotonic),
+            time.perf_counter: self._virtual(time.perf_counter),
+            time.time_ns: self._virtual_ns(time.time_ns, EPOCH),
+            time.monotonic_ns: self._virtual_ns(time.monotonic_ns),
+            time.perf_counter_ns: self._virtual_ns(time.perf_counter_ns),
             time.sleep: self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {sleeping}"),
         }
         builtin = type(time.time)
@@ -118,11 +118,30 @@ class Guarding:
                 if type(value) is builtin and value in table:
                     self._replace(module, name, table[value])
 
+    def _virtual(self, real: Any, offset: float = 0.0) -> Any:
+        def now() -> float:
+            loop = self._loop()
+            return real() if loop is None else offset + loop.time()
+
+        return _followed(now)
+
+    def _virtual_ns(self, real: Any, offset: float = 0.0) -> Any:
+        def now() -> int:
+            loop = self._loop()
+            return real() if loop is None else round((offset + loop.time()) * 1e9)
+
+        return _followed(now)
+
+    def _loop(self) -> ControlledLoop | None:
+        """The loop whose step is under way in this thread."""
+        loop = events._get_running_loop() if self.stepping else None
+        return loop if isinstance(loop, ControlledLoop) else None
+
     # refusing -------------------------------------------------------------------------------------------------
 
     def _refusing(self, function: Any, name: str, why: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            if not self.stepping or not isinstance(events._get_running_loop(), ControlledLoop):
+            if self._loop() is None:
                 return function(*args, **kwargs)
             raise self._refuse(f"{name} in a step: {why}", sys._getframe(1))
 
@@ -165,22 +184,6 @@ def _debugged(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _virtual(real: Any, offset: float = 0.0) -> Any:
-    def now() -> float:
-        loop = events._get_running_loop()
-        return offset + loop.time() if isinstance(loop, ControlledLoop) else real()
-
-    return _followed(now)
-
-
-def _virtual_ns(real: Any, offset: float = 0.0) -> Any:
-    def now() -> int:
-        loop = events._get_running_loop()
-        return round((offset + loop.time()) * 1e9) if isinstance(loop, ControlledLoop) else real()
-
-    return _followed(now)
 
 
 def _followed(function: Any) -> Any:

@@ -28,7 +28,7 @@ from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
-from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.loop import Mode, Staying
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder
 
@@ -259,7 +259,7 @@ def session(
     _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
-        with Guarding(guards or Guards(), modules) as guarding:
+        with Guarding(guards or Guards(), modules) as guarding, Staying():
             yield Session(function, tuple(args), recorder, guarding, tuple(modules))
 
 
