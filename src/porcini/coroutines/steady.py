@@ -146,7 +146,7 @@ class SteadyRun:
         return event
 
     def repeat(self, events: Sequence[Event]) -> None:
-        """Do the first steps of the last run again, comparing as little as tells."""
+        """Do again what was done in an earlier run, comparing as little as tells."""
         owner = self._owner
         guarding, run, last, accesses = owner.guarding, self.run, owner.last, owner.accesses
         guarding.stepping = True
@@ -157,7 +157,11 @@ class SteadyRun:
                     same = run.again(event, _forget)
                     if guarding.problem is not None:
                         raise guarding.problem
-                    if not same or (at < len(last) and last[at] is event and accesses[at] != run.accesses):
+                    if at < len(last) and last[at] is event:
+                        same = same and accesses[at] == run.accesses
+                    else:
+                        last[at:], accesses[at:] = [event], [run.accesses]
+                    if not same:
                         break
                 else:
                     self._at = len(events)
