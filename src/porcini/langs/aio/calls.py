@@ -1,8 +1,8 @@
 """Calls: what is known about the callee. `call(f, site)` gives back what the program then calls.
 
 Instrumented functions record themselves, and are given back as they are. C methods of containers (`containers`)
-and of futures, builtins and the modules in `_SILENT` are modelled; if the model needs the arguments, a small
-wrapper is given back. Everything else makes the step opaque.
+and of futures, builtins and the modules in `known.READING_MODULES` are modelled; if the model needs the arguments,
+a small wrapper is given back. Everything else makes the step opaque.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 import abc
 import asyncio
 import bisect
-import calendar
-import contextlib
 import contextvars
 import copy
 import dataclasses
@@ -23,18 +21,14 @@ import inspect
 import itertools
 import json
 import logging
-import math
 import operator
-import pprint
 import random
 import re
-import statistics
 import string
 import struct
 import sys
 import traceback
 import types
-import typing
 import warnings
 import weakref
 from collections import Counter, defaultdict, deque
@@ -42,35 +36,11 @@ from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import Any
 
-from porcini.langs.aio import awaiting, containers, rules
+from porcini.langs.aio import awaiting, containers, known, rules
 from porcini.langs.aio import operations as op
 from porcini.langs.aio.containers import Model
 from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE, mortal
 from porcini.langs.aio.sites import PLACES, Kind, site
-
-_CALLABLE = frozenset(
-    {types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial}
-    | {types.MethodDescriptorType, types.WrapperDescriptorType}
-)
-_SILENT = frozenset(
-    """math cmath operator _operator itertools json json.encoder json.decoder _json re _sre time datetime _datetime
-    _pydatetime decimal _decimal _pydecimal fractions enum typing types string textwrap statistics uuid hashlib
-    _hashlib _blake2 _sha1 _sha2 _sha3 _md5 base64 binascii struct _struct zlib bisect _bisect copy dataclasses
-    functools _functools numbers keyword contextvars _contextvars contextlib secrets html urllib.parse ipaddress
-    unicodedata reprlib difflib colorsys posixpath genericpath""".split()  # noqa: SIM905
-)
-"""Modules whose functions only read their arguments. A module with a function that sets something is none."""
-_PURE = frozenset(
-    """datetime _pydatetime fractions enum typing uuid ipaddress json.encoder json.decoder textwrap numbers
-    dataclasses statistics""".split()  # noqa: SIM905
-)
-"""Modules whose objects do not change."""
-_KEEPING_MODULES = frozenset({"contextlib", "enum", "types", "typing", "dataclasses", "functools"})
-"""Modules whose classes only keep what they are given."""
-_HASHES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md5", "_sha256", "_sha512"})
-_FRAMES = frozenset({"super", "breakpoint", "__import__", "callable"})
-"""Builtins that look at the frame that calls them, or at nothing that changes."""
-_SILENT_CLASSES = (asyncio.AbstractEventLoop, asyncio.Handle)
 
 
 def call(function: Any, number: int) -> Any:
@@ -222,18 +192,18 @@ def _reading(function: Any, number: int) -> Any:
 def _argument(value: Any, function: Any, number: int) -> None:
     """What a known function may do with an argument: read all of it, call it. To iterate over it is opaque."""
     kind = type(value)
-    if kind in _CALLABLE:
+    if kind in known.CALLABLE:
         _called_back(value, number)
     elif kind not in rules.PLAIN:
         own = rules.container_base(kind) is None and kind not in op.VIEWS
-        if own and hasattr(kind, "__iter__") and function not in _NOT_ITERATING:
+        if own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING:
             op.unknown(f"{_name(function)} of {kind.__qualname__}", number)
         op.operand(value, number)
 
 
 def _iterating(function: Any, number: int) -> Any:
     """A function that goes over one of its arguments, and may call another."""
-    position, called = _ITERATING[function]
+    position, called = known.ITERATING[function]
 
     def reads(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -259,7 +229,7 @@ def _iterating(function: Any, number: int) -> Any:
 
 def callback(function: Any, number: int) -> Any:
     """A function that known C code will call, and nobody else sees: what takes its place records each call."""
-    plain = function is None or (type(function) is type and function in rules.SCALARS)
+    plain = function is None or (type(function) is type and function in known.SCALARS)
     return function if plain else later(function, number)
 
 
@@ -274,7 +244,7 @@ def _called_back(function: Any, number: int) -> None:
             op.write_all(receiver, number)
     elif kind is types.FunctionType or kind is types.MethodType:
         call(function, number)
-    elif function not in _NOT_ITERATING:
+    elif function not in known.NOT_ITERATING:
         op.unknown(_name(function), number)
 
 
@@ -297,7 +267,7 @@ def _modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
 
 def _builtin(function: Any, number: int) -> Any:
     name = function.__name__
-    if function.__module__ == "builtins" and name in _FRAMES:
+    if function.__module__ == "builtins" and name in known.FRAME_BUILTINS:
         return function
     making = _MAKERS.get(function)
     if making is not None:
@@ -305,11 +275,11 @@ def _builtin(function: Any, number: int) -> Any:
     model = _BUILTINS.get(function)
     if model is not None:
         return _modelling(model, function, number)
-    if function in _SILENT_FUNCTIONS:
+    if function in known.SILENT_FUNCTIONS:
         return function
-    if function in _ITERATING:
+    if function in known.ITERATING:
         return _iterating(function, number)
-    if function.__module__ in _SILENT or function in _READING:
+    if function.__module__ in known.READING_MODULES or function in known.READING_FUNCTIONS:
         return _reading(function, number)
     op.unknown(_name(function), number)
     return function
@@ -325,7 +295,7 @@ def _listing(function: Any, number: int) -> Any:
     def listed(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = reads(*args, **kwargs)
-        if op.is_c_iterator(type(result)) and all(type(value) in rules.SCALARS for value in args):
+        if op.is_c_iterator(type(result)) and all(type(value) in known.SCALARS for value in args):
             return op.derive(result, ())
         return op.new(result) if type(result) is list else result
 
@@ -390,11 +360,11 @@ def _function(function: types.FunctionType, number: int) -> Any:
     model = _PYTHON.get(function)
     if model is not None:
         return _modelling(model, function, number)
-    if function in _SILENT_FUNCTIONS:
+    if function in known.SILENT_FUNCTIONS:
         return function
-    if function in _ITERATING:
+    if function in known.ITERATING:
         return _iterating(function, number)
-    if function in _READING:
+    if function in known.READING_FUNCTIONS:
         return _reading(function, number)
     if function is json.loads:
         return _parsing(function, number)
@@ -412,7 +382,7 @@ def _function(function: types.FunctionType, number: int) -> Any:
             op.unknown(_name(function), number)
         return function
     # A function inside one of these modules may call anything: it is what a decorator made.
-    if module in _SILENT and vars(sys.modules[module]).get(code.co_name) is function:
+    if module in known.READING_MODULES and vars(sys.modules[module]).get(code.co_name) is function:
         return function if code.co_flags & 0x2A0 else _reading(function, number)
     op.unknown(_name(function), number)
     return function
@@ -428,7 +398,7 @@ def _copying(function: Any, number: int) -> Any:
             op.unknown("deepcopy with a memo", number)
         result = function(obj, *memo)
         own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
-        if result is not obj and (type(obj) in rules.CONTAINERS or not own):
+        if result is not obj and (type(obj) in known.CONTAINERS or not own):
             CREATED.append(result)
         return result
 
@@ -445,13 +415,10 @@ def _set(number: int, obj: Any, attr: str, *value: Any) -> None:
 
 def _dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
     """`getattr` and its kin: as the attribute access that it is."""
-    if attr in _NAMESPACES:
+    if attr in known.NAMESPACES:
         op.dict_set(obj, number) if kind == WRITE else op.dict_held(obj, number, attr)
     elif isinstance(attr, str):
         op.log((obj, _dynamic_site(number, attr, kind)))
-
-
-_NAMESPACES = frozenset({"__dict__", "__globals__", "__kwdefaults__", "__builtins__", "f_globals", "f_locals"})
 
 
 @functools.cache
@@ -715,45 +682,6 @@ _PYTHON: dict[Any, Model] = {
     json.dump: _opaque("json.dump"),
     **{function: _opaque(function.__name__) for function in (dataclasses.asdict, dataclasses.astuple)},
 }
-_ITERATING: dict[Any, tuple[int, int]] = {
-    **dict.fromkeys((all, any, max, min, sum, sorted, math.fsum, math.prod), (0, -1)),
-    **dict.fromkeys((statistics.mean, statistics.fmean, statistics.median, statistics.stdev), (0, -1)),
-    **dict.fromkeys((operator.countOf, operator.indexOf), (0, -1)),
-    functools.reduce: (1, 0),
-    functools.cmp_to_key: (-1, 0),
-}
-"""Functions that go over an argument, and those that call one: the positions."""
-_NOT_ITERATING: frozenset[Any] = frozenset(
-    {abs, ascii, bin, chr, divmod, format, hash, hex, oct, ord, pow, repr, round, *rules.SCALARS, len, weakref.ref}
-)
-_READING: frozenset[Any] = frozenset(
-    {*_NOT_ITERATING, aiter, pprint.pformat, pprint.saferepr, sys.getsizeof, calendar.monthrange, calendar.isleap}
-    | {inspect.cleandoc}
-)
-_SILENT_FUNCTIONS: frozenset[Any] = frozenset(
-    {
-        asyncio.get_running_loop,
-        asyncio.get_event_loop,
-        asyncio.current_task,
-        asyncio.iscoroutine,
-        asyncio.iscoroutinefunction,
-        asyncio.isfuture,
-        asyncio.tasks._register_task,
-        asyncio.tasks._unregister_task,
-        asyncio.events._get_running_loop,
-        contextlib.contextmanager,
-        contextlib.asynccontextmanager,
-        abc.abstractmethod,
-        typing.cast,
-        sys.intern,
-        sys.exc_info,
-        sys.exception,
-        sys.getdefaultencoding,
-        *(getattr(inspect, name) for name in dir(inspect) if name.startswith("is") and name != "isabstract"),
-        inspect.signature,
-        inspect.unwrap,
-    }
-)
 
 
 # Classes ------------------------------------------------------------------------------------------------------
@@ -763,16 +691,16 @@ def _class(cls: type, number: int) -> Any:
     """A call of a class. If it is certain that this makes a new object, that is named by its creation."""
     if cls in _LAZY:
         return _lazy_class(cls, number)
-    if cls in rules.CONTAINERS:
+    if cls in known.CONTAINERS:
         return _container_class(cls, number)
-    if cls in rules.ALWAYS_PLAIN:
+    if cls in known.ALWAYS_PLAIN:
         return _plain_class(cls, number)
     if cls is weakref.finalize:
         return _finalising_class(cls, number)
-    if issubclass(cls, BaseException | type) or cls.__module__ in _KEEPING_MODULES or cls is slice:
+    if issubclass(cls, BaseException | type) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
         _initialised(cls, number)
         return cls
-    if cls.__module__ in _SILENT:
+    if cls.__module__ in known.READING_MODULES:
         return _reading(cls, number)
     if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
         if not issubclass(cls, enum.Enum):
@@ -809,7 +737,7 @@ def _plain_class(cls: Any, number: int) -> Any:
         return _object_class(cls, number)
     if cls is weakref.ref:
         return _finalising_class(cls, number)
-    if cls in rules.CODE:
+    if cls in known.CODE:
         return cls
     if cls is bytes:
 
@@ -840,7 +768,7 @@ def _default_new(cls: Any) -> bool:
     return any(made is getattr(base, "__new__", None) for base in _MAKING_NEW)
 
 
-_MAKING_NEW = (object, *rules.CONTAINERS, asyncio.Future, asyncio.Task)
+_MAKING_NEW = (object, *known.CONTAINERS, asyncio.Future, asyncio.Task)
 
 
 def _initialised(cls: type, number: int) -> bool:
@@ -848,9 +776,9 @@ def _initialised(cls: type, number: int) -> bool:
     for name in ("__new__", "__init__"):
         owner = next(base for base in cls.__mro__ if name in vars(base))
         function = vars(owner)[name]
-        if owner in rules._CONTAINER_CLASSES or issubclass(owner, BaseException | asyncio.Future) or owner is type:
+        if owner in known.C_BASES or issubclass(owner, BaseException | asyncio.Future) or owner is type:
             continue
-        if owner.__module__ in _SILENT or owner.__module__ == "typing":
+        if owner.__module__ in known.READING_MODULES or owner.__module__ == "typing":
             continue
         if not rules.is_known_function(function) and not rules.is_generated(function):
             if not rules.is_mutable_type(owner) and issubclass(cls, tuple | int | str | float | bytes):
@@ -916,7 +844,7 @@ def _made_fields(obj: Any, given: int, kwargs: dict[str, Any]) -> None:
     for field in dataclasses.fields(obj) if dataclasses.is_dataclass(obj) else ():
         passed = field.name in kwargs or (field.init and not field.kw_only and position < given)
         position += field.init and not field.kw_only
-        if not passed and field.default_factory in rules.CONTAINERS:
+        if not passed and field.default_factory in known.CONTAINERS:
             CREATED.append(rules.peek(obj, field.name))
 
 
@@ -1007,7 +935,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         if name in ("send", "throw"):
             awaiting.awaited(receiver, number)
         return function
-    if kind in rules.CODE and kind is not type and kind is not object:
+    if kind in known.CODE and kind is not type and kind is not object:
         if name == "__call__" and kind is not types.GenericAlias:
             return call(receiver, number)
         if name not in _OF_CODE and not (kind is types.FunctionType and name == "__get__"):
@@ -1021,7 +949,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     if kind is re.Match:
         op.operand(receiver.string, number)
         return _reading(function, number)
-    if kind in rules.PLAIN and kind in rules.ALWAYS_PLAIN and kind is not type:
+    if kind in rules.PLAIN and kind in known.ALWAYS_PLAIN and kind is not type:
         return _text(function, receiver, name, number) if kind in _TEXT else _reading(function, number)
     if isinstance(receiver, random.Random):
         op.log((receiver, number, WRITE, STATE))
@@ -1032,7 +960,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         if name.startswith("set_"):
             op.unknown(f"loop.{name}", number)
         return function
-    if isinstance(receiver, type) and name == "fromkeys" and receiver in rules.CONTAINERS:
+    if isinstance(receiver, type) and name == "fromkeys" and receiver in known.CONTAINERS:
         return lambda keys, *value: op.new(function(op.source(keys, number, deep=True), *value))
     if isinstance(receiver, type) and name in ("__new__", "mro"):
         return _reading(function, number)
@@ -1050,10 +978,10 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     if kind in op.VIEWS or op.is_c_iterator(kind):
         op.iterate(receiver, number)
         return function
-    if kind.__module__ in _HASHES:
+    if kind.__module__ in known.HASH_MODULES:
         op.log((receiver, number, WRITE if name == "update" else READ, STATE))
         return _reading(function, number)
-    if kind.__module__ in _PURE:
+    if kind.__module__ in known.CONSTANT_MODULES:
         return _reading(function, number)
     op.unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
@@ -1081,7 +1009,7 @@ def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
         return function
     if model is containers.copying:
         op.read_all(receiver, number)
-        return lambda *args: op.new(function(*args)) if type(receiver) in rules.CONTAINERS else function(*args)
+        return lambda *args: op.new(function(*args)) if type(receiver) in known.CONTAINERS else function(*args)
     if model is containers.viewing:
         op.iterate(receiver, number)
         return lambda *args: op.derive(function(*args), (receiver,))
@@ -1094,7 +1022,7 @@ def _python_method(function: Any, number: int) -> Any:
     inner: Any = function.__func__
     if isinstance(receiver, asyncio.Future):
         return _future(function, receiver, inner.__name__, number)
-    if isinstance(receiver, _SILENT_CLASSES):
+    if isinstance(receiver, known.LOOP_CLASSES):
         if inner.__name__.startswith("set_"):
             op.unknown(f"loop.{inner.__name__}", number)
         return function
@@ -1114,8 +1042,8 @@ def _python_method(function: Any, number: int) -> Any:
         if rules.is_generated(inner):
             op.operand(receiver, number)
             return _reading(function, number)
-        pure = module in _PURE or inner.__qualname__.startswith("PurePath.")
-        pure = pure or (isinstance(receiver, type) and module in _SILENT)
+        pure = module in known.CONSTANT_MODULES or inner.__qualname__.startswith("PurePath.")
+        pure = pure or (isinstance(receiver, type) and module in known.READING_MODULES)
         if pure or module.startswith("namedtuple_") or isinstance(receiver, enum.Enum):
             return _reading(function, number)
         op.unknown(_name(inner), number)

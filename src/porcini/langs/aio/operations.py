@@ -16,7 +16,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from porcini.langs.aio import rules
+from porcini.langs.aio import known, rules
 from porcini.langs.aio.recorder import (
     APPENDED,
     BASE,
@@ -212,10 +212,10 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
         elif isinstance(obj, defaultdict) and vars(kind).get("__missing__") in (None, defaultdict.__missing__):
             write_key(obj, key, number)
             factory = obj.default_factory
-            if factory not in rules.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
+            if factory not in known.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
                 unknown(f"default_factory {factory!r}", number)
             value = obj[key] if factory is not None else None
-            if factory in rules.CONTAINERS:
+            if factory in known.CONTAINERS:
                 CREATED.append(value)
         elif rules.has_unknown(kind, "__missing__"):
             unknown(f"{kind.__qualname__}.__missing__", number)
@@ -533,7 +533,7 @@ def matched(obj: Any, number: int, attributes: tuple[str, ...]) -> Any:
 
 def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -> None:
     kind = type(obj)
-    if id(obj) in seen or (kind in PLAIN and kind in rules.ALWAYS_PLAIN):
+    if id(obj) in seen or (kind in PLAIN and kind in known.ALWAYS_PLAIN):
         return
     seen.add(id(obj))
     if rules.container_base(kind) is not None:
@@ -559,7 +559,7 @@ def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -
 def copied(obj: Any, number: int, seen: set[int]) -> None:
     """All that is in an object, for a copy. Which attributes a `__dict__` has is no location: it is opaque."""
     kind = type(obj)
-    if id(obj) in seen or kind in rules.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
+    if id(obj) in seen or kind in known.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
         return
     seen.add(id(obj))
     base = rules.container_base(kind)
