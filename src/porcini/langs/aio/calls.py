@@ -36,17 +36,31 @@ from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import Any
 
-from porcini.langs.aio import awaiting, containers, known, rules
-from porcini.langs.aio import operations as op
+from porcini.langs.aio import containers, known, rules
 from porcini.langs.aio.containers import Model
+from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects
+from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
+from porcini.langs.aio.operations.values import (
+    VIEWS,
+    derive,
+    frame,
+    generator,
+    is_c_iterator,
+    iterate,
+    operand,
+    read_all,
+    read_shape,
+    read_sources,
+    write_all,
+)
 from porcini.langs.aio.recorder import CREATED, LOG, READ, STATE, WRITE, mortal
 from porcini.langs.aio.sites import PLACES, Kind, site
 
 
 def call(function: Any, number: int) -> Any:
     """The callee of a call whose arguments are evaluated without being suspended."""
-    if len(LOG) > 4096:
-        op.relieve()
+    if len(LOG) > MANY:
+        relieve()
     kind = type(function)
     if kind is types.MethodType:
         inner = function.__func__
@@ -62,7 +76,7 @@ _GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 def _making(function: Any) -> Any:
     """A generator function: its result is new."""
-    return lambda *args, **kwargs: op.generator(function(*args, **kwargs))
+    return lambda *args, **kwargs: generator(function(*args, **kwargs))
 
 
 def later(function: Any, number: int) -> Any:
@@ -96,13 +110,13 @@ def _modelled(function: Any, kind: type, number: int) -> Any:
     if kind in (types.MethodDescriptorType, types.WrapperDescriptorType):
         return _unbound(function, number)
     if kind is functools.partial:
-        op.read_all(function.keywords, number)
+        read_all(function.keywords, number)
         inner = call(function.func, number)
         return (
             function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
         )
     if isinstance(function, functools._lru_cache_wrapper):
-        op.log((function.__wrapped__, number, WRITE, (".<cache>",)))
+        log((function.__wrapped__, number, WRITE, (".<cache>",)))
         call(function.__wrapped__, number)
         return function
     if kind in _GETTERS:
@@ -111,12 +125,12 @@ def _modelled(function: Any, kind: type, number: int) -> Any:
         call(function.__origin__, number)
         return function
     if isinstance(function, weakref.ref):
-        op.unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
+        unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
         return function
     if kind.__module__ == "typing":
         return _reading(function, number)
     if rules.has_unknown(kind, "__call__"):
-        op.unknown(_name(function), number)
+        unknown(_name(function), number)
     return function
 
 
@@ -143,7 +157,7 @@ def _item_getter(function: Any, number: int) -> Any:
     def got(obj: Any) -> Any:
         __tracebackhide__ = True
         for key in keys:
-            op.item(obj, key, number)
+            items.item(obj, key, number)
         return function(obj)
 
     return got
@@ -195,10 +209,10 @@ def _argument(value: Any, function: Any, number: int) -> None:
     if kind in known.CALLABLE:
         _called_back(value, number)
     elif kind not in rules.PLAIN:
-        own = rules.container_base(kind) is None and kind not in op.VIEWS
+        own = rules.container_base(kind) is None and kind not in VIEWS
         if own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING:
-            op.unknown(f"{_name(function)} of {kind.__qualname__}", number)
-        op.operand(value, number)
+            unknown(f"{_name(function)} of {kind.__qualname__}", number)
+        operand(value, number)
 
 
 def _iterating(function: Any, number: int) -> Any:
@@ -211,7 +225,7 @@ def _iterating(function: Any, number: int) -> Any:
         given = list(args)
         for index, value in enumerate(args):
             if index == position and alone:
-                given[index] = op.source(value, number, deep=True)
+                given[index] = iterating.source(value, number, deep=True)
             elif index == called:
                 given[index] = callback(value, number)
             else:
@@ -222,7 +236,7 @@ def _iterating(function: Any, number: int) -> Any:
             else:
                 _argument(value, function, number)
         result = function(*given, **kwargs)
-        return op.new(result) if function is sorted else result
+        return new(result) if function is sorted else result
 
     return reads
 
@@ -239,13 +253,13 @@ def _called_back(function: Any, number: int) -> None:
     receiver = getattr(function, "__self__", None)
     in_c = kind is types.BuiltinFunctionType or kind is types.MethodWrapperType
     if in_c and rules.container_base(type(receiver)) is not None:
-        op.operand(receiver, number)
+        operand(receiver, number)
         if function.__name__ not in containers.LOOKING:
-            op.write_all(receiver, number)
+            write_all(receiver, number)
     elif kind is types.FunctionType or kind is types.MethodType:
         call(function, number)
     elif function not in known.NOT_ITERATING:
-        op.unknown(_name(function), number)
+        unknown(_name(function), number)
 
 
 def _modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
@@ -281,7 +295,7 @@ def _builtin(function: Any, number: int) -> Any:
         return _iterating(function, number)
     if function.__module__ in known.READING_MODULES or function in known.READING_FUNCTIONS:
         return _reading(function, number)
-    op.unknown(_name(function), number)
+    unknown(_name(function), number)
     return function
 
 
@@ -295,9 +309,9 @@ def _listing(function: Any, number: int) -> Any:
     def listed(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = reads(*args, **kwargs)
-        if op.is_c_iterator(type(result)) and all(type(value) in known.SCALARS for value in args):
-            return op.derive(result, ())
-        return op.new(result) if type(result) is list else result
+        if is_c_iterator(type(result)) and all(type(value) in known.SCALARS for value in args):
+            return derive(result, ())
+        return new(result) if type(result) is list else result
 
     return listed
 
@@ -308,7 +322,7 @@ def _text(function: Any, receiver: Any, name: str, number: int) -> Any:
 
         def joined(values: Any) -> Any:
             __tracebackhide__ = True
-            return function(op.source(values, number, deep=True))
+            return function(iterating.source(values, number, deep=True))
 
         return joined
     if name in ("format", "format_map", "translate"):
@@ -316,9 +330,9 @@ def _text(function: Any, receiver: Any, name: str, number: int) -> Any:
         def formatted(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             if name != "format" and not all(type(value) in (dict, str) for value in args):
-                op.unknown(f"str.{name}", number)
+                unknown(f"str.{name}", number)
             if name != "translate" and _looks_up(receiver):
-                op.unknown(f"str.{name} of attributes", number)
+                unknown(f"str.{name} of attributes", number)
             return _reading(function, number)(*args, **kwargs)
 
         return formatted
@@ -379,12 +393,12 @@ def _function(function: types.FunctionType, number: int) -> Any:
         return _logging(function, logging.root, code.co_name, number)
     if code.co_qualname == "singledispatch.<locals>.wrapper":
         if not all(map(rules.is_known_function, function.registry.values())):  # type: ignore[attr-defined]
-            op.unknown(_name(function), number)
+            unknown(_name(function), number)
         return function
     # A function inside one of these modules may call anything: it is what a decorator made.
     if module in known.READING_MODULES and vars(sys.modules[module]).get(code.co_name) is function:
         return function if code.co_flags & 0x2A0 else _reading(function, number)
-    op.unknown(_name(function), number)
+    unknown(_name(function), number)
     return function
 
 
@@ -393,9 +407,9 @@ def _copying(function: Any, number: int) -> Any:
 
     def copied(obj: Any, *memo: Any) -> Any:
         __tracebackhide__ = True
-        op.copied(obj, number, set())
+        objects.copied(obj, number, set())
         if memo:
-            op.unknown("deepcopy with a memo", number)
+            unknown("deepcopy with a memo", number)
         result = function(obj, *memo)
         own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
         if result is not obj and (type(obj) in known.CONTAINERS or not own):
@@ -416,9 +430,9 @@ def _set(number: int, obj: Any, attr: str, *value: Any) -> None:
 def _dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
     """`getattr` and its kin: as the attribute access that it is."""
     if attr in known.NAMESPACES:
-        op.dict_set(obj, number) if kind == WRITE else op.dict_held(obj, number, attr)
+        objects.dict_set(obj, number) if kind == WRITE else objects.dict_held(obj, number, attr)
     elif isinstance(attr, str):
-        op.log((obj, _dynamic_site(number, attr, kind)))
+        log((obj, _dynamic_site(number, attr, kind)))
 
 
 @functools.cache
@@ -433,7 +447,7 @@ def imported(module: str, level: int, here: str, names: tuple[str, ...], number:
         module = importlib.util.resolve_name("." * level + module, package) if package else ""
     found = sys.modules.get(module)
     if found is None:
-        op.unknown(f"import from {module}", number)
+        unknown(f"import from {module}", number)
     for name in names:
         _dynamic(found, name, number, READ)
 
@@ -451,12 +465,12 @@ def _check(cls: Any, number: int) -> None:
             checked(each, number)
         return
     if getattr(cls, "_is_protocol", False) and isinstance(cls, type):
-        op.unknown(f"isinstance of {cls.__qualname__}", number)
+        unknown(f"isinstance of {cls.__qualname__}", number)
     for name in ("__instancecheck__", "__subclasscheck__"):
         owner = next((base for base in type(cls).__mro__ if name in vars(base)), type)
         usual = owner in (type, abc.ABCMeta) or owner.__module__ in ("typing", "enum")
         if not usual and not rules.is_known_function(vars(owner)[name]):
-            op.unknown(f"{owner.__qualname__}.{name}", number)
+            unknown(f"{owner.__qualname__}.{name}", number)
 
 
 def _instance(number: int, obj: Any, cls: Any) -> None:
@@ -466,34 +480,34 @@ def _instance(number: int, obj: Any, cls: Any) -> None:
 def _print(number: int, *values: Any, file: Any = None, **how: Any) -> None:
     """Text that goes where it always goes is seen by nobody."""
     for value in values:
-        op.operand(value, number)
+        operand(value, number)
     out = sys.stdout if file is None else file
     if out is not None and not rules.is_outside(out) and rules.has_unknown(type(out), "write"):
-        op.unknown("print", number)
+        unknown("print", number)
 
 
 def _warn(number: int, *args: Any, **kwargs: Any) -> None:
     for value in args:
-        op.operand(value, number)
-    op.log((warnings, number, WRITE, (".shown",)))
+        operand(value, number)
+    log((warnings, number, WRITE, (".shown",)))
 
 
 def _format_exc(number: int, *args: Any, **kwargs: Any) -> None:
-    op.operand(sys.exc_info()[1], number)
+    operand(sys.exc_info()[1], number)
 
 
 def _item_of(number: int, obj: Any, key: Any) -> None:
-    op.item(obj, key, number)
+    items.item(obj, key, number)
 
 
 def _of_frame(function: Any, number: int) -> Any:
     """`globals`, `locals`: of the frame that calls, so it has to call itself."""
-    op.unknown(f"{function.__name__}()", number)
+    unknown(f"{function.__name__}()", number)
     if function is globals:
         frame = sys._getframe(1)
         while frame.f_globals.get("__name__") == __name__ and frame.f_back is not None:
             frame = frame.f_back
-        op.hold(frame.f_globals)
+        objects.hold(frame.f_globals)
     return function
 
 
@@ -502,11 +516,11 @@ def _vars(function: Any, number: int) -> Any:
 
     def held(*args: Any) -> Any:
         __tracebackhide__ = True
-        op.unknown("vars()", number)
+        unknown("vars()", number)
         if not args:
             return dict(sys._getframe(1).f_locals)
         found = function(*args)
-        op.hold(found)
+        objects.hold(found)
         return found
 
     return held
@@ -528,11 +542,11 @@ def _logging(function: Any, receiver: Any, name: str, number: int) -> Any:
         def formatted(*record: Any) -> Any:
             __tracebackhide__ = True
             each = record[0] if record else receiver
-            op.operand(each.msg, number)
-            op.operand(each.args, number)
+            operand(each.msg, number)
+            operand(each.args, number)
             own = getattr(receiver, "formatter", None)
             if type(own) not in (type(None), logging.Formatter) or type(receiver).__module__ != "logging":
-                op.unknown("logging.Formatter", number)
+                unknown("logging.Formatter", number)
             return function(*record)
 
         return formatted
@@ -541,14 +555,14 @@ def _logging(function: Any, receiver: Any, name: str, number: int) -> Any:
         def got(*which: Any) -> Any:
             __tracebackhide__ = True
             if which and which[0] is not None and which[0] not in logging.root.manager.loggerDict:
-                op.unknown("logging.getLogger", number)
+                unknown("logging.getLogger", number)
             return function(*which)
 
         return got
     while isinstance(receiver, logging.LoggerAdapter):
         receiver = receiver.logger
     if not isinstance(receiver, logging.Logger) or name not in _LOGS | _LOG_LOOKS:
-        op.unknown(f"logging.{name}", number)
+        unknown(f"logging.{name}", number)
         return function
     level = getattr(logging, name.upper(), None)
     if isinstance(level, int) and not receiver.isEnabledFor(level):
@@ -561,8 +575,8 @@ def _silent_logger(logger: Any, number: int) -> bool:
     """Does what is logged here go to the terminal only?"""
     silent, each = True, logger
     while each is not None:
-        op.read_all(each.handlers, number)
-        op.read_all(each.filters, number)
+        read_all(each.handlers, number)
+        read_all(each.filters, number)
         for handler in each.handlers:
             if isinstance(handler, logging.NullHandler):
                 continue
@@ -570,13 +584,13 @@ def _silent_logger(logger: Any, number: int) -> bool:
                 continue
             silent = False
             if not rules.is_known_function(type(handler).emit):
-                op.unknown(f"logging to {type(handler).__qualname__}", number)
+                unknown(f"logging to {type(handler).__qualname__}", number)
         each = each.parent if each.propagate else None
     return silent and not logger.filters
 
 
 def _next(number: int, iterator: Any, *default: Any) -> None:
-    op.iterate(iterator, number)
+    iterate(iterator, number)
 
 
 def _iter(function: Any, number: int) -> Any:
@@ -585,11 +599,11 @@ def _iter(function: Any, number: int) -> Any:
     def made(obj: Any, *sentinel: Any) -> Any:
         __tracebackhide__ = True
         if sentinel:
-            op.unknown("iter(function, sentinel)", number)
+            unknown("iter(function, sentinel)", number)
             return function(obj, *sentinel)
-        op.iterate(obj, number)
+        iterate(obj, number)
         iterator = function(obj)
-        return iterator if iterator is obj or not op.is_c_iterator(type(iterator)) else op.derive(iterator, (obj,))
+        return iterator if iterator is obj or not is_c_iterator(type(iterator)) else derive(iterator, (obj,))
 
     return made
 
@@ -601,7 +615,7 @@ def _async_next(function: Any, number: int) -> Any:
         if isinstance(obj, types.AsyncGeneratorType):
             return awaiting.framed(result, obj, number)
         if rules.has_unknown(type(obj), "__anext__"):
-            op.unknown(f"{type(obj).__qualname__}.__anext__", number)
+            unknown(f"{type(obj).__qualname__}.__anext__", number)
         return result
 
     return made
@@ -620,25 +634,24 @@ def _identity(function: Any, number: int) -> Any:
 
 def _shape(number: int, obj: Any) -> None:
     kind = type(obj)
-    base = rules.container_base(kind)
-    if base is not None and not op._overridden(kind, base, "__len__"):
-        op.read_shape(obj, number)
-    elif kind in op.VIEWS:
-        op.read_sources(obj, number)
+    if rules.has_c_method(kind, "__len__"):
+        read_shape(obj, number)
+    elif kind in VIEWS:
+        read_sources(obj, number)
     elif kind not in rules.PLAIN and rules.has_unknown(kind, "__len__"):
-        op.unknown(f"{kind.__qualname__}.__len__", number)
+        unknown(f"{kind.__qualname__}.__len__", number)
 
 
 def _heap(number: int, heap: Any, *values: Any, **options: Any) -> None:
-    op.operand(heap, number)
-    op.write_all(heap, number)
+    operand(heap, number)
+    write_all(heap, number)
     for value in values:
-        op.operand(value, number)
+        operand(value, number)
 
 
 def _opaque(name: str) -> Model:
     def model(number: int, *args: Any, **kwargs: Any) -> None:
-        op.unknown(name, number)
+        unknown(name, number)
 
     return model
 
@@ -704,7 +717,7 @@ def _class(cls: type, number: int) -> Any:
         return _reading(cls, number)
     if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
         if not issubclass(cls, enum.Enum):
-            op.unknown(_name(cls), number)
+            unknown(_name(cls), number)
         return cls
     if not _initialised(cls, number):
         return cls
@@ -713,7 +726,7 @@ def _class(cls: type, number: int) -> Any:
 
 def _finalising(function: Any, number: int) -> Any:
     def finalised(*args: Any, **kwargs: Any) -> Any:
-        op.finalised(number)
+        entries.finalised(number)
         return later(function, number)(*args, **kwargs)
 
     return finalised
@@ -744,7 +757,7 @@ def _plain_class(cls: Any, number: int) -> Any:
         def made(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             if args and not hasattr(type(args[0]), "__bytes__") and hasattr(type(args[0]), "__iter__"):
-                args = (op.source(args[0], number), *args[1:])
+                args = (iterating.source(args[0], number), *args[1:])
             return cls(*args, **kwargs)
 
         return made
@@ -785,10 +798,10 @@ def _initialised(cls: type, number: int) -> bool:
                 continue
             if issubclass(cls, tuple) or issubclass(cls, enum.Enum):
                 continue
-            op.unknown(_name(cls), number)
+            unknown(_name(cls), number)
             return False
         if rules.is_generated(function) and not rules.known_fields(cls):
-            op.unknown(f"fields of {_name(cls)}", number)
+            unknown(f"fields of {_name(cls)}", number)
     return True
 
 
@@ -828,9 +841,9 @@ class _Made:
         __tracebackhide__ = True
         if issubclass(self.cls, tuple | frozenset) and not rules.is_known_function(self.cls.__new__):
             for value in args:
-                op.operand(value, self.number)
+                operand(value, self.number)
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
-                    op.unknown(_name(self.cls), self.number)
+                    unknown(_name(self.cls), self.number)
         obj = self.cls(*args, **kwargs)
         if hasattr(self.cls, "__del__"):
             mortal(obj)
@@ -861,9 +874,9 @@ def _contents(base: type, args: tuple[Any, ...], number: int) -> tuple[Any, ...]
     if issubclass(base, dict):
         seen = containers.pairs(value, number, counts=base is Counter)
     elif base is bytearray and (not hasattr(type(value), "__iter__") or hasattr(type(value), "__index__")):
-        seen = op.operand(value, number)
+        seen = operand(value, number)
     else:
-        seen = op.source(value, number, deep=base not in _KEEPING)
+        seen = iterating.source(value, number, deep=base not in _KEEPING)
     return (*args[:at], seen, *args[at + 1 :])
 
 
@@ -907,15 +920,15 @@ def _lazy_class(cls: type, number: int) -> Any:
                 into[index] = callback(value, number)
                 plain = value is not None and (into[index] is not value or rules.is_known_function(value))
             elif index == "iterable" or (isinstance(index, int) and first <= index < first + count):
-                into[index] = value if cls is reversed else op.source(value, number)
+                into[index] = value if cls is reversed else iterating.source(value, number)
                 sources.append(into[index])
         if not plain:
-            given = [op.watched(v, number) if type(v) is types.GeneratorType else v for v in given]
+            given = [iterating.watched(v, number) if type(v) is types.GeneratorType else v for v in given]
         if cls is reversed and args and rules.container_base(type(args[0])) is None:
             kind = type(args[0])
-            if kind not in rules.PLAIN and kind not in op.VIEWS and rules.has_unknown(kind, "__reversed__"):
-                op.unknown(f"{kind.__qualname__}.__reversed__", number)
-        return op.derive(cls(*given, **seen), tuple(sources), deep=not plain)
+            if kind not in rules.PLAIN and kind not in VIEWS and rules.has_unknown(kind, "__reversed__"):
+                unknown(f"{kind.__qualname__}.__reversed__", number)
+        return derive(cls(*given, **seen), tuple(sources), deep=not plain)
 
     return made
 
@@ -927,7 +940,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     """A C method, bound to its receiver."""
     kind = type(receiver)
     if kind is types.GeneratorType:
-        op.frame(receiver, number)
+        frame(receiver, number)
         return function
     if kind is types.AsyncGeneratorType:
         return lambda *args: awaiting.framed(function(*args), receiver, number)
@@ -939,7 +952,7 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         if name == "__call__" and kind is not types.GenericAlias:
             return call(receiver, number)
         if name not in _OF_CODE and not (kind is types.FunctionType and name == "__get__"):
-            op.unknown(f"{kind.__qualname__}.{name}", number)
+            unknown(f"{kind.__qualname__}.{name}", number)
         return function
     if kind is Context or kind is ContextVar:
         if name == "run":
@@ -947,21 +960,21 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         _context(number)
         return function
     if kind is re.Match:
-        op.operand(receiver.string, number)
+        operand(receiver.string, number)
         return _reading(function, number)
     if kind in rules.PLAIN and kind in known.ALWAYS_PLAIN and kind is not type:
         return _text(function, receiver, name, number) if kind in _TEXT else _reading(function, number)
     if isinstance(receiver, random.Random):
-        op.log((receiver, number, WRITE, STATE))
+        log((receiver, number, WRITE, STATE))
         return _reading(function, number)
     if isinstance(receiver, asyncio.Future):
         return _future(function, receiver, name, number)
     if isinstance(receiver, asyncio.AbstractEventLoop | asyncio.Handle):
         if name.startswith("set_"):
-            op.unknown(f"loop.{name}", number)
+            unknown(f"loop.{name}", number)
         return function
     if isinstance(receiver, type) and name == "fromkeys" and receiver in known.CONTAINERS:
-        return lambda keys, *value: op.new(function(op.source(keys, number, deep=True), *value))
+        return lambda keys, *value: new(function(iterating.source(keys, number, deep=True), *value))
     if isinstance(receiver, type) and name in ("__new__", "mro"):
         return _reading(function, number)
     base = rules.container_base(kind)
@@ -975,15 +988,15 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         return _modelling(lambda n, attr, *v: _dynamic(receiver, attr, n, access), function, number)
     if name in containers.OBJECT:
         return _bound(containers.OBJECT[name], function, receiver, number)
-    if kind in op.VIEWS or op.is_c_iterator(kind):
-        op.iterate(receiver, number)
+    if kind in VIEWS or is_c_iterator(kind):
+        iterate(receiver, number)
         return function
     if kind.__module__ in known.HASH_MODULES:
-        op.log((receiver, number, WRITE if name == "update" else READ, STATE))
+        log((receiver, number, WRITE if name == "update" else READ, STATE))
         return _reading(function, number)
     if kind.__module__ in known.CONSTANT_MODULES:
         return _reading(function, number)
-    op.unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
+    unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
 
 
@@ -993,7 +1006,7 @@ _OF_CODE = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
 def _context(number: int) -> None:
     """Each task has a context of its own, unless the program gives one to several."""
     if rules.SHARED_CONTEXTS:
-        op.unknown("a shared context", number)
+        unknown("a shared context", number)
 
 
 def shared_context(context: Any, number: int) -> Any:
@@ -1008,11 +1021,11 @@ def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
         model(receiver, number)
         return function
     if model is containers.copying:
-        op.read_all(receiver, number)
-        return lambda *args: op.new(function(*args)) if type(receiver) in known.CONTAINERS else function(*args)
+        read_all(receiver, number)
+        return lambda *args: new(function(*args)) if type(receiver) in known.CONTAINERS else function(*args)
     if model is containers.viewing:
-        op.iterate(receiver, number)
-        return lambda *args: op.derive(function(*args), (receiver,))
+        iterate(receiver, number)
+        return lambda *args: derive(function(*args), (receiver,))
     return _modelling(model, function, number, receiver)
 
 
@@ -1024,7 +1037,7 @@ def _python_method(function: Any, number: int) -> Any:
         return _future(function, receiver, inner.__name__, number)
     if isinstance(receiver, known.LOOP_CLASSES):
         if inner.__name__.startswith("set_"):
-            op.unknown(f"loop.{inner.__name__}", number)
+            unknown(f"loop.{inner.__name__}", number)
         return function
     base = rules.container_base(type(receiver))
     name: str = getattr(inner, "__name__", "")
@@ -1033,20 +1046,20 @@ def _python_method(function: Any, number: int) -> Any:
         if model is not None:
             return _bound(model, function, receiver, number)
     if isinstance(receiver, random.Random):
-        op.log((receiver, number, WRITE, STATE))
+        log((receiver, number, WRITE, STATE))
         return _modelling(_heap, function, number) if name == "shuffle" else _reading(function, number)
     if isinstance(receiver, _LOGGING):
         return _logging(function, receiver, name, number)
     if isinstance(inner, types.FunctionType):
         module = inner.__globals__.get("__name__", "")
         if rules.is_generated(inner):
-            op.operand(receiver, number)
+            operand(receiver, number)
             return _reading(function, number)
         pure = module in known.CONSTANT_MODULES or inner.__qualname__.startswith("PurePath.")
         pure = pure or (isinstance(receiver, type) and module in known.READING_MODULES)
         if pure or module.startswith("namedtuple_") or isinstance(receiver, enum.Enum):
             return _reading(function, number)
-        op.unknown(_name(inner), number)
+        unknown(_name(inner), number)
         return function
     call(inner, number)
     return function
@@ -1061,7 +1074,7 @@ def _unbound(function: Any, number: int) -> Any:
     def called(receiver: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if isinstance(receiver, asyncio.Future):
-            op.unknown(_name(function), number)
+            unknown(_name(function), number)
         return _method(functools.partial(function, receiver), receiver, function.__name__, number)(*args, **kwargs)
 
     return called
@@ -1075,19 +1088,19 @@ _WRITES_STATE = frozenset(
 
 def _future(function: Any, future: Any, name: str, number: int) -> Any:
     if name in ("set_name", "get_name"):
-        op.log((future, number, WRITE if name == "set_name" else READ, (".name",)))
+        log((future, number, WRITE if name == "set_name" else READ, (".name",)))
         return function
     if name in ("get_stack", "print_stack", "get_context"):
-        op.unknown(f"{name} of a task", number)
+        unknown(f"{name} of a task", number)
         if name == "get_context":
             rules.SHARED_CONTEXTS.add(0)
         return function
     if rules.is_seen_by_loop(future):
         return function
     if name in _WRITES_STATE:
-        op.log((future, number, WRITE, STATE))
+        log((future, number, WRITE, STATE))
     elif name in _READS_STATE:
-        op.log((future, number, READ, STATE))
+        log((future, number, READ, STATE))
     elif not rules.is_silent_future_attribute(name) or name in ("__init__", "send", "throw"):
-        op.unknown(f"{type(future).__qualname__}.{name}", number)
+        unknown(f"{type(future).__qualname__}.{name}", number)
     return function

@@ -254,7 +254,7 @@ class Expressions(ast.NodeTransformer):
             if kind is not Kind.READ:
                 node.value = called("@dict_set", self.visit(inner), number)
             elif node.attr == "__dict__" and hasattr(node, "direct"):
-                node.value = called("@dict_of", self.visit(inner), number)
+                node.value = called("@dict_used", self.visit(inner), number)
             else:
                 node.value = called("@dict_held", self.visit(inner), number, ast.Constant(node.attr))
             return node
