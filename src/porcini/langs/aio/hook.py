@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from porcini.langs.aio import calls, rules
+from porcini.langs.aio import rules
+from porcini.langs.aio.calls import attributes, calling, functions
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 from porcini.langs.aio.operations.entries import redirect
 from porcini.langs.aio.recorder import LOG, ModuleToken, Recorder
@@ -66,9 +67,9 @@ _WORKING: dict[str, Any] = {
     "@mapped": iterating.mapped,
     "@kept": iterating.kept,
     "@consumed_pairs": operators.consumed_pairs,
-    "@checked": calls.checked,
-    "@context": calls.shared_context,
-    "@imported": calls.imported,
+    "@checked": functions.checked,
+    "@context": functions.shared_context,
+    "@imported": attributes.imported,
     "@contains": items.contains,
     "@contains_all": items.contains_all,
     "@new": entries.new,
@@ -86,8 +87,8 @@ _WORKING: dict[str, Any] = {
     "@async_iterate": awaiting.async_iterate,
     "@managed": awaiting.managed,
     "@async_managed": awaiting.async_managed,
-    "@call": calls.call,
-    "@later": calls.later,
+    "@call": calling.call,
+    "@later": calling.later,
     **{f"@{name}": function for name, function in operators.BINARY.items()},
     **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},
 }

@@ -127,8 +127,6 @@ HASH_MODULES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md
 
 # Functions ----------------------------------------------------------------------------------------------------
 
-FRAME_BUILTINS = frozenset({"super", "breakpoint", "__import__", "callable"})
-"""Builtins that look at the frame that calls them, or at nothing that changes."""
 ITERATING: dict[Any, tuple[int, int]] = {
     **dict.fromkeys((all, any, max, min, sum, sorted, math.fsum, math.prod), (0, -1)),
     **dict.fromkeys((statistics.mean, statistics.fmean, statistics.median, statistics.stdev), (0, -1)),
@@ -161,6 +159,9 @@ SILENT_FUNCTIONS: frozenset[Any] = frozenset(
         contextlib.asynccontextmanager,
         abc.abstractmethod,
         typing.cast,
+        callable,
+        breakpoint,
+        __import__,
         sys.intern,
         sys.exc_info,
         sys.exception,
