@@ -34,6 +34,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 ASYNCIO_MODULES = ("locks", "queues", "mixins", "timeouts")
 """asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
 
+_OPERATORS: dict[str, Any] = {
+    **{f"@{name}": function for name, function in operators.BINARY.items()},
+    **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},
+}
 _WORKING: dict[str, Any] = {
     "@log": LOG.append,
     "@at": entries.at,
@@ -89,8 +93,7 @@ _WORKING: dict[str, Any] = {
     "@async_managed": awaiting.async_managed,
     "@call": calling.call,
     "@later": calling.later,
-    **{f"@{name}": function for name, function in operators.BINARY.items()},
-    **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},
+    **_OPERATORS,
 }
 
 
@@ -116,8 +119,7 @@ _IDLE: dict[str, Any] = {
     "@pair": lambda left, right, number: (left, right),
     "@getitem": operator.getitem,
     "@token": lambda: None,
-    **{f"@{name}": function for name, function in operators.BINARY.items()},
-    **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},
+    **_OPERATORS,
 }
 
 _globals: dict[int, dict[str, Any]] = {}

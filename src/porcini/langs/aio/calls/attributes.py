@@ -26,14 +26,17 @@ def dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
 
 @functools.cache
 def _dynamic_site(number: int, attr: str, kind: int) -> int:
+    """A site like this one, for an attribute of this name."""
     return site(Kind(kind), attr, *PLACES[number])
 
 
 def get(number: int, obj: Any, attr: str, *default: Any) -> None:
+    """`getattr` and `hasattr`."""
     dynamic(obj, attr, number, READ)
 
 
 def set_(number: int, obj: Any, attr: str, *value: Any) -> None:
+    """`setattr` and `delattr`."""
     dynamic(obj, attr, number, WRITE)
 
 
@@ -70,6 +73,7 @@ def attribute_getter(function: Any, number: int) -> Any:
 
 
 def item_getter(function: Any, number: int) -> Any:
+    """`itemgetter(...)(obj)`: as the subscripts that it is."""
     keys = function.__reduce__()[1]
 
     def got(obj: Any) -> Any:
@@ -82,6 +86,8 @@ def item_getter(function: Any, number: int) -> Any:
 
 
 def method_caller(function: Any, number: int) -> Any:
+    """`methodcaller(...)(obj)`: as the call that it is."""
+
     def got(obj: Any) -> Any:
         __tracebackhide__ = True
         made, given = function.__reduce__()

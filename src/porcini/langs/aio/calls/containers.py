@@ -51,6 +51,7 @@ def pairs(value: Any, number: int, counts: bool = False) -> Any:
 
 
 def _extend(obj: Any, number: int, *values: Any, **more: Any) -> tuple[Any, ...]:
+    """Items of others are put in: which ones cannot be said before that."""
     seen = []
     for value in values:
         if isinstance(obj, dict):
@@ -70,7 +71,7 @@ def _update(obj: Any, number: int, *others: Any, **more: Any) -> tuple[Any, ...]
         if (
             type(obj) not in (dict, set)
             or type(other) not in (dict, set, list, tuple)
-            or isinstance(obj, dict) > isinstance(other, dict)
+            or (isinstance(obj, dict) and not isinstance(other, dict))
         ):
             seen.extend(_extend(obj, number, other))
             continue
@@ -83,25 +84,28 @@ def _update(obj: Any, number: int, *others: Any, **more: Any) -> tuple[Any, ...]
     return tuple(seen)
 
 
-def _all(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+def _read(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+    """The container is compared, or combined with others to a new one."""
     operand(obj, number)
     for value in args:
         _argument(value, number)
 
 
 def _pop(obj: Any, number: int, *key: Any) -> None:
+    """The last item of a list, the item with a key; else all move up."""
     if isinstance(obj, list) and not key and obj:
         log((obj, number, WRITE, (f"[{len(obj) - 1}]", SHAPE)))
         log((obj, number, READ, (f"[{len(obj) - 1}]", SHAPE, BASE)))
     elif isinstance(obj, dict) and key:
-        items.ensure_key(obj, key[0], number, adds=False)  # type: ignore[arg-type]
+        items.ensure_key(obj, key[0], number, adds=False)
     else:
         write_all(obj, number)
         read_all(obj, number)
 
 
 def _lookup(obj: Any, number: int, key: Any, *default: Any) -> None:
-    items.item(obj, key, number) if isinstance(obj, list | deque) else items.has_key(obj, key, number)
+    """`dict.get` and `in`."""
+    items.has_key(obj, key, number)
 
 
 def _item(obj: Any, number: int, key: Any) -> None:
@@ -116,7 +120,8 @@ def _discard(obj: Any, number: int, key: Any) -> None:
     items.ensure_key(obj, key, number, adds=False)
 
 
-def _remove(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
+def _change(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
+    """The whole container changes, by what it is given."""
     operand(obj, number)
     write_all(obj, number)
     for each in value:
@@ -124,7 +129,7 @@ def _remove(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
 
 
 def _value(obj: Any, number: int, *values: Any, **kwargs: Any) -> None:
-    """A value is put in, taken out or looked for."""
+    """A value is put in, taken out, or items are sorted: they are compared, and then others move."""
     operand(obj, number)
     write_all(obj, number)
     for value in values:
@@ -132,13 +137,10 @@ def _value(obj: Any, number: int, *values: Any, **kwargs: Any) -> None:
 
 
 def _search(obj: Any, number: int, *values: Any) -> None:
+    """`index` and `count`: values are compared."""
     operand(obj, number)
     for value in values:
         operand(value, number)
-
-
-def _contains(obj: Any, number: int, key: Any) -> None:
-    items.has_key(obj, key, number)
 
 
 def _store(obj: Any, number: int, key: Any, value: Any) -> None:
@@ -152,6 +154,7 @@ def _delete(obj: Any, number: int, key: Any) -> None:
 
 
 def _whole(obj: Any, number: int) -> None:
+    """Items go or move, whatever they are."""
     write_all(obj, number)
     read_all(obj, number)
 
@@ -181,7 +184,7 @@ _SET_METHODS = (
 )
 _COMMON: dict[str, Model] = {
     "__len__": read_shape,
-    "__contains__": _contains,
+    "__contains__": _lookup,
     "__getitem__": _item,
     "__setitem__": _store,
     "__delitem__": _delete,
@@ -189,8 +192,8 @@ _COMMON: dict[str, Model] = {
     "__reversed__": viewing,
     "clear": _whole,
     "copy": copying,
-    **{f"__{name}__": _all for name in (*_COMPARING, *_COMBINING)},
-    **{f"__{name}__": _remove for name in _CHANGING},
+    **{f"__{name}__": _read for name in (*_COMPARING, *_COMBINING)},
+    **{f"__{name}__": _change for name in _CHANGING},
 }
 _METHODS: dict[type, dict[str, Model]] = {
     list: {
@@ -219,13 +222,13 @@ _METHODS: dict[type, dict[str, Model]] = {
         "popitem": _whole,
         **dict.fromkeys(("keys", "values", "items"), viewing),
     },
-    OrderedDict: {"move_to_end": _remove, "popitem": _remove, "clear": _whole},
+    OrderedDict: {"move_to_end": _change, "popitem": _change, "clear": _whole},
     Counter: {
         **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
-        **dict.fromkeys(("most_common", "total", "copy"), _all),
+        **dict.fromkeys(("most_common", "total", "copy"), _read),
         "elements": viewing,
         **dict.fromkeys(
-            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _all
+            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _read
         ),
         "__delitem__": _delete,
     },
@@ -238,24 +241,24 @@ _METHODS: dict[type, dict[str, Model]] = {
         "pop": _whole,
         "update": _update,
         **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _extend),
-        **dict.fromkeys(_SET_METHODS, _all),
+        **dict.fromkeys(_SET_METHODS, _read),
     },
     tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _search)},
     frozenset: {
         **_COMMON,
-        **dict.fromkeys(_SET_METHODS, _all),
+        **dict.fromkeys(_SET_METHODS, _read),
     },
-    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _remove),
+    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _change),
 }
 
 
-def _nothing(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+def _argument_only(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
     for value in args:
         _argument(value, number)
 
 
 OBJECT: dict[str, Model] = {
-    f"__{name}__": _nothing
+    f"__{name}__": _argument_only
     for name in (
         *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook"),
         "class_getitem",

@@ -1,4 +1,4 @@
-"""Calls of `logging`."""
+"""Calls of `logging`. Most tests log, and nearly all of it goes where no task can look."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from porcini.langs.aio.operations.entries import unknown
 from porcini.langs.aio.operations.values import operand, read_all
 
 CLASSES = (logging.Filterer, logging.LoggerAdapter, logging.LogRecord, logging.Formatter)
+_FORMATTING = (logging.LogRecord, logging.Handler, logging.Formatter)
 _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "fatal", "log"})
 _LOOKS = frozenset({"isEnabledFor", "getEffectiveLevel", "hasHandlers", "getLevelName", "getLoggerClass"})
 
 
 def logged(function: Any, receiver: Any, name: str, number: int) -> Any:
     """What goes to the terminal is seen by nobody; a handler of the program records itself; the rest is opaque."""
-    if isinstance(receiver, logging.LogRecord | logging.Handler | logging.Formatter) and name in (
-        "getMessage",
-        "format",
-    ):
+    if isinstance(receiver, _FORMATTING) and name in ("getMessage", "format"):
 
         def formatted(*record: Any) -> Any:
             __tracebackhide__ = True

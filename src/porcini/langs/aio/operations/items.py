@@ -94,8 +94,8 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         log((obj, number, WRITE, SHAPE_ONLY))
 
 
-def ensure_key(obj: set[Any], key: object, number: int, adds: bool = True) -> None:
-    """`set.add` and `set.discard`: nothing changes, and the key was only looked up, if it is as it shall be."""
+def ensure_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
+    """`set.add`, `set.discard`, `dict.pop`: if it is as it shall be, the key was only looked up."""
     if suffix_of(key) is not None and _present(obj, key) is adds:
         has_key(obj, key, number)
     else:
