@@ -21,39 +21,45 @@ from itertools import count
 
 from porcini.core.events import Event, Move
 from porcini.core.execution import Execution
-from porcini.core.footprints import OPAQUE, Footprint, Location
+from porcini.core.footprints import Footprint, Location
 from porcini.engines.races import Race
 
 _MOST = 100_000
-_Origins = tuple[tuple[Location, int], ...]
+_Origins = list[tuple[Location, int]]
 
 
-class Untried(Event):
-    """A step that was moved before an event, to a place where it has not been run. What it touches there is found
-    out when somebody asks."""
+class Undiscovered(Footprint):
+    """The footprint of a step at a place where it has not been run: found out when somebody asks.
 
-    __slots__ = ("_found", "_run", "surely")
+    `surely` are the locations of which it touches at least one: it does what it did after the event that it raced
+    with, until it reads something which that event wrote.
+    """
+
+    __slots__ = ("_found", "_run", "_surely")
     _found: Footprint | None
     _run: Callable[[], Event]
-    surely: frozenset[Location]
-    """It touches at least one of these."""
+    _surely: frozenset[Location]
 
-    def __init__(self, step: Event, before: Event, run: Callable[[], Event]) -> None:
-        put = object.__setattr__  # events are frozen
-        written, foot = before.footprint.writes, step.footprint
-        put(self, "_found", None)
-        put(self, "_run", run)
-        put(self, "surely", written & foot.reads or written & foot.writes)
-        super().__init__(step.pid, step.choice, step.label, OPAQUE)
+    def __init__(self, run: Callable[[], Event], surely: frozenset[Location]) -> None:
+        for name, value in (("_found", None), ("_run", run), ("_surely", surely)):
+            object.__setattr__(self, name, value)  # footprints are frozen
 
-    def _footprint(self) -> Footprint:
+    @property
+    def found(self) -> Footprint:
         found = self._found
         if found is None:
             found = self._run().footprint
             object.__setattr__(self, "_found", found)
         return found
 
-    footprint = property(_footprint, lambda self, value: None)
+    def conflicts(self, other: Footprint) -> bool:
+        if isinstance(other, Undiscovered):
+            other = other.found
+        return bool(self._surely and self._surely <= other.writes) or self.found.conflicts(other)
+
+    reads = property(lambda self: self.found.reads)
+    writes = property(lambda self: self.found.writes)
+    opaque = property(lambda self: self.found.opaque)
 
 
 class Foresight:
@@ -72,7 +78,7 @@ class Foresight:
     def moved(self, race: Race, between: Sequence[int]) -> Event:
         """The step of a race before the event that it raced with, and after what stands between.
 
-        What an untried one touches is asked for at the end of a run only, and while the search is below there.
+        What is undiscovered is asked for at the end of a run only, and while the search is below that place.
         """
         found = self._recall(race, between) if self._remembers else None
         if found is not None:
@@ -86,7 +92,9 @@ class Foresight:
                 self.note(0)
             return self._replay(race.at, moves)
 
-        return Untried(events[race.step], events[race.at], run)
+        step, written = events[race.step], events[race.at].footprint.writes
+        surely = written & step.footprint.reads or written & step.footprint.writes
+        return Event(step.pid, step.choice, step.label, Undiscovered(run, surely))
 
     def note(self, first_new: int) -> None:
         """Remember the events of the current execution, of which those before `first_new` were there before."""
@@ -98,21 +106,32 @@ class Foresight:
             self._seen.clear()
             numbers.clear()
         del numbers[first_new:]
-        for j in range(len(numbers), len(execution)):
-            event = execution.events[j]
-            foot = event.footprint
+        start, events = len(numbers), execution.events
+        last: dict[Location, int] = {}  # who wrote it last, as far as we had to know
+        opaque: int | None = None
+        for j in range(start, len(events)):
+            foot = events[j].footprint
             if foot.opaque:
-                numbers.append(next(self._next))
+                opaque = next(self._next)
+                numbers.append(opaque)
+                last.clear()
                 continue
+            origins = []
+            for location in (*foot.reads, *foot.writes):
+                origin = last.get(location)
+                if origin is None:
+                    origin = self._number_of(execution.last_writer(location, start)) if opaque is None else opaque
+                    last[location] = origin
+                origins.append((location, origin))
             process = self._process(j)
-            writer = execution.last_writer
-            origins = tuple([(x, self._number_of(writer(x, j))) for x in (*foot.reads, *foot.writes)])
             key = process, frozenset(origins)
             number = self._known.get(key)
             if number is None:
                 number = self._known[key] = next(self._next)
-                self._seen.setdefault(process, []).append((origins, event))
+                self._seen.setdefault(process, []).append((origins, events[j]))
             numbers.append(number)
+            for location in foot.writes:
+                last[location] = number
 
     def _recall(self, race: Race, between: Sequence[int]) -> Event | None:
         """An event of an earlier run that the step of a race would be."""
