@@ -131,7 +131,7 @@ class SteadyRun:
         if self._following:
             if at < len(last) and last[at].pid == event.pid:
                 before = last[at]
-                if (
+                if before is not event and (
                     before.label is not event.label
                     or before.footprint != event.footprint
                     or before.spawned != event.spawned
