@@ -1,7 +1,8 @@
 """Programs that know what a step touches only when it was run: small steps with branches, over three variables.
 
 A step is a tuple of statements, which run without a break: `Set("a", Value("b", 1))` is a := b + 1, and a
-`Look("a", yes, no)` does one thing if a is not 0, and another, or nothing, if it is.
+`Look("a", yes, no)` does one thing if a is not 0, and another, or nothing, if it is. What `hidden` ones touch is
+not said: their step is opaque.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Value(NamedTuple):
 class Set(NamedTuple):
     name: str
     value: Value
+    hidden: bool = False
 
 
 class Look(NamedTuple):
@@ -72,21 +74,27 @@ class Running:
         (number,) = action.pid
         reads: set[str] = set()
         writes: set[str] = set()
+        opaque = False
         for statement in self.program.processes[number][self.at[number]]:
             if isinstance(statement, Look):
                 reads.add(statement.name)
                 taken = statement.yes if self.values[statement.name] else statement.no
             else:
                 taken = statement
-            if taken is not None:
-                name, (source, plus) = taken
-                if source is not None:
-                    reads.add(source)
-                    plus += self.values[source]
+            if taken is None:
+                continue
+            name, (source, plus), hidden = taken
+            if source is not None:
+                plus += self.values[source]
+            self.values[name] = plus % _VALUES
+            if hidden:
+                opaque = True
+            else:
+                reads.update([source] if source else ())
                 writes.add(name)
-                self.values[name] = plus % _VALUES
         self.at[number] += 1
-        return Event(action.pid, 0, action.label, footprint(reads, writes))
+        foot = footprint(reads, writes)
+        return Event(action.pid, 0, action.label, foot | OPAQUE if opaque else foot)
 
     def final(self) -> Final:
         return Final("terminated", dict(self.values))
@@ -99,7 +107,7 @@ class Forking(Running):
 
 _names = st.sampled_from(NAMES)
 _values = st.builds(Value, st.none() | _names, st.integers(0, 2))
-_sets = st.builds(Set, _names, _values)
+_sets = st.builds(Set, _names, _values, st.sampled_from([False] * 9 + [True]))
 _looks = st.builds(Look, _names, st.none() | _sets, st.none() | _sets)
 _steps = st.lists(_looks | _looks | _sets, min_size=1, max_size=2).map(tuple)
 

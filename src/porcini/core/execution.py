@@ -176,6 +176,11 @@ class Execution:
         woken = self._woken_by.get(self.events[position].pid, ())
         return [previous, *(k for k in woken if previous < k < position)]
 
+    def last_opaque(self, end: int) -> int:
+        """The last opaque event before a position; -1 if there is none."""
+        index = bisect_left(self._opaque, end)
+        return self._opaque[index - 1] if index else -1
+
     def last_writer(self, location: Location, end: int, later: Sequence[int] = ()) -> int:
         """The last event that may write a location, of those before a position and some later ones; -1 if none."""
         found = -1

@@ -17,11 +17,10 @@ events from then on: small searches never ask.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import count
 
 from porcini.core.events import Event, Move
 from porcini.core.execution import Execution
-from porcini.core.footprints import Footprint, Location
+from porcini.core.footprints import NOWHERE, Footprint, Location
 from porcini.engines.races import Race
 
 _MOST = 100_000
@@ -62,6 +61,15 @@ class Undiscovered(Footprint):
     opaque = property(lambda self: self.found.opaque)
 
 
+def _touched_first(step: Footprint, before: Footprint) -> frozenset[Location]:
+    """The locations of which a step touches at least one where an event has not happened; empty if none is known.
+
+    It does what it did until it reads something which the event wrote."""
+    if step.opaque or before.opaque:
+        return NOWHERE
+    return before.writes & step.reads or before.writes & step.writes
+
+
 class Foresight:
     """What the steps of wakeup sequences touch, in a search through `execution`; `replay` runs a step after the
     first so many events and some later ones."""
@@ -73,7 +81,6 @@ class Foresight:
         self._numbers: list[int] = []
         self._known: dict[Hashable, int] = {}
         self._seen: dict[Hashable, list[tuple[_Origins, Event]]] = {}
-        self._next = count(1)
 
     def moved(self, race: Race, between: Sequence[int]) -> Event:
         """The step of a race before the event that it raced with, and after what stands between.
@@ -92,8 +99,8 @@ class Foresight:
                 self.note(0)
             return self._replay(race.at, moves)
 
-        step, written = events[race.step], events[race.at].footprint.writes
-        surely = written & step.footprint.reads or written & step.footprint.writes
+        step = events[race.step]
+        surely = _touched_first(step.footprint, events[race.at].footprint)
         return Event(step.pid, step.choice, step.label, Undiscovered(run, surely))
 
     def note(self, first_new: int) -> None:
@@ -111,12 +118,15 @@ class Foresight:
         opaque: int | None = None
         for j in range(start, len(events)):
             foot = events[j].footprint
-            if foot.opaque:
-                opaque = next(self._next)
+            if foot.opaque:  # depends on all that happened
+                before = execution.last_opaque(j)
+                opaque = self._number(
+                    (self._process(j), self._number_of(before), frozenset(numbers[before + 1 :]))
+                )
                 numbers.append(opaque)
                 last.clear()
                 continue
-            origins = []
+            origins: _Origins = []
             for location in (*foot.reads, *foot.writes):
                 origin = last.get(location)
                 if origin is None:
@@ -124,14 +134,16 @@ class Foresight:
                     last[location] = origin
                 origins.append((location, origin))
             process = self._process(j)
-            key = process, frozenset(origins)
-            number = self._known.get(key)
-            if number is None:
-                number = self._known[key] = next(self._next)
+            known = len(self._known)
+            number = self._number((process, frozenset(origins)))
+            if known != len(self._known):
                 self._seen.setdefault(process, []).append((origins, events[j]))
             numbers.append(number)
             for location in foot.writes:
                 last[location] = number
+
+    def _number(self, key: Hashable) -> int:
+        return self._known.setdefault(key, len(self._known) + 1)
 
     def _recall(self, race: Race, between: Sequence[int]) -> Event | None:
         """An event of an earlier run that the step of a race would be."""

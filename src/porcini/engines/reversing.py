@@ -67,7 +67,9 @@ def _may_change(e: Event, step: Event) -> bool:
     """May a step touch other things where e has not happened? Then what it touched after e says nothing about it:
     neither that it is the step asleep there, nor what it is independent of (decision 15)."""
     written, foot = e.footprint.writes, step.footprint
-    return e.footprint.opaque or not (written.isdisjoint(foot.reads) and written.isdisjoint(foot.writes))
+    if e.footprint.opaque or not written:
+        return e.footprint.opaque
+    return foot.opaque or not (written.isdisjoint(foot.reads) and written.isdisjoint(foot.writes))
 
 
 def _alternatives(search: Search, closed: Sequence[bool] | None) -> Iterator[tuple[int, list[Event]]]:
