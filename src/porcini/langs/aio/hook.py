@@ -31,7 +31,7 @@ from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ASYNCIO_MODULES = ("locks", "queues", "mixins", "timeouts")
+ASYNCIO_MODULES = ("locks", "queues", "timeouts")
 """asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
 
 _OPERATORS: dict[str, Any] = {

@@ -59,9 +59,10 @@ def _remembered(function: Callable[P, R]) -> Callable[P, R]:
 _MARK = 1 << 30  # a flag of code objects that Python does not use
 _SEEN_BY_LOOP = frozenset(
     str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
-    for name in ("tasks", "taskgroups", "futures", "coroutines", "base_futures", "base_tasks")
+    for name in ("tasks", "taskgroups", "futures", "coroutines", "base_futures", "base_tasks", "mixins")
 )
-"""asyncio's code over futures, tasks, handles and joins: the controlled loop records those."""
+"""asyncio's code over futures, tasks, handles and joins: the controlled loop records those. `mixins` notes at the
+first use of a lock or a queue which loop is running: a run has only one."""
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
@@ -319,7 +320,7 @@ def is_seen_by_loop(future: object) -> bool:
 
 def is_silent_future_attribute(attr: str) -> bool:
     """Methods of futures record when they are called; what never changes is not recorded."""
-    return attr in known.FUTURE_SILENT or callable(getattr(asyncio.Future, attr, None)) or attr.startswith("__")
+    return attr in known.FUTURE_SILENT or callable(getattr(asyncio.Task, attr, None)) or attr.startswith("__")
 
 
 def known_on_class(cls: Any, attr: str) -> bool:
