@@ -7,6 +7,8 @@ Instrumented code finds what it calls under names that begin with `@` in its glo
 from __future__ import annotations
 
 import ast
+import asyncio
+import asyncio.tasks
 import contextlib
 import functools
 import gc
@@ -24,6 +26,7 @@ from typing import Any, TypeVar
 
 from porcini.langs.aio import rules
 from porcini.langs.aio.calls import attributes, calling, functions
+from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 from porcini.langs.aio.operations.entries import redirect
 from porcini.langs.aio.recorder import LOG, ModuleToken, Recorder
@@ -361,8 +364,18 @@ def instrument_loaded(module: ModuleType) -> Undo:
 def instrumented_asyncio() -> Iterator[None]:
     """While this is open, asyncio's own synchronisation runs instrumented; its classes stay the same objects."""
     undos = [instrument_loaded(importlib.import_module(f"asyncio.{name}")) for name in ASYNCIO_MODULES]
+    undos.append(instrument_functions(_as_completed()))
     try:
-        yield
+        with seen_groups():
+            yield
     finally:
         for undo in reversed(undos):
             undo()
+
+
+def _as_completed() -> list[FunctionType]:
+    """The code of `as_completed`, which keeps a list of what is left to do: a generator, since 3.13 a class."""
+    function: Any = asyncio.tasks.as_completed
+    iterator = getattr(asyncio.tasks, "_AsCompletedIterator", None)
+    methods = vars(iterator).values() if iterator is not None else ()
+    return [function, *(each for each in methods if isinstance(each, FunctionType))]

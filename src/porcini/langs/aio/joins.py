@@ -96,6 +96,13 @@ def awaited_together(frame: FrameType | None) -> list[Any]:
     return []
 
 
+def _place_of_group(loop: Joins, group: Any) -> Location:
+    if "_porcini_place" not in group.__dict__:
+        loop.entered(group)  # behind the back of `groups`
+    place: Location = group._porcini_place
+    return place
+
+
 class Joins:
     """A part of the loop: who joins whom, and callbacks that only count."""
 
@@ -121,7 +128,7 @@ class Joins:
         """A callback that is no wakeup was registered on a future."""
         kind = kind_of(callback)
         if kind == "group":
-            self._joined_group(callback.__self__)
+            self.asked(callback.__self__)
         elif kind == "wait":
             waiter = joint_of(kind, callback)
             if self.mode == "any":
@@ -141,21 +148,28 @@ class Joins:
                 return process
         return None
 
-    def _joined_group(self, group: Any) -> None:
-        place = group.__dict__.get("_porcini_place")
-        if place is None:
-            place = group._porcini_place = self._next_place()
-            parent = getattr(group._parent_task, "_process", None)
-            if parent is None:
-                self.untracked = "a TaskGroup of a task that loop.create_task() did not make"
-            elif parent.groups is None:
-                parent.groups = [group]
-            else:
-                parent.groups.append(group)
-        if group._exiting and self.current.task not in group._tasks:
-            self.observed.add(place)
+    def entered(self, group: Any) -> None:
+        """The current task has entered a group, by which it gets its name."""
+        group._porcini_place = self._next_place()
+        parent = getattr(group._parent_task, "_process", None)
+        if parent is None:
+            self.untracked = "a TaskGroup of a task that loop.create_task() did not make"
+        elif parent.groups is None:
+            parent.groups = [group]
         else:
-            self.reads.add(place)
+            parent.groups.append(group)
+
+    def asked(self, group: Any) -> None:
+        """A group is asked to take one more task. It may refuse to."""
+        if group._exiting and self.current.task not in group._tasks:
+            self.observed.add(_place_of_group(self, group))
+        else:
+            self.reads.add(_place_of_group(self, group))
+
+    def took(self, group: Any, task: Any) -> None:
+        """A group has one more task. One that was started eagerly and is done has done what its end does."""
+        if _done(task):
+            self.observed.add(_place_of_group(self, group))
 
     def _leave_groups(self, process: Process) -> None:
         """A step of a task with groups is over: if it is leaving one, it looked whether that is complete."""
@@ -171,7 +185,7 @@ class Joins:
     def place_of(self, kind: Kind, callback: Any) -> Location:
         """The place of a join, by its callback."""
         if kind == "group":
-            return callback.__self__._porcini_place  # type: ignore[no-any-return]
+            return _place_of_group(self, callback.__self__)
         return joint_of(kind, callback)._place  # type: ignore[no-any-return]
 
     def _count(self) -> None:

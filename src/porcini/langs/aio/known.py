@@ -40,8 +40,11 @@ SCALARS: tuple[type, ...] = (
     *(int, float, complex, bool, str, bytes, range),
     *(type(None), type(...), type(NotImplemented)),
 )
+IN_C = frozenset({types.BuiltinFunctionType, type(re.compile("").match)})
+"""Functions and bound methods in C. The second type is of methods that know their class, more in each version."""
 CODE: tuple[type, ...] = (
-    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType),
+    *IN_C,
+    *(types.FunctionType, types.MethodType, types.MethodWrapperType),
     *(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType),
     *(types.GetSetDescriptorType, types.MemberDescriptorType, property, classmethod, staticmethod),
     *(types.CodeType, types.ModuleType, types.GenericAlias, types.UnionType, functools.partial, type, object),
@@ -64,7 +67,7 @@ IDENTITY_ONLY = frozenset(
 )
 """Compared by identity, and as text they show nothing that changes."""
 CALLABLE = frozenset(
-    {types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial}
+    {*IN_C, types.FunctionType, types.MethodType, types.MethodWrapperType, functools.partial}
     | {types.MethodDescriptorType, types.WrapperDescriptorType}
 )
 """What known code that is given one of these may call."""
@@ -148,6 +151,7 @@ SILENT_FUNCTIONS: frozenset[Any] = frozenset(
     {
         asyncio.get_running_loop,
         asyncio.get_event_loop,
+        *filter(None, [getattr(asyncio.events, "_get_event_loop", None)]),  # 3.11
         asyncio.current_task,
         asyncio.iscoroutine,
         asyncio.iscoroutinefunction,

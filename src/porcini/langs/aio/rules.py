@@ -63,6 +63,8 @@ _SEEN_BY_LOOP = frozenset(
 )
 """asyncio's code over futures, tasks, handles and joins: the controlled loop records those. `mixins` notes at the
 first use of a lock or a queue which loop is running: a run has only one."""
+_NOT_SEEN = frozenset({"all_tasks", "as_completed", "_AsCompletedIterator"})
+"""What is in there and looks at more than that: at who is there at all, at a list of what is left to do."""
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
@@ -83,7 +85,9 @@ def marked(code: types.CodeType) -> types.CodeType:
 
 def is_instrumented(code: types.CodeType) -> bool:
     """Does this code record what it does? Or, in asyncio, touch nothing but what the loop sees for itself?"""
-    return bool(code.co_flags & _MARK) or code.co_filename in _SEEN_BY_LOOP
+    if code.co_flags & _MARK:
+        return True
+    return code.co_filename in _SEEN_BY_LOOP and code.co_qualname.partition(".")[0] not in _NOT_SEEN
 
 
 def forget() -> None:

@@ -11,13 +11,14 @@ import functools
 import operator
 import types
 
+from porcini.langs.aio import known
 from porcini.langs.aio.calls import attributes, calling, classes, functions, methods
 
 calling.BY_TYPE.update(
     {
         types.FunctionType: functions.in_python,
         types.MethodType: methods.in_python,
-        types.BuiltinFunctionType: methods.in_c,
+        **dict.fromkeys(known.IN_C, methods.in_c),
         types.MethodWrapperType: methods.wrapper,
         types.MethodDescriptorType: methods.unbound,
         types.WrapperDescriptorType: methods.unbound,

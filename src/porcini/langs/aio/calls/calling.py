@@ -157,7 +157,7 @@ def _called_back(function: Any, number: int) -> None:
     """A function that known code may call, with arguments that cannot be seen."""
     kind = type(function)
     receiver = getattr(function, "__self__", None)
-    in_c = kind is types.BuiltinFunctionType or kind is types.MethodWrapperType
+    in_c = kind in known.IN_C or kind is types.MethodWrapperType
     if in_c and rules.container_base(type(receiver)) is not None:
         operand(receiver, number)
         if function.__name__ not in containers.LOOKING:
