@@ -43,6 +43,16 @@ def is_wakeup(callback: object) -> bool:
     return type(callback) is BuiltinFunctionType and callback.__name__ == "task_wakeup"
 
 
+_eager_factory: Any = getattr(asyncio, "eager_task_factory", None)  # 3.12
+
+
+def makes_eager_tasks(factory: Any) -> bool:
+    """Is this asyncio's own factory of tasks that start eagerly, so that our tasks may take the place of its?"""
+    if _eager_factory is None or getattr(factory, "__code__", None) is not _eager_factory.__code__:
+        return False
+    return [cell.cell_contents for cell in factory.__closure__] == [_T]
+
+
 class _Seen(asyncio.Future[Any]):
     """What futures of all kinds have in common."""
 
@@ -145,6 +155,7 @@ class SeenTask(asyncio.Task[Any]):
     ) -> None:
         self._process = process
         self._place = process.name.state
+        process.task = self  # before it is made: it may run at once
         _task_init(self, coro, loop=loop, name=name, context=context, **options)
 
     _look = _Seen._look

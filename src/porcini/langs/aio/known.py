@@ -40,7 +40,7 @@ SCALARS: tuple[type, ...] = (
     *(int, float, complex, bool, str, bytes, range),
     *(type(None), type(...), type(NotImplemented)),
 )
-IN_C = frozenset({types.BuiltinFunctionType, type(re.compile("").match)})
+IN_C: frozenset[type] = frozenset({types.BuiltinFunctionType, type(re.compile("").match)})
 """Functions and bound methods in C. The second type is of methods that know their class, more in each version."""
 CODE: tuple[type, ...] = (
     *IN_C,

@@ -6,6 +6,10 @@
     advance         nothing is ready: time moves to the next timer, and all that are due then become ready
     close           what is left is thrown away without a sound
 
+A task that starts eagerly (3.12) takes its first step inside of the step that makes it: what it touches is touched
+by that one. What it makes and schedules there is named after the task itself. If it is not done by then it goes on
+as a process like any other.
+
 Time is virtual, and there are no sockets, threads, signals or subprocesses (`outside`). A loop lives for one run,
 of which there are thousands per second: what `BaseEventLoop.__init__` sets up and is not needed here are
 attributes of the class.
@@ -39,6 +43,7 @@ from porcini.langs.aio.futures import (
     _GatheringFuture,
     coroutine_of,
     is_wakeup,
+    makes_eager_tasks,
 )
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
@@ -123,8 +128,10 @@ class ControlledLoop(Joins, Outside):
         return self.now
 
     def get_debug(self) -> bool:
-        """Every future asks for this when it is made: those that the loop did not make are seen by it."""
-        if not self._making and not self._adopted(sys._getframe(1)):
+        """Every future asks for this once, when it is made: those that the loop did not make are seen by it."""
+        if self._making:
+            self._making = False  # a task that starts eagerly runs code of the program before it is made
+        elif not self._adopted(sys._getframe(1)):
             where = standing.users_spot(sys._getframe(1))
             self.untracked = f"asyncio.Future() made by hand at {where} (use loop.create_future())"
         return False
@@ -155,12 +162,14 @@ class ControlledLoop(Joins, Outside):
             coro.close()
             raise RuntimeError("Event loop is closed")
         if self._task_factory is not None:
-            return super().create_task(coro, name=name, context=context, **options)
+            if not makes_eager_tasks(self._task_factory):
+                return super().create_task(coro, name=name, context=context, **options)
+            options = {"eager_start": True, **options}
         if context is not None:
             rules.SHARED_CONTEXTS.add(id(context))
         if id(coro) not in self._early:
             for other in joins.awaited_together(sys._getframe(1)):
-                self._early[id(other)] = self._new_task(other, None, None, {})
+                self._early[id(other)] = self._new_task(other, None, None, options)
         return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
 
     def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
@@ -169,13 +178,19 @@ class ControlledLoop(Joins, Outside):
         return self._task(coro, process, name, context, options)
 
     def _task(self, coro: Any, process: Process, name: Any, context: Any, options: dict[str, Any]) -> SeenTask:
+        maker, eager = self.current, bool(options.get("eager_start"))
         self._making = True
+        if eager:
+            process.eager = getattr(coro, "cr_code", False)
+            self.current = process
         try:
             task = SeenTask(coro, self, process, str(name or f"Task-{process.name.text}"), context, **options)
         finally:
             self._making = False
-        process.task = task
+            self.current = maker
         process.born = True
+        if eager:
+            self._stopped(process)
         self.tasks.append(task)
         return task
 
@@ -279,10 +294,15 @@ class ControlledLoop(Joins, Outside):
         else:
             self.reads.add(process.name.cancelling)
         self._call(handle._callback, handle._args, handle._context)
-        if task is None:
-            if handle._callback is _sleep_over:
-                handle._scheduled = False  # type: ignore[union-attr]
-        elif _task_done(task) or task._asyncio_future_blocking:  # left so by awaiting itself: others will notice
+        if task is not None:
+            self._stopped(process)
+        elif handle._callback is _sleep_over:
+            handle._scheduled = False  # type: ignore[union-attr]
+
+    def _stopped(self, process: Process) -> None:
+        """A task has come to an await, or to its end."""
+        task = process.task
+        if _task_done(task) or task._asyncio_future_blocking:  # left so by awaiting itself: others will notice
             self.writes.add(process.name.state)
         if process.groups:
             self._leave_groups(process)

@@ -21,6 +21,7 @@ class Process:
     __slots__ = (
         "born",
         "children",
+        "eager",
         "followed",
         "groups",
         "handle",
@@ -41,6 +42,7 @@ class Process:
         self.children = 0
         self.made = 0
         self.born = False
+        self.eager: Any = None  # the code whose first step was taken inside of the step that made it, if so
         self.groups: list[Any] | None = None
         self.steps = 0
         self.spot: Spot | None = None  # where it stands, whether in code that is followed, and with which values

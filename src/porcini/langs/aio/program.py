@@ -170,7 +170,7 @@ class AioRun:
                 break
         else:
             raise KeyError(pid)
-        if not process.steps:
+        if not process.steps and process.spot is None:
             self._arrive(process)
         with Inside(loop):
             recorder.begin_step(pid, process.steps)
@@ -180,6 +180,7 @@ class AioRun:
                 self.accesses = self.gauge()
                 recorded = recorder.end_step()
             heard = loop.settle()
+        self._started_eagerly()
         foot = Footprint(
             recorded.reads.union(loop.reads),
             recorded.writes.union(loop.writes, loop.observed, loop.always),
@@ -207,7 +208,7 @@ class AioRun:
                 break
         else:
             return False
-        if not process.steps:
+        if not process.steps and process.spot is None:
             self._arrive(process)
         recorder.begin_step(pid, process.steps)
         try:
@@ -217,6 +218,7 @@ class AioRun:
             forget()
             recorder.end_step()
         changed = loop.settle() or bool(loop.writes)
+        self._started_eagerly()
         process.steps += 1
         foot = event.footprint
         if foot.opaque or (foot.writes and not changed):
@@ -250,6 +252,27 @@ class AioRun:
             process.followed = callback is None or knowledge.of_callable(callback)
         process.spot = standing.start_of(code) if code else None
 
+    def _started_eagerly(self) -> None:
+        """Tasks that took their first step inside of this one: where they stand, and whether it was followed."""
+        for process in self.loop.spawned:
+            if process.eager is None:
+                continue
+            if not process.eager or not self.program.knowledge.of_code(process.eager):
+                self.loop.peeked = f"{process.title}, which was started eagerly and is not followed"
+            if not _done(process.task):
+                self._stands(process, coroutine_of(process.task))
+
+    def _stands(self, process: Process, coroutine: Any) -> tuple[list[Any], Any]:
+        """Note where a task waits, and whether all code that will go on from there is followed; its frames, and
+        what the innermost awaits."""
+        frames, awaited = standing.chain(coroutine)
+        followed = awaited is None or standing.is_future_iter(awaited)
+        for frame in frames:
+            followed = followed and self.program.knowledge.of_code(frame.f_code)
+        process.followed = followed
+        process.spot = standing.shown(frames)
+        return frames, awaited
+
     def _stopped(self, process: Process, foot: Footprint, changed: bool) -> tuple[StepLabel, Failure | None]:
         """Note where a process stands now; the step's label, and its failure if it is the main task's."""
         task, label, began = process.task, self.program.label, process.spot
@@ -268,12 +291,7 @@ class AioRun:
                 self._main_ended(task, problem)
             return label(process.title, began, None, end), self._failure if task is self.main else None
         coroutine = coroutine_of(task)
-        frames, awaited = standing.chain(coroutine)
-        followed = awaited is None or standing.is_future_iter(awaited)
-        for frame in frames:
-            followed = followed and self.program.knowledge.of_code(frame.f_code)
-        process.followed = followed
-        process.spot = standing.shown(frames)
+        frames, awaited = self._stands(process, coroutine)
         if standing.may_come_back(frames, awaited) and (
             process.handle is not None or standing.is_sleep(frames[-1].f_code)
         ):
