@@ -209,6 +209,9 @@ out.append(await anext(s.agen))
 out.append([await value(n) for n in s.l[:2]])
 await s.tasks[0]
 put(get() + await value({n}))
+for task in asyncio.as_completed([asyncio.ensure_future(helper(s, out))], timeout={n}): await task
+out.append(len(asyncio.all_tasks()))
+s.group.create_task(helper(s, out))
 """.strip().splitlines()
 BLOCKS = """
 async with s.lock:
@@ -224,6 +227,7 @@ try: / except asyncio.CancelledError:
 async with s.cond: / notify
 async with s.cond: / wait
 async with asyncio.TaskGroup() as group: / spawn
+async with asyncio.TaskGroup() as s.group:
 """.strip().splitlines()
 STARTS = """
 s.tasks += [asyncio.create_task(f(s, out)) for f in workers]

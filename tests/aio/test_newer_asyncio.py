@@ -166,6 +166,45 @@ async def added_to_a_group_that_may_fail():
     return repr(log)
 
 
+async def a_group_that_is_entered_twice():
+    group = asyncio.TaskGroup()
+
+    async def enters(n):
+        try:
+            async with group:
+                await sleep(0)
+            return n
+        except RuntimeError:
+            return -n
+
+    return repr(await gather(enters(1), enters(2)))
+
+
+async def a_group_that_is_used_before_it_is_entered():
+    group, log = asyncio.TaskGroup(), []
+
+    async def enters():
+        async with group:
+            await sleep(0)
+
+    await gather(adds(group, log, 1), enters())
+    return repr(log)
+
+
+async def the_text_of_a_group():
+    group = asyncio.TaskGroup()
+
+    async def enters():
+        async with group:
+            group.create_task(sleep(0))
+            await sleep(0)
+
+    async def looks():
+        return "entered" in repr(group), "tasks=" in repr(group)
+
+    return repr(await gather(enters(), looks()))
+
+
 async def cancelled_while_a_group_fails():
     log = []
 
@@ -333,6 +372,9 @@ PROGRAMS = [
     pytest.param(the_context_of_another, marks=since_3_12),
     added_to_a_group_that_may_be_over,
     added_to_a_group_that_may_fail,
+    a_group_that_is_entered_twice,
+    a_group_that_is_used_before_it_is_entered,
+    the_text_of_a_group,
     cancelled_while_a_group_fails,
     a_timeout_that_is_moved,
     wait_for_a_stubborn_task,

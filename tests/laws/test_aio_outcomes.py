@@ -9,8 +9,10 @@ import ast
 import gc
 import itertools
 import linecache
+import sys
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from aio.corpus_reference import Exploration, ReplayError
@@ -68,6 +70,15 @@ def outcomes_agree(source: str) -> int:
 @given(aio_programs())
 def test_every_outcome_and_no_other(source: str) -> None:
     outcomes_agree(source)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks are new in Python 3.12")
+@settings(max_examples=PROGRAMS // 40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(aio_programs())
+def test_tasks_that_start_eagerly(source: str) -> None:
+    begin = "async def main():\n"
+    eager = "    asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)\n"
+    outcomes_agree(source.replace(begin, begin + eager))
 
 
 @settings(max_examples=PROGRAMS // 20, deadline=None, suppress_health_check=list(HealthCheck))

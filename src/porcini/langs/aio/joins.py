@@ -98,7 +98,8 @@ def awaited_together(frame: FrameType | None) -> list[Any]:
 
 def _place_of_group(loop: Joins, group: Any) -> Location:
     if "_porcini_place" not in group.__dict__:
-        loop.entered(group)  # behind the back of `groups`
+        loop.made(group)  # behind the back of `groups`
+        loop.entered(group)
     place: Location = group._porcini_place
     return place
 
@@ -110,6 +111,8 @@ class Joins:
     current: Process
     untracked: str
     """Why steps are opaque from here on: something that the loop cannot see."""
+    peeked: str
+    """Why this step is opaque."""
     reads: set[Location]
     writes: set[Location]
     observed: set[Location]
@@ -148,9 +151,19 @@ class Joins:
                 return process
         return None
 
-    def entered(self, group: Any) -> None:
-        """The current task has entered a group, by which it gets its name."""
+    def made(self, group: Any) -> None:
+        """A group gets its name by who makes it."""
         group._porcini_place = self._next_place()
+
+    def entering(self, group: Any) -> None:
+        """A task is about to enter a group, which another may have entered."""
+        if "_porcini_place" not in group.__dict__:
+            self.peeked = "a TaskGroup that was made before the run"  # so whoever is first gives it its name
+            self.made(group)
+        self.writes.add(group._porcini_place)
+
+    def entered(self, group: Any) -> None:
+        """A task has entered a group, and will have to leave it."""
         parent = getattr(group._parent_task, "_process", None)
         if parent is None:
             self.untracked = "a TaskGroup of a task that loop.create_task() did not make"
