@@ -293,7 +293,7 @@ class AioRun:
         coroutine = coroutine_of(task)
         frames, awaited = self._stands(process, coroutine)
         if standing.may_come_back(frames, awaited) and (
-            process.handle is not None or standing.is_sleep(frames[-1].f_code)
+            process.handle is not None or (frames and standing.is_sleep(frames[-1].f_code))
         ):
             self._look_for_spinning(process, coroutine, frames, None if changed else foot)
         else:
