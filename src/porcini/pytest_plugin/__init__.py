@@ -133,9 +133,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(f"porcini: {number}{_told(list(found.values()))}")
     for test, told in found.items():
         for text, times in told["unretrieved"]:
-            terminalreporter.write_line(
-                f"porcini: {test}: an exception that nobody retrieved, in {times:,} runs: {text}"
-            )
+            runs = f"{times:,} run{'' if times == 1 else 's'}"
+            terminalreporter.write_line(f"porcini: {test}: an exception that nobody retrieved, in {runs}: {text}")
 
 
 def _told(all_told: list[dict[str, Any]]) -> str:

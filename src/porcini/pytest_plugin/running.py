@@ -6,34 +6,33 @@ import contextlib
 import functools
 import hashlib
 import inspect
-import io
-import logging
+import os
 import shlex
-import sys
-import traceback
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
+from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome
-from porcini.core.systems import Final
-from porcini.coroutines.comparing import contested, ending, lane, nearest, raised
-from porcini.coroutines.exploring import TAKEN, confirmed, leftovers, notes_of, opaque_places, search, wanted_of
-from porcini.coroutines.guards import Guards, users_line
+from porcini.coroutines.comparing import raised
+from porcini.coroutines.explaining import Subject, compared, explained, what_of
+from porcini.coroutines.exploring import TAKEN, confirmed, search, wanted_of
+from porcini.coroutines.guards import Guards
+from porcini.coroutines.notes import leftovers, notes_of, opaque_places
+from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Session, session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
 from porcini.engines.catalogue import Options
 from porcini.engines.limits import Limits
 from porcini.engines.replaying import replay
 from porcini.engines.tally import Tally
-from porcini.formats.lanes import show_lanes
+from porcini.formats.lanes import ending, show_lanes
 from porcini.formats.schedules import locate, parse_schedule, show_schedule
+from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
 from porcini.pytest_plugin import MARKER, SECTION, SUMMARY
@@ -218,64 +217,46 @@ class MarkedTest:
 
     def _explained(self, found: _Found) -> BaseException:
         """The exception to raise, with the rest put where the report finds it."""
-        run = found.run
+        run, wanted = found.run, self.wanted
         assert run is not None
+        happened = self._raised(run) if run.kind in ("assertion", "error") else None
+        what = what_of(happened) if happened else ending(run)
+        subject = Subject(self.test, (), wanted.mode, wanted.packages, wanted.guards)
+        runs = [run, *([found.other] if found.other else [])]
+        explanation = Explanation(waiting=run.waiting)
+        with self._quiet(), contextlib.suppress(InputError):  # the failure is not lost if it cannot be explained
+            explanation = explained(subject, runs, what)
+        self.item.stash[SECTION] = lambda: self._section(found, what, explanation)
         if run.kind == "deadlock":
-            problem, what = failed(_deadlock(run)), "deadlock"
-        elif run.kind == "terminated":
+            head = f"{deadlock_head(explanation.waiting)}:"
+            return failed("\n".join([head, *show_deadlock(explanation.waiting)]))
+        if run.kind == "terminated":
             assert found.other is not None
-            what = ending(run)
-            problem = failed(f"The order matters: it {what}, or {ending(found.other)}")
-        else:
-            happened = self._raised(run)
-            problem = happened or failed(ending(run))
-            what = _what(happened) if happened else ending(run)
-        self.item.stash[SECTION] = self._section(found, what)
-        return problem
+            return failed(f"The order matters: it {what}, or {ending(found.other)}")
+        return happened or failed(what)
 
-    def _section(self, found: _Found, what: str) -> Callable[[], str]:
-        run, other, wanted = found.run, found.other, self.wanted
-        assert run is not None
-        same = run.kind == "terminated"
-        touched = contested(run.trace) | (contested(other.trace) if other else set())
-        with (
-            self._quiet(),
-            session(self.test, packages=wanted.packages, guards=wanted.guards, detailed=True) as opened,
-        ):
-            title = "this order" if same else "this order fails"
-            lanes = [lane(opened, wanted.mode, run, title, what, touched)]
-            if other is not None:
-                title = "and this one" if same else "this order passes"
-                lanes.append(lane(opened, wanted.mode, other, title, ending(other), touched))
-        head = f"{what}, in {found.said}, mode {wanted.mode}."
-        if other is None and not found.replayed:
+    def _section(self, found: _Found, what: str, explanation: Explanation) -> str:
+        head = f"{what}, in {found.said}, mode {self.wanted.mode}."
+        if found.other is None and not found.replayed:
             head += " No order that ends otherwise was found."
         below = [*(f"note: {note}" for note in found.notes), *self._lines(found)]
-        return lambda: "\n".join([head, "", show_lanes(lanes), "", *below])
+        lanes = [show_lanes(explanation.lanes), ""] if explanation.lanes else []
+        return "\n".join([head, "", *lanes, *below])
 
     def _lines(self, found: _Found) -> Iterator[str]:
-        """What to paste."""
-        seed = f" --porcini-seed {self.wanted.seed}" if self.item.config.getoption("--porcini-seed") else ""
+        """What to paste, here: not where pytest's root is."""
+        config = self.item.config
+        seed = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
+        path, colons, name = self.item.nodeid.partition("::")
+        here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+        test = shlex.quote(f"{here}{colons}{name}")
         for run in (found.run, found.other):
             if run is not None and (run is found.run or run.kind != "terminated" or self.wanted.deterministic):
-                test, schedule = shlex.quote(self.item.nodeid), show_schedule(run.schedule)
-                yield f'pytest {test}{seed} --porcini-replay "{schedule}"'
+                yield f'pytest {test}{seed} --porcini-replay "{show_schedule(run.schedule)}"'
 
-    @contextlib.contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Nobody wants to read what a test prints, logs or warns of in each schedule, or to stop there."""
-        with contextlib.ExitStack() as stack:
-            stack.callback(setattr, sys, "breakpointhook", sys.breakpointhook)
-            sys.breakpointhook = lambda *args, **kwargs: None
-            stack.enter_context(warnings.catch_warnings(record=True))
-            if not self.shows_output:
-                stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
-                stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
-            if "caplog" not in self.item.fixturenames:
-                root = logging.getLogger()
-                stack.callback(setattr, root, "handlers", root.handlers)
-                root.handlers = [logging.NullHandler()]
-            yield
+    def _quiet(self) -> contextlib.AbstractContextManager[None]:
+        """Unless the test looks at its own output."""
+        return quiet(output=not self.shows_output, logs="caplog" not in self.item.fixturenames)
 
 
 def _remedy(limit: str) -> str:
@@ -294,11 +275,6 @@ def _summary(opened: Session, program: SteadyProgram, tally: Tally) -> dict[str,
         "unretrieved": [list(one) for one in program.unretrieved.most_common(_MOST_PLACES)],
         "limit": tally.limit,
     }
-
-
-class _Nowhere(io.TextIOBase):
-    def write(self, text: str) -> int:
-        return len(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,32 +304,7 @@ class _Found:
         """In an order with long turns, with the closest run that ends otherwise."""
         assert self.run is not None
         run = confirmed(program, Counterexample((self.run,), ())).runs[0]
-
-        def otherwise(final: Final) -> bool:
-            if run.kind == "terminated":
-                return (final.kind, final.state) != (run.kind, run.state)
-            return final.kind == "terminated"
-
-        return replace(self, run=run, other=nearest(program, run, otherwise) or self.other)
-
-
-def _what(problem: BaseException) -> str:
-    """An exception with the last line of the user's that it came through."""
-    lines = str(problem).splitlines()
-    text = f"{type(problem).__name__}: {lines[0]}" if lines else type(problem).__name__
-    users = [
-        place for frame, line in traceback.walk_tb(problem.__traceback__) if (place := users_line(frame, line))
-    ]
-    return f"{text} at {Path(users[-1][0]).name}:{users[-1][1]}" if users else text
-
-
-def _deadlock(run: Outcome) -> str:
-    lines = ["Deadlock: nothing can move, and"]
-    for waiting in run.waiting:
-        lines.append(f"  {waiting.name or 'a task'} ({waiting.pid}) waits for {waiting.guard}")
-        stack = waiting.values.get("stack", ())
-        lines += [f"      {frame}" for frame in stack] if isinstance(stack, tuple) else []
-    return "\n".join(lines)
+        return replace(self, run=run, other=compared(program, run) or self.other)
 
 
 class _Stored:
