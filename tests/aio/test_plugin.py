@@ -200,7 +200,7 @@ def test_what_passes_and_what_is_unknown(run):
     result = run("-rA", source=source)
     result.assert_outcomes(passed=3, failed=2)
     said = text_of(result)
-    assert "Unknown: 5 schedules, stopped by the limit of 5 executions" in said
+    assert "Unknown: 5 schedules, stopped by the limit of 5 schedules" in said
     assert re.search("FAILED .*test_walks", said)
     run("-k", "test_some", "--porcini-max", "100").assert_outcomes(passed=1)
     run("-k", "test_all", "--porcini-max", "3").assert_outcomes(failed=1, passed=1)  # its name is allowed
@@ -396,10 +396,61 @@ def test_bad_marks(run):
     said = text_of(result)
     assert "@pytest.mark.porcini is for async tests (define test_plain by `async def`)" in said
     assert "knows no bogus" in said
-    assert "unknown engine `graph`" in said
+    assert "engine is 'graph': it must be one of: exhaustive, " in said
+    assert re.search(r"test_bad_marks.py:\d+:1: error: engine is .*\n  @pytest.mark.porcini\(engine=", said)
     assert "time.sleep() in a step" in said
     assert "the limit of 0.2 s for one step" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "option, said",
+    [
+        ('mode="lifo"', "mode is 'lifo': it must be one of: any, fifo"),
+        ('max_schedules="5"', "max_schedules is '5': it must be a whole number of at least 1"),
+        ("max_schedules=0", "max_schedules is 0: it must be a whole number of at least 1"),
+        ('timeout="5"', "timeout is '5': it must be a number above 0"),
+        ("step_seconds=-1", "step_seconds is -1: it must be a number of seconds above 0"),
+        ("packages=3", "packages is 3: it must be the name of a package, or a list of names"),
+        ('seed="x"', "seed is 'x': it must be a whole number"),
+        ("deterministic=1", "deterministic is 1: it must be True or False"),
+    ],
+)
+def test_options_that_make_no_sense(run, option, said):
+    result = text_of(run(source=LOST_UPDATE.replace("mark.porcini", f"mark.porcini({option})")))
+    assert said in result and "Error" not in result
+
+
+def test_walks_prove_nothing(run):
+    source = LOST_UPDATE.replace("mark.porcini", 'mark.porcini(engine="pct", max_schedules=5)')
+    said = text_of(run(source=source.replace("await asyncio.sleep(0)", "pass")))
+    assert "Unknown: 5 schedules, and none of them failed. Engine `pct` can fail a test, but never prove" in said
+
+
+def test_a_schedule_is_of_one_test(run):
+    source = (
+        LOST_UPDATE + LOST_UPDATE.partition("    @pytest")[1] + "".join(LOST_UPDATE.partition("    @pytest")[2:])
+    )
+    result = run("--porcini-replay", "0", source=source.replace("test_pay", "test_other", 1))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "a schedule is of one test, and 2 are selected; name it, such as test_a_" in "\n".join(result.errlines)
+
+
+def test_an_exception_group_is_told_by_what_is_in_it(run):
+    source = """
+        import asyncio
+        import pytest
+
+        @pytest.mark.porcini
+        async def test_group():
+            async def fails():
+                raise ValueError("inside")
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fails())
+    """
+    assert "ValueError: inside at test_an_exception_group_is_told_by_what_is_in_it.py:7, in schedule 1" in text_of(
+        run(source=source)
+    )
 
 
 def test_fixtures_classes_and_parameters(run):

@@ -206,9 +206,11 @@ def users_lines(problem: BaseException) -> tuple[Line, ...]:
 
 
 def what_of(problem: BaseException) -> str:
-    """An exception with the last line of the user's that it came through."""
-    lines = users_lines(problem)
-    return cut(_text(problem)) + (f" at {Path(lines[-1].path).name}:{lines[-1].line}" if lines else "")
+    """An exception, of a group the first one, with the last line of the user's that it came through."""
+    first, lines = next(_leaves(problem)), users_lines(problem)
+    if first is not problem:
+        lines = users_lines(first) or lines
+    return cut(_text(first)) + (f" at {Path(lines[-1].path).name}:{lines[-1].line}" if lines else "")
 
 
 # Once more ----------------------------------------------------------------------------------------------------

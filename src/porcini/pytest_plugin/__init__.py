@@ -62,10 +62,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER):
-            item.runtest = functools.partial(_run, item)  # type: ignore[method-assign]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    marked = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER)]
+    if len(marked) > 1 and config.getoption("--porcini-replay") is not None:
+        raise pytest.UsageError(
+            f"--porcini-replay: a schedule is of one test, and {len(marked)} are selected; "
+            f"name it, such as {marked[0].nodeid}"
+        )
+    for item in marked:
+        item.runtest = functools.partial(_run, item)  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,8 +9,8 @@ import inspect
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -20,54 +20,27 @@ from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome
 from porcini.coroutines.comparing import raised
 from porcini.coroutines.explaining import Subject, compared, explained, what_of
-from porcini.coroutines.exploring import TAKEN, confirmed, search, wanted_of
-from porcini.coroutines.guards import Guards
+from porcini.coroutines.exploring import confirmed, search, wanted_of
+from porcini.coroutines.guards import at
 from porcini.coroutines.notes import leftovers, notes_of, opaque_places
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Session, session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
 from porcini.engines.catalogue import Options
-from porcini.engines.limits import Limits
 from porcini.engines.replaying import replay
 from porcini.engines.tally import Tally
 from porcini.formats.lanes import ending, show_lanes
 from porcini.formats.schedules import locate, parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
-from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
 from porcini.pytest_plugin import MARKER, SECTION, SUMMARY
+from porcini.pytest_plugin.options import Wanted, wanted_by
 
-_USUAL_DEPTH = 10_000
 _MOST_PLACES = 20
 _FACTORY = (
     "fixtures are made once for all schedules: let one that the test changes return a factory, "
     "or make its object in the test"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the marker and the command line ask for."""
-
-    mode: Mode = "any"
-    max_schedules: int = 10_000
-    timeout: float | None = 60.0
-    max_depth: int | None = None
-    deterministic: bool = False
-    engine: str = "optimal"
-    allow_unknown: bool = False
-    packages: tuple[str, ...] = ()
-    seed: int = 0
-    step_seconds: float = 5.0
-    real_time: bool = False
-
-    @property
-    def limits(self) -> Limits:
-        return Limits(self.max_schedules, self.max_depth, self.timeout, usual_depth=_USUAL_DEPTH)
-
-    @property
-    def guards(self) -> Guards:
-        return Guards(self.seed, self.real_time, self.step_seconds)
 
 
 # One test -----------------------------------------------------------------------------------------------------
@@ -79,40 +52,19 @@ def problem_of(item: pytest.Function) -> BaseException | None:
         return MarkedTest(item, wanted_by(item)).problem()
     except InputError as error:
         hint = f"\n{_FACTORY}" if isinstance(error, Unsteady) and item._fixtureinfo.argnames else ""
-        return failed(f"{error}{hint}")
+        return failed(f"{_placed(error, item)}{hint}")
+
+
+def _placed(error: InputError, item: pytest.Function) -> InputError:
+    """What is wrong with a mark is wrong where the test is."""
+    line = item.reportinfo()[1]
+    if error.file is not None or line is None:
+        return error
+    return InputError(error.message, hint=error.hint, **at(str(item.path), line + 1))
 
 
 def failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
-
-
-def wanted_by(item: pytest.Function) -> Wanted:
-    """The options of the nearest marker, with those of the command line above them."""
-    marker = item.get_closest_marker(MARKER)
-    assert marker is not None
-    known = {field.name for field in fields(Wanted)}
-    wrong = [repr(arg) for arg in marker.args] + [name for name in marker.kwargs if name not in known]
-    if wrong:
-        raise InputError(
-            f"@pytest.mark.{MARKER} knows no {', '.join(wrong)}", hint=f"known: {', '.join(sorted(known))}"
-        )
-    wanted = Wanted(**marker.kwargs)
-    if isinstance(wanted.packages, str):
-        wanted = replace(wanted, packages=(wanted.packages,))
-    most, seed = item.config.getoption("--porcini-max"), item.config.getoption("--porcini-seed")
-    wanted = replace(wanted, max_schedules=wanted.max_schedules if most is None else most)
-    wanted = replace(wanted, seed=wanted.seed if seed is None else seed)
-    seconds = item.config.getoption("--porcini-timeout")
-    wanted = replace(wanted, timeout=wanted.timeout if seconds is None else seconds)
-    for what, name, choices in (("engine", wanted.engine, TAKEN), ("mode", wanted.mode, get_args(Mode))):
-        if name not in choices:
-            raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(choices)}")
-    if wanted.max_schedules < 1:
-        raise InputError(f"max_schedules is {wanted.max_schedules}: at least one schedule is needed")
-    for name, value in (("timeout", wanted.timeout), ("max_depth", wanted.max_depth)):
-        if value is not None and (not isinstance(value, int | float) or value <= 0):
-            raise InputError(f"{name} is {value!r}: it must be a number above 0, or None for no limit of your own")
-    return wanted
 
 
 class MarkedTest:
@@ -169,12 +121,21 @@ class MarkedTest:
             return self._explained(found)
         self.stored.forget()
         if found.limit is not None and not wanted.allow_unknown:
-            return failed(
-                f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
-                f"{_remedy(found.limit)} lets it go on; allow_unknown=True lets it pass."
-                + "".join(f"\nnote: {note}" for note in found.notes)
-            )
+            return failed("\n".join([self._unknown(found), *(f"note: {note}" for note in found.notes)]))
         return None
+
+    def _unknown(self, found: _Found) -> str:
+        assert found.limit is not None
+        if self.wanted.engine in ("random", "pct"):
+            return (
+                f"Unknown: {found.said}, and none of them failed. Engine `{self.wanted.engine}` can fail a test, "
+                "but never prove it: allow_unknown=True lets it pass."
+            )
+        limit = found.limit.replace("executions", "schedules")
+        return (
+            f"Unknown: {found.said}, stopped by {limit}, and none of them failed. A higher {_remedy(found.limit)} "
+            "lets it go on; allow_unknown=True lets it pass."
+        )
 
     def _try_stored(self, program: SteadyProgram) -> _Found | None:
         """The schedule that failed the last time goes first."""
@@ -201,6 +162,7 @@ class MarkedTest:
             try:
                 trace, run = replay(opened.program(wanted.mode), parse_schedule(text))
             except ScheduleError as problem:
+                problem.hint = None if problem.step else problem.hint  # of another command
                 raise (locate(problem, text) if problem.step else problem) from None
             final = run.final()
         self.item.user_properties.append(("porcini", f"replayed {text}"))
