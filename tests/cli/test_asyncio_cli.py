@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ PROGRAMS = {
             await asyncio.gather(increment(counter), increment(counter))
             print("printed by a run")
             assert counter.value == 2, f"lost: {counter.value}"
+
+        def made():
+            async def inner():
+                await main()
+            return inner
+
+        alias = made()
 
         async def returns():
             counter = Counter()
@@ -152,6 +160,12 @@ def test_a_failure_in_two_orders(call) -> None:
     assert again[0] == 1
     assert again[1].startswith("printed by a run\nFailed after 6 steps: AssertionError: lost: 1.\n")
     assert re.search(r"0\.1 +increment +ends\n +writes Counter.value = 1", again[1])
+
+
+def test_a_function_is_known_by_the_name_that_was_given(call) -> None:
+    out = call("explore", "lost:alias")[1]
+    assert pasted(out)[:2] == ["replay", "lost:alias"]
+    assert call(*pasted(out))[0] == 1
 
 
 def test_returned_values_that_differ(call) -> None:
@@ -292,3 +306,52 @@ def test_reports_of_a_script(here) -> None:
     assert f'cd {here.name} && porcini replay lost:main "0 0.0 0.1x2 0.0 0"' in out
     assert '\nporcini.replay(local, "0 0.0 0.1x2 0.0 0")\n' in out
     assert re.search(r'\nporcini\.replay\(local, "[^"]+", args=\(2,\), mode="fifo"\)\n', out)
+
+
+ROOT = Path(__file__).parents[2]
+START = "AssertionError: assert -5 >= 0 at test_bank.py:15"
+
+
+def shown_in(page: str, start: str) -> list[list[str]]:
+    """The examples of a page that have a line which begins so."""
+    blocks = (ROOT / page).read_text().split("```")[1::2]
+    examples = [block.splitlines()[1:] for block in blocks if block.startswith("\n")]
+    return [lines for lines in examples if any(line.startswith(start) for line in lines)]
+
+
+def appears(example: list[str], printed: list[str]) -> None:
+    """Its lines are printed, in this order; `...` stands for any lines, and nothing else is left out."""
+    at, gap = 0, True
+    for line in example:
+        if line == "...":
+            gap = True
+            continue
+        assert line in printed[at:], line
+        found = printed.index(line, at)
+        assert gap or found == at, f"something comes before: {line}"
+        at, gap = found + 1, False
+
+
+def test_the_page_shows_what_is_printed(call) -> None:
+    examples = shown_in("docs/asyncio.md", "$ porcini")
+    assert len(examples) == 2
+    for command, *lines in examples:
+        out = call(*command.split()[2:], columns=140, folder=ROOT / "examples/asyncio")[1]
+        appears(lines, out.splitlines())
+
+
+@pytest.mark.parametrize("page, folder", [("docs/asyncio.md", "examples/asyncio"), ("README.md", ".")])
+def test_pages_show_what_pytest_prints(page, folder) -> None:
+    (lines,) = shown_in(page, START)
+    installed = any(point.name == "porcini" for point in entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "porcini.pytest_plugin"]
+    tests = ["-p", "no:cacheprovider", os.path.relpath(ROOT / "examples/asyncio/test_bank.py", ROOT / folder)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, *tests],
+        cwd=ROOT / folder,
+        env=os.environ | {"PYTHONPATH": SOURCE, "COLUMNS": "140"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    appears(lines[lines.index(f"{START}, in schedule 2, mode any.") :], done.stdout.splitlines())

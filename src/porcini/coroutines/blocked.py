@@ -63,15 +63,15 @@ def blocked_in(run: AioRun, recorder: Recorder, touched: _Touched) -> Iterator[B
                     why = "which has ended and not released it"
         elif not whom:
             why = _why(call, inside)
-        yield Blocked(task._process.name.pid, tuple(_stack(frames)), _named(owner, recorder), call, whom, why)
+        yield Blocked(task._process.name.pid, tuple(_stack(frames)), named(owner, recorder), call, whom, why)
 
 
-def _named(owner: Any, recorder: Recorder) -> str:
+def named(owner: Any, recorder: Recorder) -> str:
     """As touches name it (see `touching`): a queue is known by what it holds."""
-    if owner is None or isinstance(owner, asyncio.TaskGroup):
+    if owner is None or type(owner) is asyncio.TaskGroup:
         return ""
-    if isinstance(owner, asyncio.Queue):
-        made = _CREATOR.search(recorder.name_of(owner._queue))  # type: ignore[attr-defined]
+    if issubclass(type(owner), asyncio.Queue):
+        made = _CREATOR.search(recorder.name_of(owner._queue))
         return f"Queue{made[0]}" if made else "Queue"
     return recorder.name_of(owner)
 

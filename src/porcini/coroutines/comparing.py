@@ -27,7 +27,7 @@ from porcini.langs.aio.loop import Mode
 from porcini.langs.aio.program import AioProgram
 
 _MOST_TRIED = 400
-_MOST_STEPS = 100_000
+_MOST_STEPS = 30_000
 
 
 def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]) -> Outcome | None:

@@ -1,6 +1,5 @@
 """A counterexample for people: both runs in lines of source, why they end so, and what to paste to see it again.
 
-Subject         a function, and how it is to be run
 compared        the counterexample in long turns, and the closest run that ends otherwise
 explained       these runs in detail, by running them once more with a recorder that keeps values
 raised_in       an exception as text, with the user's lines that it came through
@@ -8,16 +7,11 @@ raised_in       an exception as text, with the user's lines that it came through
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shlex
-import sys
-import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from porcini.core.errors import Line
@@ -28,40 +22,17 @@ from porcini.core.reports import Outcome
 from porcini.core.systems import Final, Waiting
 from porcini.coroutines.blocked import Blocked
 from porcini.coroutines.comparing import contested, nearest, shared
-from porcini.coroutines.guards import Guards, users_line
-from porcini.coroutines.noting import Noted, NotedRun, Telling
-from porcini.coroutines.session import Function, Session, name_of, session
+from porcini.coroutines.guards import users_line
+from porcini.coroutines.noting import Noted, NotedRun
 from porcini.coroutines.steady import SteadyProgram
+from porcini.coroutines.subjects import Subject, lines_to_paste
 from porcini.coroutines.touching import Touches
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import cut, ending, short_names
-from porcini.formats.schedules import show_schedule
-from porcini.formats.sources import short_path
-from porcini.langs.aio.loop import Mode
 from porcini.langs.aio.naming import StepLabel
 
-_SCALARS = (int, float, str, bytes, bool, type(None))
 _MOST_GROUPED = 5
 _OF_THE_LOOP = ("task ", "future ", "handle ")
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A coroutine function with its arguments, and how it is run."""
-
-    function: Function
-    args: tuple[object, ...] = ()
-    mode: Mode = "any"
-    packages: tuple[str, ...] = ()
-    guards: Guards | None = None
-
-    @contextlib.contextmanager
-    def telling(self) -> Iterator[Session]:
-        """A session that records everything, with values."""
-        with session(
-            self.function, args=self.args, packages=self.packages, guards=self.guards, recorder=Telling()
-        ) as opened:
-            yield opened
 
 
 def compared(program: SteadyProgram, run: Outcome) -> Outcome | None:
@@ -107,7 +78,10 @@ def told(subject: Subject, runs: Sequence[Outcome], noted: Sequence[NotedRun], w
         for title, note, end, run in zip(_titles(runs), noted, endings, runs, strict=True)
     ]
     names = [touch.location for lane in lanes for step in lane.steps for touch in step.touches]
-    short = short_names(names + [blocked.owner for blocked in first.blocked.values()])
+    short = short_names(
+        names + [blocked.owner for blocked in first.blocked.values()],
+        dict(chain.from_iterable(note.known_as.items() for note in noted)),
+    )
     waiting = tuple(_waiting(w, first.blocked[w.pid], short) for w in runs[0].waiting if w.pid in first.blocked)
     return Explanation(
         tuple(_shortened(lane, short) for lane in lanes),
@@ -211,51 +185,3 @@ def what_of(problem: BaseException) -> str:
     if first is not problem:
         lines = users_lines(first) or lines
     return cut(_text(first)) + (f" at {Path(lines[-1].path).name}:{lines[-1].line}" if lines else "")
-
-
-# Once more ----------------------------------------------------------------------------------------------------
-
-
-def lines_to_paste(subject: Subject, schedules: Sequence[Schedule]) -> Iterator[str]:
-    """For the shell if a new process can find the function, else for the script that knows it."""
-    name, function = name_of(subject.function), subject.function
-    place = _importable_from(function)
-    for schedule in schedules:
-        text = show_schedule(schedule)
-        if place is None or subject.args or subject.guards not in (None, Guards()):
-            yield f'porcini.replay({name.rpartition(":")[2]}, "{text}"{_keywords(subject)})'
-            continue
-        options = "--mode fifo " if subject.mode == "fifo" else ""
-        options += f"--packages {shlex.quote(','.join(subject.packages))} " if subject.packages else ""
-        there = f"cd {shlex.quote(place)} && " if place else ""
-        yield f'{there}porcini replay {name} {options}"{text}"'
-
-
-def _keywords(subject: Subject) -> str:
-    given: list[str] = []
-    if subject.args:
-        plain = all(isinstance(arg, _SCALARS) for arg in subject.args)
-        given.append(f"args={subject.args!r}" if plain else "args=(...)")
-    given += [f'mode="{subject.mode}"'] if subject.mode != "any" else []
-    given += [f"packages={list(subject.packages)!r}"] if subject.packages else []
-    given += [f"guards=porcini.{subject.guards!r}"] if subject.guards not in (None, Guards()) else []
-    return "".join(f", {text}" for text in given)
-
-
-def _importable_from(function: Any) -> str | None:
-    """The folder in which `porcini replay module:function` finds a function: empty for here, None for nowhere."""
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    file = getattr(module, "__file__", None)
-    if module is None or file is None or module.__name__ == "__main__" or not isinstance(function, FunctionType):
-        return None
-    found: Any = module
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    if found is not function:
-        return None
-    parents = len(module.__name__.split(".")) - (Path(file).name != "__init__.py")
-    root = Path(file).resolve().parents[parents]
-    known = [*os.environ.get("PYTHONPATH", "").split(os.pathsep), sysconfig.get_path("purelib")]
-    if root == Path.cwd() or root in {Path(path).resolve() for path in known if path}:
-        return ""
-    return short_path(str(root)) if str(root) in sys.path else None

@@ -11,13 +11,14 @@ from porcini.core.errors import InputError, LimitHit, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Report
-from porcini.coroutines.explaining import Subject, compared, explained, lines_to_paste, told
+from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.guards import Guards
 from porcini.coroutines.notes import MODES, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Function, Session, check, name_of, session
 from porcini.coroutines.steady import SUSPECTS, SteadyProgram, Unsteady, run_twice
+from porcini.coroutines.subjects import Subject, lines_to_paste
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, ENGINES, Options
 from porcini.engines.limits import Limits
 from porcini.engines.replaying import Recorded, run_freely
@@ -88,6 +89,8 @@ def _other(program: SteadyProgram, report: Report) -> Outcome | None:
         return None
     run, *others = report.counterexample.runs
     passing = [outcome for outcome in report.outcomes if outcome.kind == "terminated"]
+    if not passing and report.stopped == "exhausted":
+        return None
     return compared(program, run) or next(iter(others or passing), None)
 
 

@@ -6,6 +6,7 @@ Noted       a program whose last run is kept, step by step
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 
 from porcini.core.events import Action, Event
 from porcini.core.systems import Final
-from porcini.coroutines.blocked import Blocked, blocked_in
+from porcini.coroutines.blocked import Blocked, blocked_in, named
 from porcini.coroutines.steady import SteadyProgram, SteadyRun
 from porcini.langs.aio import rules
 from porcini.langs.aio.recorder import LOG, OPAQUE, Access, Recorder
@@ -49,6 +50,12 @@ class Telling(Recorder):
     def _clear(self) -> None:
         super()._clear()
         self._open = []
+
+    def made_since(self, seen: set[int]) -> list[object]:
+        """The objects of users' classes that this run has made and still has, except for those that were seen."""
+        fresh = [obj for key, obj in self._kept.items() if key not in seen]
+        seen.update(self._kept)
+        return [obj for obj in fresh if type(obj).__module__.partition(".")[0] not in sys.stdlib_module_names]
 
     def _value(self, entry: _Entry) -> str:
         if len(entry) == 4 and entry[3] is not OPAQUE and entry[3][0][-1:] == "]":
@@ -90,6 +97,9 @@ class NotedRun:
         self.events: list[Event] = []
         self.accesses: list[Sequence[Access]] = []
         self.blocked: dict[object, Blocked] = {}
+        self.known_as: dict[str, str] = {}
+        """Names of objects that are known by an attribute: the lock of an account, say."""
+        self._seen: set[int] = set()
         self.problem: BaseException | None = None
 
     def step(self, action: Action) -> Event:
@@ -98,7 +108,16 @@ class NotedRun:
         assert isinstance(recorder, Telling)
         self.events.append(event)
         self.accesses.append(() if event.barrier else tuple(recorder.accesses))
+        self._look_around(recorder)
         return event
+
+    def _look_around(self, recorder: Telling) -> None:
+        """What is in the attributes of objects that were made in this step."""
+        for owner in recorder.made_since(self._seen):
+            for attribute, value in rules.fields_of(owner):
+                name = named(value, recorder)
+                if "#" in name:
+                    self.known_as.setdefault(name, f"{recorder.name_of(owner)}.{attribute}")
 
     def final(self) -> Final:
         run = self._run.run

@@ -85,7 +85,21 @@ def from_name(name: str) -> Function | None:
     if not callable(value):
         raise InputError(f"`{found['path']}` is no coroutine function", file=found["module"])
     function: Function = value
+    with contextlib.suppress(TypeError):
+        _GIVEN[function] = name
     return function
+
+
+_GIVEN: dict[Function, str] = {}
+"""Functions that were named, by a name that may not be the one that they were defined by."""
+
+
+def was_named(function: Function) -> bool:
+    """Is there a name by which a new process finds it, too?"""
+    try:
+        return function in _GIVEN
+    except TypeError:
+        return False
 
 
 def _imported(name: str, function: str) -> ModuleType:
@@ -109,6 +123,8 @@ def _imported(name: str, function: str) -> ModuleType:
 
 def name_of(function: Function) -> str:
     """`module:function`, as reports name it."""
+    if was_named(function):
+        return _GIVEN[function]
     while isinstance(function, functools.partial):
         function = function.func
     return f"{function.__module__}:{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from porcini.core.events import Event
@@ -50,7 +50,7 @@ class Touches:
         written = {access.location for access in seen if access.kind == "write"}
         found: dict[Touch, None] = {}
         for access in seen:
-            touch = self._library(access, written) if _in_asyncio(access.file) else _users(access, written)
+            touch = self._library(access, written) if _in_asyncio(access.file) else _users(access, found)
             if touch is not None:
                 found[touch] = None
         found.update(dict.fromkeys(self._of_loop(event)))
@@ -106,12 +106,16 @@ def _in_asyncio(file: str) -> bool:
     return file.startswith(_ASYNCIO)
 
 
-def _users(access: Access, written: set[Location]) -> Touch | None:
-    location = access.location
-    looks = access.kind == "read" and location.endswith("]")
-    if looks and (location.endswith("[=]") or (location in written and not access.value)):
-        return None  # to store an item is to look where it goes
-    return Touch(f"{access.kind}s", location, _value(access.value), access.file, access.line)
+def _users(access: Access, before: Iterable[Touch]) -> Touch | None:
+    location, value = access.location, _value(access.value)
+    if access.kind == "read" and location.endswith("]"):
+        if location.endswith("[=]"):
+            return None
+        here = (location, access.file, access.line)
+        if any(t.verb == "writes" and (t.location, t.file, t.line) == here for t in before):
+            return None  # to store an item is to look where it goes
+        value = value or "absent"
+    return Touch(f"{access.kind}s", location, value, access.file, access.line)
 
 
 def _value(text: str) -> str:

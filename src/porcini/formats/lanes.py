@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -25,6 +25,7 @@ _CONTEXT = 3
 _MOST_STEPS = 40
 _MOST_TOUCHES = 6
 _LONGEST_ENDING = 80
+_DEEPEST = 3
 _PARTS = {"[#]": " (keys, length)", "[=]": " (all of it)"}
 
 
@@ -62,13 +63,13 @@ def columns_here() -> int:
 
 
 def _side_by_side(lanes: Sequence[Lane], part: int) -> list[Row]:
-    first = max(0, part - _CONTEXT)
     longest = max(len(lane.steps) for lane in lanes)
+    first = max(0, part - _CONTEXT) if len(lanes) > 1 else max(0, longest - _MOST_STEPS)
     last = min(longest, first + _MOST_STEPS)
     lines = _Lines(lanes)
     columns = [_column(lane, first, last, lines) for lane in lanes]
     rows = [Row("title", tuple(lane.title for lane in lanes))] if any(lane.title for lane in lanes) else []
-    rows += _left_out(first, "in common")
+    rows += _left_out(first, "in common" if len(lanes) > 1 else "before")
     for i, blocks in enumerate(zip(*columns, strict=True), first):
         for k, cells in enumerate(zip_longest(*blocks, fillvalue="")):
             rows.append(Row("step" if k == 0 else "touch", cells, i == part and k == 0))
@@ -107,7 +108,7 @@ def _left_out(number: int, how: str) -> list[Row]:
     if number <= 0:
         return []
     steps = f"step{'' if number == 1 else 's'}"
-    text = f"{number:,} {steps} in common" if how == "in common" else f"{number:,} {how} {steps}"
+    text = f"{number:,} more {steps}" if how == "more" else f"{number:,} {steps} {how}"
     return [Row("rest", (f"... {text}",))]
 
 
@@ -198,11 +199,12 @@ def cut(text: str) -> str:
     return f"{line[: _LONGEST_ENDING - 1]}…" if len(line) > _LONGEST_ENDING else line
 
 
-def short_names(locations: Iterable[str]) -> dict[str, str]:
-    """Names without where the object was created; several objects of a kind are numbered as they come."""
-    names = list(dict.fromkeys(locations))
+def short_names(locations: Iterable[str], known_as: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Names without where the object was created; several objects of a kind are numbered as they come. An object
+    may be known as an attribute of another one."""
+    names = {name: _known(name, known_as or {}) for name in locations}
     kinds: dict[str, list[str]] = {}
-    for name in names:
+    for name in names.values():
         for made in _CREATED.finditer(name):
             numbers = kinds.setdefault(name[: made.start()], [])
             if made.group() not in numbers:
@@ -212,7 +214,18 @@ def short_names(locations: Iterable[str]) -> dict[str, str]:
         numbers = kinds.get(made.string[: made.start()], [])
         return f"#{numbers.index(made.group()) + 1}" if len(numbers) > 1 else ""
 
-    return {name: _readable(_CREATED.sub(number, name)) for name in names}
+    return {name: _readable(_CREATED.sub(number, known)) for name, known in names.items()}
+
+
+def _known(name: str, known_as: Mapping[str, str]) -> str:
+    """`Lock<0#0/2>._locked` as `Account<0#0/1>.lock._locked`."""
+    for _ in range(_DEEPEST):
+        made = _CREATED.search(name)
+        better = known_as.get(name[: made.end()]) if made else None
+        if made is None or better is None:
+            break
+        name = better + name[made.end() :]
+    return name
 
 
 def _readable(location: str) -> str:

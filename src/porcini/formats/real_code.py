@@ -15,7 +15,7 @@ from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import deadlock_head, short_path, show_deadlock, show_raised
 
 _MOST_ROWS = 20
-_READS = re.compile(r"\s+(reads|finds)\b")
+_READS = re.compile(r"\s+reads\b")
 _STYLES = {"title": "bold", "rest": "dim"}
 _BAD, _GOOD = "bold red", "bold green"
 

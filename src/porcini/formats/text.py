@@ -143,7 +143,8 @@ def _verdict(report: Report) -> str:
     elif report.command == "explore" and report.language != _REAL_CODE:
         seen += f" ({_count(report.counts.classes, 'class')})"
     if report.stopped == "limit":
-        seen += f", stopped by {report.limit}"
+        limit = report.limit or ""
+        seen += f", stopped by {limit.replace('executions', 'schedules') if noun == 'schedule' else limit}"
     if report.verdict == "unknown":
         return f"Unknown: {seen}."
     if report.property == "never":

@@ -19,13 +19,14 @@ from porcini.core.events import Schedule
 from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome
 from porcini.coroutines.comparing import raised
-from porcini.coroutines.explaining import Subject, compared, explained, what_of
+from porcini.coroutines.explaining import compared, explained, what_of
 from porcini.coroutines.exploring import confirmed, search, wanted_of
 from porcini.coroutines.guards import at
 from porcini.coroutines.notes import leftovers, notes_of, opaque_places
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Session, session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
+from porcini.coroutines.subjects import Subject
 from porcini.engines.catalogue import Options
 from porcini.engines.replaying import replay
 from porcini.engines.tally import Tally
