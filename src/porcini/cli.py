@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
     options = _parsed(arguments)
     try:
-        with _deadline(getattr(options, "timeout", None)), _nothing_but_json(options):
+        with _deadline(options), _nothing_but_json(options):
             report = options.command(options)
         if not options.printed:
             _show(report, options)
@@ -98,8 +98,10 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 @contextmanager
-def _deadline(seconds: float | None) -> Iterator[None]:
-    """Engines look at the clock between steps; this ends a step, or the reading of a model, that never does."""
+def _deadline(options: argparse.Namespace) -> Iterator[None]:
+    """Engines look at the clock between steps; this ends a step, or the reading of a model, that never does. Not
+    steps of real code: asyncio would take it for what a task raises, and they have a watch of their own."""
+    seconds: float | None = None if _is_real_code(options) else getattr(options, "timeout", None)
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -109,6 +109,19 @@ PROGRAMS = {
 
         not_a_function = 3
     """,
+    "slow": """
+        import asyncio, time
+
+        async def busy():
+            async def work():
+                for _ in range(100):
+                    until = time.process_time() + 0.05
+                    while time.process_time() < until:
+                        pass
+                    await asyncio.sleep(0)
+
+            await asyncio.gather(work(), work())
+    """,
     "broken": "def f(:\n    pass\n",
     "needs": "import nothing_of_this_name\n",
     "raises": "def check():\n    raise RuntimeError('no database')\ncheck()\n",
@@ -253,6 +266,12 @@ def test_json_is_all_there_is_on_standard_output(call) -> None:
     assert call("run", "lost:main")[1].startswith("printed by a run\n")
     status, out, _ = call("explore", "lost:main", "--quiet")
     assert (status, out) == (1, "It can fail: 2 outcomes in 4 schedules.\n")
+
+
+def test_a_time_limit_within_a_step_is_no_fault_of_the_program(call) -> None:
+    status, out, err = call("explore", "slow:busy", "--timeout", "0.3")
+    assert (status, err) == (3, "")
+    assert out.startswith("Unknown: 0 outcomes in 0 schedules, stopped by the time limit of 0.3 s.")
 
 
 @pytest.mark.parametrize(

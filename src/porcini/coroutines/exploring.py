@@ -144,12 +144,16 @@ def search(
     first: bool = False,
 ) -> Tally:
     """Check that the program is a function of its schedule, then let an engine explore it."""
+    tally = Tally(limits, None, watch=watch)
+    if first:
+        tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+
+    def all_of_it(tally: Tally) -> None:
+        run_twice(program, tally.clock)
+        ENGINES[engine](program, tally, options or Options())
+
     with _steady():
-        run_twice(program)
-        tally = Tally(limits, None, watch=watch)
-        if first:
-            tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-        tally.explore(lambda tally: ENGINES[engine](program, tally, options or Options()))
+        tally.explore(all_of_it)
     return tally
 
 

@@ -22,6 +22,7 @@ from porcini.core.footprints import Location
 from porcini.core.systems import Final
 from porcini.coroutines.guards import Blocking, Guarding, at, users_line
 from porcini.coroutines.leftovers import Snapshot, read_again
+from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
 from porcini.langs.aio.loop import Inside
@@ -218,7 +219,7 @@ def _refuse_the_outside(problem: BaseException | None) -> None:
         raise Blocking(str(problem), **(at(*users[-1]) if users else {})) from problem
 
 
-def run_twice(program: SteadyProgram) -> None:
+def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
     """Run one schedule twice, asyncio's own or nearly so, and compare."""
     look = program.look or (lambda: Snapshot(()))
     before = look()
@@ -226,6 +227,8 @@ def run_twice(program: SteadyProgram) -> None:
     events: list[Event] = []
     while len(events) < _TWICE and (able := run.actions()):
         events.append(run.step(able[0]))
+        if clock is not None:
+            clock.check()
     ended = not run.actions()
     final = run.final() if ended else None
     shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
