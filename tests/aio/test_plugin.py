@@ -615,6 +615,24 @@ WORDS = """
         await asyncio.gather(queue.put(1), queue.put(2), get())
         return found
 
+    JOBS = asyncio.Queue()
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_globals():
+        async def one(n):
+            JOBS.put_nowait(n)
+            await asyncio.sleep(0)
+            return JOBS.get_nowait()
+        return await asyncio.gather(one(1), one(2))
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_made_by_a_task():
+        async def make():
+            return asyncio.Queue()
+        queue = await asyncio.create_task(make())
+        await asyncio.gather(queue.put(1), queue.put(2))
+        return queue.get_nowait()
+
     @pytest.mark.porcini(deterministic=True)
     async def test_event():
         event = asyncio.Event()
@@ -658,8 +676,10 @@ WORDS = """
     "test, words",
     [
         ("queue", [r"writes Queue = \[1, 2\]", r"writes Queue = \[2\]"]),
+        ("globals", [r"writes +\w+\.JOBS = \[1\]"]),
+        ("made_by", [r"writes Queue = \[1, 2\]"]),
         ("event", [r"sets +Event\b", "finds Event set", "finds Event unset"]),
-        ("items", [r"writes dict \(keys, length\) = \{1: 1, 2: 2\} +:25 +items\[n\] = n"]),
+        ("items", [r"writes dict \(keys, length\) = \{1: 1, 2: 2\} +:\d+ +items\[n\] = n"]),
         ("future", ["completes Future", "finds +Future done"]),
         ("cancel", [r"cancels task 0\.0", "finds +task 0.0 done"]),
     ],

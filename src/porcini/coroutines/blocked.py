@@ -72,7 +72,7 @@ def named(owner: Any, recorder: Recorder) -> str:
         return ""
     if issubclass(type(owner), asyncio.Queue):
         made = _CREATOR.search(recorder.name_of(owner._queue))
-        return f"Queue{made[0]}" if made else "Queue"
+        return f"Queue{made[0]}" if made else recorder.name_of(owner)
     return recorder.name_of(owner)
 
 

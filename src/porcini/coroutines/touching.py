@@ -22,14 +22,14 @@ _ASYNCIO = str(Path(asyncio.__file__).parent)
 _OURS = re.compile(r"<\??(?:porcini\.langs\.aio\.\w+\.)Seen(\w+)>")
 _UNNAMED = re.compile(r"<\??(?:builtins\.)?([\w.]+?)(?:<[\d.]+#\d+/\d+>)?>")
 _WORDS = {
-    ("Lock._locked", "write", "True"): "takes",
-    ("Lock._locked", "write", "False"): "releases",
-    ("Lock._locked", "read", "True"): "finds taken",
-    ("Lock._locked", "read", "False"): "finds free",
-    ("Event._value", "write", "True"): "sets",
-    ("Event._value", "write", "False"): "clears",
-    ("Event._value", "read", "True"): "finds set",
-    ("Event._value", "read", "False"): "finds unset",
+    ("_locked", "write", "True"): "takes",
+    ("_locked", "write", "False"): "releases",
+    ("_locked", "read", "True"): "finds taken",
+    ("_locked", "read", "False"): "finds free",
+    ("_value", "write", "True"): "sets",
+    ("_value", "write", "False"): "clears",
+    ("_value", "read", "True"): "finds set",
+    ("_value", "read", "False"): "finds unset",
 }
 _DEQUE = re.compile(r"deque\((.*)\)\Z")
 _NUMBERED = re.compile(r"<[\d.]+#\d+/\d+>")
@@ -60,17 +60,13 @@ class Touches:
         """What asyncio did, where a user has a word for it."""
         if access.kind == "read" and access.location in written:
             return None
-        name, dot, attribute = access.location.rpartition(".")
-        if not dot:  # a queue's items; the others that wait are nobody's business
-            if Path(access.file).name != "queues.py" or not access.location.endswith("[#]"):
-                return None
-            made = _NUMBERED.search(access.location)
-            name = f"Queue{made[0] if made else ''}"
-            return Touch(f"{access.kind}s", name, _DEQUE.sub(r"[\1]", _value(access.value)))
-        kind = _NUMBERED.sub("", name).rpartition(".")[2]
-        if kind in ("Semaphore", "BoundedSemaphore") and attribute == "_value":
-            return Touch(f"{access.kind}s", name, access.value)
-        verb = _WORDS.get((f"{kind}.{attribute}", access.kind, access.value))
+        file = Path(access.file).name
+        if access.location.endswith("]"):  # a queue's items; the others that wait are nobody's business
+            return _queue(access) if file == "queues.py" and access.location.endswith("[#]") else None
+        name, _, attribute = access.location.rpartition(".")
+        if file == "locks.py" and attribute == "_value" and access.value.isdecimal():
+            return Touch(f"{access.kind}s", name, access.value)  # a semaphore
+        verb = _WORDS.get((attribute, access.kind, access.value)) if file == "locks.py" else None
         if verb is None or (access.kind == "write" and self._known.get(access.location, "False") == access.value):
             return None
         if access.kind == "write":
@@ -100,6 +96,12 @@ class Touches:
 
     def _found(self, location: Location, shown: str) -> Touch:
         return Touch("finds", shown, "done" if location in self._done else "not done")
+
+
+def _queue(access: Access) -> Touch:
+    made = _NUMBERED.search(access.location)
+    name = f"Queue{made[0]}" if made else access.location.removesuffix("[#]").removesuffix("._queue")
+    return Touch(f"{access.kind}s", name, _DEQUE.sub(r"[\1]", _value(access.value)))
 
 
 def _in_asyncio(file: str) -> bool:

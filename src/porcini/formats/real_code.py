@@ -15,6 +15,7 @@ from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import deadlock_head, short_path, show_deadlock, show_raised
 
 _MOST_ROWS = 20
+_LONGEST_SCHEDULE = 300
 _READS = re.compile(r"\s+reads\b")
 _STYLES = {"title": "bold", "rest": "dim"}
 _BAD, _GOOD = "bold red", "bold green"
@@ -28,8 +29,10 @@ def outcomes_table(report: Report) -> Table:
     table.add_column("one of them", overflow="fold")
     for outcome in report.outcomes[:_MOST_ROWS]:
         style = "" if outcome.kind == "terminated" else "red"
-        schedule = Text(show_schedule(outcome.schedule), style="cyan")
-        table.add_row(Text(ending(outcome), style=style), f"{outcome.executions:,}", schedule)
+        schedule = show_schedule(outcome.schedule)
+        if len(schedule) > _LONGEST_SCHEDULE:
+            schedule = f"{schedule[:_LONGEST_SCHEDULE]}… (--json has all of it)"
+        table.add_row(Text(ending(outcome), style=style), f"{outcome.executions:,}", Text(schedule, style="cyan"))
     if len(report.outcomes) > _MOST_ROWS:
         table.add_row(f"... {len(report.outcomes) - _MOST_ROWS:,} more (--json lists all)", "", "")
     return table
