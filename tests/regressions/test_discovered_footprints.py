@@ -32,6 +32,36 @@ def test_what_a_moved_step_touches_is_not_taken_for_granted(engine: str) -> None
     assert {outcome.state["result"] for outcome in report.outcomes} == {"01", "11", "21"}
 
 
+async def later_races() -> str:
+    s = SimpleNamespace(a=0, b=0)
+
+    async def first() -> None:
+        if not s.b:
+            s.a = s.a + 1
+
+    async def second() -> None:
+        if not s.a:
+            s.b = 2
+
+    async def third() -> None:
+        if not s.a:
+            s.a = 2
+
+    async def fourth() -> None:
+        s.b = 1
+
+    await asyncio.gather(first(), second(), third(), fourth())
+    return f"{s.a}{s.b}"
+
+
+@pytest.mark.parametrize("engine", ["exhaustive", "optimal", "source", "dpor", "sleep"])
+def test_a_race_is_another_one_where_new_steps_stand_between(engine: str) -> None:
+    """{22} was lost: `second` before `third` is asleep, but not after `fourth`, which had no place there."""
+    report = porcini.explore(later_races, engine=engine)
+    assert {outcome.state["result"] for outcome in report.outcomes} == {"11", "21", "22", "31"}
+    assert engine != "optimal" or not report.counts.blocked
+
+
 async def comprehension() -> list[int]:
     async def value(number: int) -> int:
         await asyncio.sleep(0)

@@ -22,6 +22,8 @@ class Footprint:
 
     def conflicts(self, other: Footprint) -> bool:
         """Write against read or write of one location; opaque against everything (P0, Def. 9)."""
+        if type(other) is not Footprint:  # one that may know without looking
+            return other.conflicts(self)
         return (
             self.opaque
             or other.opaque

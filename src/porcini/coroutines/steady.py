@@ -136,7 +136,7 @@ class SteadyRun:
         if self._following:
             if at < len(last) and last[at].pid == event.pid:
                 before = last[at]
-                if (
+                if before is not event and (
                     before.label is not event.label
                     or before.footprint != event.footprint
                     or before.spawned != event.spawned
@@ -151,7 +151,7 @@ class SteadyRun:
         return event
 
     def repeat(self, events: Sequence[Event]) -> None:
-        """Do the first steps of the last run again, comparing as little as tells."""
+        """Do again what was done in an earlier run, comparing as little as tells."""
         owner = self._owner
         guarding, run, last, accesses = owner.guarding, self.run, owner.last, owner.accesses
         guarding.stepping = True
@@ -162,7 +162,11 @@ class SteadyRun:
                     same = run.again(event, _forget)
                     if guarding.problem is not None:
                         raise guarding.problem
-                    if not same or (at < len(last) and last[at] is event and accesses[at] != run.accesses):
+                    if at < len(last) and last[at] is event:
+                        same = same and accesses[at] == run.accesses
+                    else:
+                        last[at:], accesses[at:] = [event], [run.accesses]
+                    if not same:
                         break
                 else:
                     self._at = len(events)

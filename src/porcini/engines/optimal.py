@@ -10,10 +10,8 @@ guards as `races` describes them.
                 initial of v, insert v into that state's tree
 
 A step asleep at the end of a wakeup sequence, with nothing else to do, cannot happen under `optimal`; if it does,
-it is a bug in Porcini and says so. The theorem wants a step that is moved before another to touch what it did
-after it. Programs that `discover` what a step touches do not promise that. What a step touches at another place is
-then unknown, and counts as anything (`reversing`): no class is lost, but a sequence may lead to nothing new. Where
-it wants a sleeping step, or only those are left, the run is given up and counted.
+it is a bug in Porcini and says so. Programs that `discover` what a step touches are asked what it touches where it
+is moved to (`foreseeing`).
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porcini.core.events import Action, Event
+from porcini.engines.foreseeing import Foresight
 from porcini.engines.reversing import wakeup_sequences
 from porcini.engines.search import Node, Search
 from porcini.engines.wakeup import Branch, Tree, insert, weak_initial
@@ -35,6 +34,9 @@ class Optimal:
 
     sleeps = True
 
+    def __init__(self) -> None:
+        self._foresight: Foresight | None = None
+
     def name(self, node: Node) -> None:
         return None
 
@@ -43,9 +45,6 @@ class Optimal:
         if node.plan or not enabled:
             return
         awake = [action for action in enabled if action.move not in node.sleep] if node.sleep else enabled
-        if not awake and search.discovers:
-            self._give_up(search)
-            return
         if not awake:
             raise InternalError(
                 "Porcini bug: a run under `optimal` was blocked by its sleep set; please report the program "
@@ -55,17 +54,7 @@ class Optimal:
         chosen = next((action for action in awake if action.pid == last), awake[0])
         node.plan.append(Branch(search.planned(chosen)))
 
-    def _give_up(self, search: Search) -> None:
-        """All that can come now was seen; a run given up has races all the same."""
-        search.tally.counts.blocked += 1
-        self.completed(search, search.first_new)
-
     def next_move(self, search: Search, node: Node) -> Action | None:
-        if search.discovers:
-            while node.plan and node.plan[0].event.move in node.sleep:
-                node.plan.pop(0)
-                if not node.plan and not node.done:
-                    self._give_up(search)
         if not node.plan:
             return None
         action = node.action(node.plan[0].event.move)
@@ -81,7 +70,13 @@ class Optimal:
         return len(node.plan)
 
     def completed(self, search: Search, first_new: int) -> None:
-        for at, sequence in wakeup_sequences(search, first_new):
+        moved = None
+        if search.discovers:
+            if self._foresight is None:
+                self._foresight = Foresight(search.execution, search.step_after)
+            self._foresight.note(first_new)
+            moved = self._foresight.moved
+        for at, sequence in wakeup_sequences(search, first_new, moved=moved):
             self._add(search, at, sequence)
 
     def _add(self, search: Search, at: int, sequence: Sequence[Event]) -> None:

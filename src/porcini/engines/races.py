@@ -74,10 +74,10 @@ class Reversal:
                 yield k
 
 
-def plain_races(execution: Execution, first_new: int) -> Iterator[Race]:
-    """Races of the events from `first_new` on with neighbours that do not decide about them."""
+def plain_races(execution: Execution, start: int, end: int | None = None) -> Iterator[Race]:
+    """Races of some events, from a position on, with neighbours that do not decide about them."""
     events, past = execution.events, execution.past
-    for j in range(first_new, len(execution)):
+    for j in range(start, len(execution) if end is None else end):
         event = events[j]
         for e in execution.races[j]:
             if not event.decides or events[e].footprint.writes.isdisjoint(event.decides):

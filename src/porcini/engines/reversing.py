@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from porcini.core.events import Action, Event
 from porcini.core.execution import Execution
 from porcini.core.footprints import Footprint, Location
-from porcini.engines.races import Reversal, guard_reversals, not_after, plain_races
+from porcini.engines.races import Race, Reversal, guard_reversals, not_after, plain_races
 from porcini.engines.search import Search
 
 
 def wakeup_sequences(
-    search: Search, first_new: int, closed: Sequence[bool] | None = None
+    search: Search,
+    first_new: int,
+    closed: Sequence[bool] | None = None,
+    moved: Callable[[Race, Sequence[int]], Event] | None = None,
 ) -> Iterator[tuple[int, list[Event]]]:
     """At which earlier state to explore what, to reverse the races of the current execution.
 
@@ -21,12 +25,17 @@ def wakeup_sequences(
     """
     execution, nodes = search.execution, search.nodes
     events = execution.events
-    for race in plain_races(execution, first_new):
+    races = plain_races(execution, first_new)
+    if search.discovers:
+        races = chain(races, _races_again(execution, first_new))
+    for race in races:
         if closed is not None and closed[race.at]:
             continue
         step = events[race.step]
         if search.discovers and _may_change(events[race.at], step):
-            yield race.at, [*[events[k] for k in not_after(execution, race.at)], search.unknown(step)]
+            between = not_after(execution, race.at)
+            last = moved(race, between) if moved else search.unknown(step)
+            yield race.at, [*[events[k] for k in between], last]
         elif events[race.first].move not in nodes[race.at].sleep:
             yield race.at, [*[events[k] for k in not_after(execution, race.at)], step]
     if search.chooses:
@@ -44,11 +53,23 @@ def wakeup_sequences(
                     yield reversal.at, sequence
 
 
+def _races_again(execution: Execution, first_new: int) -> Iterator[Race]:
+    """Races of earlier events that may lead elsewhere now, since there are new events that could stand between."""
+    after_all = -1  # the events that all new ones happen after
+    for k in range(first_new, len(execution)):
+        after_all &= execution.past[k]
+    for race in plain_races(execution, 0, first_new):
+        if not after_all >> race.at & 1 and _may_change(execution.events[race.at], execution.events[race.step]):
+            yield race
+
+
 def _may_change(e: Event, step: Event) -> bool:
     """May a step touch other things where e has not happened? Then what it touched after e says nothing about it:
-    neither that it is the step asleep there, nor what it is independent of."""
+    neither that it is the step asleep there, nor what it is independent of (decision 15)."""
     written, foot = e.footprint.writes, step.footprint
-    return e.footprint.opaque or not (written.isdisjoint(foot.reads) and written.isdisjoint(foot.writes))
+    if e.footprint.opaque or not written:
+        return e.footprint.opaque
+    return foot.opaque or not (written.isdisjoint(foot.reads) and written.isdisjoint(foot.writes))
 
 
 def _alternatives(search: Search, closed: Sequence[bool] | None) -> Iterator[tuple[int, list[Event]]]:

@@ -190,6 +190,13 @@ class Search:
             found = self._unknown[event] = Event(event.pid, event.choice, event.label, OPAQUE)
         return found
 
+    def step_after(self, at: int, moves: Sequence[Move]) -> Event:
+        """The last of some moves after the first `at` events."""
+        run = self._branch(at) if self.forkable else self._replayed(at)
+        for move in moves:
+            event = run.step(next(action for action in run.actions() if action.move == move))
+        return event
+
     def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
         """The actions of a process after the first `at` events and some later ones without the rest."""
         if self.forkable and self.incremental:

@@ -8,11 +8,11 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
+from porcini.langs.aio.known import NAMESPACES
 from porcini.langs.aio.scopes import Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind, site
 
 _NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "type", "range"})
-_NAMESPACES = frozenset({"__dict__", "__globals__", "__kwdefaults__", "__builtins__", "f_globals", "f_locals"})
 _DIRECT = frozenset({"update", "get", "pop", "setdefault", "copy", "clear"})
 """Methods of a `__dict__` that do not give it away."""
 _PLAIN_VALUES = (ast.Constant, ast.JoinedStr, ast.Compare, ast.Lambda)
@@ -249,12 +249,12 @@ class Expressions(ast.NodeTransformer):
             and kind is Kind.READ
         ):
             return node
-        if node.attr in _NAMESPACES:
+        if node.attr in NAMESPACES:
             number = self._site(kind, node.attr, node)
             if kind is not Kind.READ:
                 node.value = called("@dict_set", self.visit(inner), number)
             elif node.attr == "__dict__" and hasattr(node, "direct"):
-                node.value = called("@dict_of", self.visit(inner), number)
+                node.value = called("@dict_used", self.visit(inner), number)
             else:
                 node.value = called("@dict_held", self.visit(inner), number, ast.Constant(node.attr))
             return node

@@ -22,73 +22,78 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from porcini.langs.aio import awaiting, calls, rules
-from porcini.langs.aio import operations as op
+from porcini.langs.aio import rules
+from porcini.langs.aio.calls import attributes, calling, functions
+from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
+from porcini.langs.aio.operations.entries import redirect
 from porcini.langs.aio.recorder import LOG, ModuleToken, Recorder
 from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ASYNCIO_MODULES = ("locks", "queues", "mixins", "timeouts")
+ASYNCIO_MODULES = ("locks", "queues", "timeouts")
 """asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
 
+_OPERATORS: dict[str, Any] = {
+    **{f"@{name}": function for name, function in operators.BINARY.items()},
+    **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},
+}
 _WORKING: dict[str, Any] = {
     "@log": LOG.append,
-    "@at": op.at,
-    "@operand": op.operand,
+    "@at": entries.at,
+    "@operand": values.operand,
     "@plain": rules.PLAIN,
     "@type": type,
-    "@item": op.item,
-    "@key_of": op.key_of,
-    "@both": op.both,
-    "@sliced": op.sliced,
+    "@item": items.item,
+    "@key_of": items.key_of,
+    "@both": items.both,
+    "@sliced": items.sliced,
     "@slice": slice,
     "@getitem": operator.getitem,
-    "@set_item": op.set_item,
-    "@set_key": op.set_key,
-    "@del_item": op.del_item,
-    "@del_key": op.del_key,
-    "@update_item": op.update_item,
-    "@update_key": op.update_key,
-    "@whole_write": op.whole_write,
-    "@in_place": op.in_place,
-    "@changed": op.changed,
-    "@dict_of": op.dict_of,
-    "@dict_held": op.dict_held,
-    "@dict_set": op.dict_set,
-    "@set_slice_item": op.set_slice_item,
-    "@set_slice_key": op.set_slice_key,
-    "@consumed": op.consumed,
-    "@finalised": op.finalised,
+    "@set_item": items.set_item,
+    "@set_key": items.set_key,
+    "@del_item": items.del_item,
+    "@del_key": items.del_key,
+    "@update_item": items.update_item,
+    "@update_key": items.update_key,
+    "@whole_write": items.whole_write,
+    "@in_place": operators.in_place,
+    "@changed": operators.changed,
+    "@dict_used": objects.dict_used,
+    "@dict_held": objects.dict_held,
+    "@dict_set": objects.dict_set,
+    "@set_slice_item": items.set_slice_item,
+    "@set_slice_key": items.set_slice_key,
+    "@consumed": operators.consumed,
+    "@finalised": entries.finalised,
     "@failure": Exception,
-    "@formatted": op.formatted,
-    "@mapped": op.mapped,
-    "@kept": op.kept,
-    "@consumed_pairs": op.consumed_pairs,
-    "@checked": calls.checked,
-    "@context": calls.shared_context,
-    "@imported": calls.imported,
-    "@contains": op.contains,
-    "@contains_all": op.contains_all,
-    "@new": op.new,
-    "@token": op.token,
-    "@matched": op.matched,
-    "@iterate": op.source,
-    "@unpack": op.unpack,
-    "@lazily": op.lazily,
-    "@lazily_unpack": op.lazily_unpack,
-    "@delegated": op.delegated,
-    "@generator": op.generator,
-    "@pair": op.pair,
+    "@formatted": operators.formatted,
+    "@mapped": iterating.mapped,
+    "@kept": iterating.kept,
+    "@consumed_pairs": operators.consumed_pairs,
+    "@checked": functions.checked,
+    "@context": functions.shared_context,
+    "@imported": attributes.imported,
+    "@contains": items.contains,
+    "@contains_all": items.contains_all,
+    "@new": entries.new,
+    "@token": entries.token,
+    "@matched": objects.matched,
+    "@iterate": iterating.source,
+    "@unpack": iterating.unpack,
+    "@lazily": iterating.lazily,
+    "@lazily_unpack": iterating.lazily_unpack,
+    "@delegated": iterating.delegated,
+    "@generator": values.generator,
+    "@pair": operators.pair,
     "@awaited": awaiting.awaited,
     "@awaited_again": awaiting.awaited_again,
     "@async_iterate": awaiting.async_iterate,
     "@managed": awaiting.managed,
     "@async_managed": awaiting.async_managed,
-    "@call": calls.call,
-    "@later": calls.later,
-    **{f"@{name}": function for name, function in op.BINARY.items()},
-    **{f"@i{name}": function for name, function in op.IN_PLACE.items()},
+    "@call": calling.call,
+    "@later": calling.later,
+    **_OPERATORS,
 }
 
 
@@ -114,8 +119,7 @@ _IDLE: dict[str, Any] = {
     "@pair": lambda left, right, number: (left, right),
     "@getitem": operator.getitem,
     "@token": lambda: None,
-    **{f"@{name}": function for name, function in op.BINARY.items()},
-    **{f"@i{name}": function for name, function in op.IN_PLACE.items()},
+    **_OPERATORS,
 }
 
 _globals: dict[int, dict[str, Any]] = {}
@@ -147,7 +151,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         raise RuntimeError("a recording is on already")
     _active = recorder
     log = recorder.detailed_log if recorder.detailed else LOG.append
-    op.redirect(log, recorder.drain)
+    redirect(log, recorder.drain)
     rules.forget()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
@@ -161,7 +165,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         yield recorder
     finally:
         _active = None
-        op.redirect(LOG.append, LOG.clear)
+        redirect(LOG.append, LOG.clear)
         for namespace in _globals.values():
             namespace.update(_IDLE)
         LOG.clear()

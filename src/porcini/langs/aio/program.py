@@ -49,6 +49,7 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint, Location
+from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Waiting
 from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask, coroutine_of
@@ -59,6 +60,7 @@ from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
 
 _CLOCK_ACTION = Action(CLOCK, 0, "clock", OPAQUE)
 _MOST_AT_THE_END = 10_000
+_MOST_EVENTS = 100_000
 _done, _result = asyncio.Future.done, asyncio.Future.result
 
 
@@ -82,6 +84,7 @@ class AioProgram:
         self.knowledge = Knowledge(followed)
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
+        self._events: dict[tuple[object, ...], Event] = {}
 
     def start(self) -> AioRun:
         return AioRun(self)
@@ -92,6 +95,18 @@ class AioProgram:
         if label is None:
             label = self.labels[key] = StepLabel(*key)
         return label
+
+    def event(
+        self, pid: Pid, label: StepLabel, foot: Footprint, spawned: tuple[Pid, ...], woke: tuple[Pid, ...]
+    ) -> Event:
+        """One object for all events that are equal: what engines find out about it serves for all runs."""
+        key = pid, id(label), foot.reads, foot.writes, foot.opaque, spawned, woke  # labels are kept
+        event = self._events.get(key)
+        if event is None:
+            if len(self._events) > _MOST_EVENTS:
+                self._events.clear()
+            event = self._events[key] = Event(pid, 0, label, foot, spawned, woke=woke)
+        return event
 
 
 class _Spinning:
@@ -175,15 +190,11 @@ class AioRun:
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
         spawned, woke = loop.spawned, loop.woke
-        return Event(
-            process.name.pid,
-            0,
-            label,
-            foot,
-            tuple([p.name.pid for p in spawned]) if spawned else (),
-            failure,
-            woke=tuple([p.name.pid for p in woke if p is not process]) if woke else (),
-        )
+        made = tuple([p.name.pid for p in spawned]) if spawned else ()
+        others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
+        if failure is not None:
+            return Event(pid, 0, label, foot, made, failure, woke=others)
+        return self.program.event(process.name.pid, label, foot, made, others)
 
     def again(self, event: Event, forget: Callable[[], object]) -> bool:
         """Do what was done in an earlier run, `Inside` the loop. Does it look the same? `forget` drops what was
@@ -263,7 +274,9 @@ class AioRun:
             followed = followed and self.program.knowledge.of_code(frame.f_code)
         process.followed = followed
         process.spot = standing.shown(frames)
-        if process.handle is not None or (frames and standing.is_sleep(frames[-1].f_code)):
+        if standing.may_come_back(frames, awaited) and (
+            process.handle is not None or standing.is_sleep(frames[-1].f_code)
+        ):
             self._look_for_spinning(process, coroutine, frames, None if changed else foot)
         else:
             process.snapshot = None

@@ -1,93 +1,28 @@
-"""What is known about types: which values are constant, whose operators record, how attributes are found.
+"""What is concluded about types: which values are constant, whose operators record, how attributes are found.
 
-What is not known here is opaque. Code is known if it is instrumented (`is_instrumented`), generated from fields
-(dataclasses, attrs), or C code of the types listed here.
+What is not known is opaque. Code is known if it is instrumented (`is_instrumented`), generated from fields
+(dataclasses, attrs), or C code of the types that are listed in `known`. Nothing here runs code of the program.
+
+Beside that, what the program has done in this run that makes more of it opaque: it got hold of a `__dict__`, say.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import datetime
-import decimal
 import enum
-import fractions
 import functools
-import ipaddress
 import pathlib
-import random
-import re
 import sys
-import threading
 import types
-import uuid
-import weakref
-from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from contextvars import Context, ContextVar
-from contextvars import Token as ContextToken
 from typing import Any, ParamSpec, TypeVar, cast
 
-SCALARS: tuple[type, ...] = (
-    int,
-    float,
-    complex,
-    bool,
-    str,
-    bytes,
-    type(None),
-    type(...),
-    type(NotImplemented),
-    range,
-)
-CODE: tuple[type, ...] = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MethodType,
-    types.MethodWrapperType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.ClassMethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-    types.CodeType,
-    types.ModuleType,
-    types.GenericAlias,
-    types.UnionType,
-    functools.partial,
-    type,
-    property,
-    classmethod,
-    staticmethod,
-    object,
-)
-_IMMUTABLE = (
-    datetime.date,
-    datetime.datetime,
-    datetime.time,
-    datetime.timedelta,
-    datetime.timezone,
-    decimal.Decimal,
-    fractions.Fraction,
-    re.Pattern,
-    uuid.UUID,
-    pathlib.PurePosixPath,
-    pathlib.PureWindowsPath,
-    pathlib.PosixPath,
-    ipaddress.IPv4Address,
-    ipaddress.IPv6Address,
-    ContextVar,
-    Context,
-    ContextToken,
-    weakref.ref,
-)
-ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *_IMMUTABLE)) - {functools.partial}
+from porcini.langs.aio import known
 
-PLAIN: set[type] = set(ALWAYS_PLAIN)
+PLAIN: set[type] = set(known.ALWAYS_PLAIN)
 """Types whose values, used as operands, need no record: they are constant, or their operators record."""
 
-CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
-_CONTAINER_CLASSES = frozenset((*CONTAINERS, *SCALARS, *_IMMUTABLE, object))
 
 WRITTEN_GLOBALS: dict[str, set[str]] = {}
 """By module, the globals that instrumented functions of it declare `global`; all other globals are constants."""
@@ -108,6 +43,7 @@ IDENTITIES: set[int] = set()
 """What `id` gave the program in this run: numbers that are others in the next run."""
 
 ABSENT = object()
+"""Not the value of anything."""
 P = ParamSpec("P")
 R = TypeVar("R")
 _memories: list[Callable[[], None]] = []
@@ -123,9 +59,10 @@ def _remembered(function: Callable[P, R]) -> Callable[P, R]:
 _MARK = 1 << 30  # a flag of code objects that Python does not use
 _SEEN_BY_LOOP = frozenset(
     str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
-    for name in ("tasks", "taskgroups", "futures", "coroutines", "base_futures", "base_tasks")
+    for name in ("tasks", "taskgroups", "futures", "coroutines", "base_futures", "base_tasks", "mixins")
 )
-"""asyncio's code over futures, tasks, handles and joins: the controlled loop records those."""
+"""asyncio's code over futures, tasks, handles and joins: the controlled loop records those. `mixins` notes at the
+first use of a lock or a queue which loop is running: a run has only one."""
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
@@ -152,9 +89,22 @@ def is_instrumented(code: types.CodeType) -> bool:
 def forget() -> None:
     """Drop what was concluded about types: the code of their methods may be another one now."""
     PLAIN.clear()
-    PLAIN.update(ALWAYS_PLAIN)
+    PLAIN.update(known.ALWAYS_PLAIN)
     for clear in _memories:
         clear()
+
+
+def owner_of(kind: type, name: str) -> type | None:
+    """The class that a type has this name from, itself or a base."""
+    return next((owner for owner in kind.__mro__ if name in vars(owner)), None)
+
+
+def lookup(kind: type, name: str) -> Any:
+    """What a type, or the next of its bases, has under a name, without binding it; `ABSENT` if none has."""
+    for owner in kind.__mro__:
+        if name in vars(owner):
+            return vars(owner)[name]
+    return ABSENT
 
 
 class Rule(enum.Enum):
@@ -167,7 +117,7 @@ class Rule(enum.Enum):
 
 
 def is_known_function(function: object) -> bool:
-    """A method that records what it does, or that is generated from fields."""
+    """A Python function or method that records what it does."""
     while isinstance(function, staticmethod | classmethod | types.MethodType):
         function = function.__func__
     return isinstance(function, types.FunctionType) and is_instrumented(function.__code__)
@@ -199,8 +149,8 @@ def known_fields(cls: type) -> bool:
     return all(
         each is None
         or each is dataclasses.MISSING
-        or each in CONTAINERS
-        or each in SCALARS
+        or each in known.CONTAINERS
+        or each in known.SCALARS
         or is_known_function(each)
         for each in found
     )
@@ -230,11 +180,11 @@ def _rule(kind: type) -> Rule:
     if issubclass(kind, BaseException | functools.partial):
         base = Rule.FIELDS  # as text they show their arguments
     for owner in kind.__mro__:
-        if owner in CONTAINERS:
+        if owner in known.CONTAINERS:
             base = Rule.CONTAINER
-        if owner in _CONTAINER_CLASSES:
+        if owner in known.C_BASES:
             break
-        if owner in _C_PLAIN or (
+        if owner in known.IDENTITY_ONLY or (
             issubclass(owner, BaseException | functools.partial) and not is_mutable_type(owner)
         ):
             continue
@@ -248,35 +198,38 @@ def _rule(kind: type) -> Rule:
     return base
 
 
-_C_PLAIN = frozenset(
-    {asyncio.Future, asyncio.Task, asyncio.Future.__base__, asyncio.Task.__base__, types.CellType, weakref.ref}
-    | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType}
-)
-"""Compared by identity, and as text they show nothing that changes."""
-
-
 def unknown_truth(kind: type) -> bool:
     """Does a truth test of this type run code that is not known?"""
-    for name in ("__bool__", "__len__"):
-        for owner in kind.__mro__:
-            if name in vars(owner):
-                return not is_known_function(vars(owner)[name])
-    return False
+    method = lookup(kind, "__bool__")
+    if method is ABSENT:
+        method = lookup(kind, "__len__")
+    return method is not ABSENT and not is_known_function(method)
 
 
 @_remembered
 def has_unknown(kind: type, name: str) -> bool:
     """Is this special method of the type code that is not known?"""
-    for owner in kind.__mro__:
-        if name in vars(owner):
-            return not is_known_function(vars(owner)[name])
-    return False
+    method = lookup(kind, name)
+    return method is not ABSENT and not is_known_function(method)
 
 
 @_remembered
 def container_base(kind: type) -> type | None:
     """The C container that a type inherits from."""
-    return next((owner for owner in kind.__mro__ if owner in CONTAINERS), None)
+    return next((owner for owner in kind.__mro__ if owner in known.CONTAINERS), None)
+
+
+def has_c_method(kind: type, name: str) -> bool:
+    """Is this a C container, or does it inherit this method from one?"""
+    base = container_base(kind)
+    if base is None:
+        return False
+    for owner in kind.__mro__:
+        if name in vars(owner):
+            return owner is base or (base in owner.__mro__ and not is_mutable_type(owner))
+        if owner is base:
+            return True
+    return True
 
 
 # Attributes ---------------------------------------------------------------------------------------------------
@@ -305,12 +258,12 @@ def is_lookup(value: object) -> bool:
 def attribute(kind: type, attr: str, writing: bool = False) -> Way:
     """What finding, or setting, an attribute of an instance runs."""
     hook = "__setattr__" if writing else "__getattribute__"
-    setter = next(vars(owner)[hook] for owner in kind.__mro__ if hook in vars(owner))
-    if isinstance(setter, types.FunctionType) and not is_known_function(setter) and not is_generated(setter):
+    access = lookup(kind, hook)
+    if isinstance(access, types.FunctionType) and not is_known_function(access) and not is_generated(access):
         return Way.UNKNOWN
-    if writing and any(owner.__module__ in _CONSTANT for owner in kind.__mro__):
+    if writing and any(owner.__module__ in known.UNRECORDED_MODULES for owner in kind.__mro__):
         return Way.UNKNOWN
-    value = next((vars(owner)[attr] for owner in kind.__mro__ if attr in vars(owner)), ABSENT)
+    value = lookup(kind, attr)
     if not _finds_attributes(kind, hook) and not isinstance(value, types.MethodDescriptorType):
         return Way.UNKNOWN
     if value is ABSENT:
@@ -318,50 +271,32 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
             return Way.UNKNOWN
         return Way.PLAIN
     if isinstance(value, functools.cached_property):
-        return (
-            Way.CACHED if is_known_function(value.func) and not writing else Way.PLAIN if writing else Way.UNKNOWN
-        )
+        if writing:
+            return Way.PLAIN
+        return Way.CACHED if is_known_function(value.func) else Way.UNKNOWN
     if isinstance(value, property):
         function = value.fset if writing else value.fget
-        known = function is None or is_known_function(function) or _is_c(function) or kind in ALWAYS_PLAIN
-        return Way.SILENT if known else Way.UNKNOWN  # a property that is known records what it does
+        if function is None or is_known_function(function) or _is_c(function) or kind in known.ALWAYS_PLAIN:
+            return Way.SILENT  # a property that is known records what it does
+        return Way.UNKNOWN
     if isinstance(value, types.FunctionType | classmethod | staticmethod):
         return Way.UNKNOWN if writing else Way.SILENT  # methods are constants; who replaces one is opaque
     if _is_c(value):
-        return _c_attribute(kind, attr, value, writing)
+        return _c_attribute(attr, value, writing)
     special = "__set__" if writing else "__get__"
     if has_unknown(type(value), special) and not isinstance(value, type):
         return Way.UNKNOWN
     return Way.PLAIN
 
 
-_CONSTANT = frozenset({"json.encoder", "json.decoder", "logging", "logging.handlers", "textwrap", "string"})
-"""Modules whose methods do not record the attributes that they read: setting those is opaque."""
-_SETTLED = frozenset(
-    {*ALWAYS_PLAIN, *CONTAINERS, BaseException, functools.partial, super, types.SimpleNamespace, random.Random}
-    | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType, slice, re.Match}
-    | {threading.local, types.MappingProxyType, memoryview, types.FrameType}
-)
-"""C types that look for attributes where `object` does."""
-_CHANGING = frozenset(
-    """gi_frame gi_running gi_yieldfrom gi_suspended cr_frame cr_running cr_await cr_suspended cr_origin ag_frame
-    ag_running ag_await ag_suspended __traceback__ __context__ __cause__ __suppress_context__ tb_next tb_frame
-    __abstractmethods__ string""".split()  # noqa: SIM905
-)
-"""Attributes of known C types that are others when the object has been used."""
-
-
 def _finds_attributes(kind: type, hook: str) -> bool:
     """Is the attribute looked up as `object` does it, or by code that records itself?"""
-    owner = next(owner for owner in kind.__mro__ if hook in vars(owner))
+    owner = owner_of(kind, hook) or object
     python = isinstance(vars(owner)[hook], types.FunctionType)
-    return owner is object or python or owner in _SETTLED or issubclass(owner, _FINDING)
+    return owner is object or python or owner in known.SETTLED or issubclass(owner, known.SETTLED_BASES)
 
 
-_FINDING = (BaseException, type, types.ModuleType, asyncio.Future)
-
-
-def _c_attribute(kind: type, attr: str, value: object, writing: bool) -> Way:
+def _c_attribute(attr: str, value: object, writing: bool) -> Way:
     """A method, a slot, or what a C type shows of its inside."""
     if isinstance(value, types.MemberDescriptorType) and is_mutable_type(value.__objclass__):
         return Way.PLAIN
@@ -370,23 +305,12 @@ def _c_attribute(kind: type, attr: str, value: object, writing: bool) -> Way:
     if not isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType):
         return Way.SILENT
     owner = value.__objclass__
-    known = owner in _SETTLED or issubclass(owner, BaseException | type | types.ModuleType)
-    return Way.SILENT if known and attr not in _CHANGING and owner is not types.FrameType else Way.UNKNOWN
+    settled = owner in known.SETTLED or issubclass(owner, BaseException | type | types.ModuleType)
+    return Way.SILENT if settled and attr not in known.CHANGING and owner is not types.FrameType else Way.UNKNOWN
 
 
 def _is_c(value: object) -> bool:
-    return isinstance(
-        value,
-        types.BuiltinFunctionType
-        | types.MethodDescriptorType
-        | types.WrapperDescriptorType
-        | types.ClassMethodDescriptorType
-        | types.GetSetDescriptorType
-        | types.MemberDescriptorType,
-    )
-
-
-_FUTURE_SILENT = frozenset({"get_loop", "get_coro", "get_context", "_loop", "add_done_callback"})
+    return isinstance(value, known.C_DESCRIPTORS)
 
 
 def is_seen_by_loop(future: object) -> bool:
@@ -396,36 +320,26 @@ def is_seen_by_loop(future: object) -> bool:
 
 def is_silent_future_attribute(attr: str) -> bool:
     """Methods of futures record when they are called; what never changes is not recorded."""
-    return attr in _FUTURE_SILENT or callable(getattr(asyncio.Future, attr, None)) or attr.startswith("__")
+    return attr in known.FUTURE_SILENT or callable(getattr(asyncio.Task, attr, None)) or attr.startswith("__")
 
 
 def known_on_class(cls: Any, attr: str) -> bool:
     """Is what finding an attribute of a class runs known? What its metaclass has comes first."""
     way = attribute(type(cls), attr)
-    value = next((vars(owner)[attr] for owner in cls.__mro__ if attr in vars(owner)), ABSENT)
+    value = lookup(cls, attr)
     if value is ABSENT:
         return way is not Way.UNKNOWN
-    found = next((vars(owner)[attr] for owner in type(cls).__mro__ if attr in vars(owner)), ABSENT)
+    found = lookup(type(cls), attr)
     if found is not ABSENT and hasattr(type(found), "__set__"):
         return way is not Way.UNKNOWN
     return _known_lookup(value)
 
 
 def _known_lookup(value: object) -> bool:
-    if isinstance(value, types.FunctionType | staticmethod | property | functools.cached_property) or _is_c(value):
+    """Does what a class has under a name run no unknown code when it is bound? What is called then is seen."""
+    if isinstance(value, known.BINDING_NOTHING) or _is_c(value):
         return True
-    if isinstance(value, classmethod):
-        return True  # binding runs nothing; what is called is seen
-    return not is_lookup(value) or not has_unknown(type(value), "__get__") or isinstance(value, _PARTIAL)
-
-
-_PARTIAL = (
-    type,
-    functools.partial,
-    functools._lru_cache_wrapper,
-    functools.singledispatchmethod,
-    types.GenericAlias,
-)
+    return not is_lookup(value) or not has_unknown(type(value), "__get__")
 
 
 def known_on_super(obj: Any, attr: str) -> bool:
@@ -473,11 +387,8 @@ def peek(obj: object, attr: str) -> object:
 
 def fields_of(obj: object) -> Iterator[tuple[str, Any]]:
     """The attributes that an instance has now, in `__dict__` or in slots, without running code of the program."""
-    try:
-        own = object.__getattribute__(obj, "__dict__")
-    except (AttributeError, TypeError):
-        own = None
-    if isinstance(own, dict):
+    own = dict_of(obj)
+    if own is not None:
         yield from list(own.items())
     for owner in type(obj).__mro__:
         if not is_mutable_type(owner):

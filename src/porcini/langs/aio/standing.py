@@ -31,6 +31,7 @@ _SCALARS = (int, float, bool, str, bytes, complex, type(None))
 _spots: dict[tuple[CodeType, int], Spot] = {}
 _ours: dict[CodeType, bool] = {}
 _loops: dict[CodeType, bool] = {}
+_goes_back: dict[CodeType, bool] = {}
 _SUSPENDED = (CoroutineType, GeneratorType, AsyncGeneratorType)
 _done = asyncio.Future.done
 _FUTURE_ITER = "FutureIter"
@@ -158,6 +159,24 @@ def unchanged(one: Snapshot, two: Snapshot) -> bool:
 
 def is_sleep(code: CodeType) -> bool:
     return code.co_name == "sleep" and code.co_filename == _TASKS
+
+
+def may_come_back(frames: Sequence[FrameType], awaited: Any) -> bool:
+    """May what is suspended be at the same place again? Only if one of its frames goes back, or somebody who is
+    no frame."""
+    for frame in frames:
+        code = frame.f_code
+        back = _goes_back.get(code)
+        if back is None:
+            back = _goes_back[code] = any(map(_is_jump_back, dis.get_instructions(code)))
+        if back:
+            return True
+    return not frames or (awaited is not None and not is_future_iter(awaited))
+
+
+def _is_jump_back(step: dis.Instruction) -> bool:
+    """All loops have one, and so has `await`, by which it gives on what it was sent."""
+    return "JUMP_BACKWARD" in step.opname and not step.opname.endswith("NO_INTERRUPT")
 
 
 def _has_loops(code: CodeType) -> bool:

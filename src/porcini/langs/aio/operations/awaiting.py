@@ -11,8 +11,9 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
-from porcini.langs.aio import operations as op
 from porcini.langs.aio import rules
+from porcini.langs.aio.operations import values
+from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.recorder import READ, STATE, WRITE
 
 
@@ -25,22 +26,22 @@ def awaited(obj: Any, number: int, _: None = None) -> Any:
     if kind is types.CoroutineType:
         if rules.is_instrumented(obj.cr_code):
             return obj
-        return Noted(obj, partial(op.unknown, obj.cr_code.co_qualname, number))
+        return Noted(obj, partial(unknown, obj.cr_code.co_qualname, number))
     if isinstance(obj, asyncio.Future):
         if not rules.is_seen_by_loop(obj):
-            op.log((obj, number, READ, STATE))
+            log((obj, number, READ, STATE))
         return obj
     if kind is Noted or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
         return obj
     if rules.has_unknown(kind, "__await__") or not hasattr(kind, "__await__"):
-        return Noted(obj, partial(op.unknown, f"{kind.__module__}.{kind.__qualname__}", number))
+        return Noted(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
 
 def awaited_again(obj: Any, number: int, _: None = None) -> Any:
     """As `awaited`, of something that was not made here: somebody else may have awaited it."""
     if type(obj) is types.CoroutineType:
-        op.log((obj, number, WRITE, STATE))
+        log((obj, number, WRITE, STATE))
     return awaited(obj, number)
 
 
@@ -81,7 +82,7 @@ def _resumed(inner: Any, note: Callable[[], None]) -> Generator[Any, Any, Any]:
 
 def framed(awaitable: Any, agen: Any, number: int) -> Noted:
     """`anext` of an asynchronous generator, and the like: its frame runs in each step until it answers."""
-    note = partial(op.frame, agen, number)
+    note = partial(values.frame, agen, number)
     note()
     return Noted(awaitable, note)
 
@@ -89,10 +90,10 @@ def framed(awaitable: Any, agen: Any, number: int) -> Noted:
 def async_iterate(obj: Any, number: int) -> Any:
     """`async for` over this."""
     if isinstance(obj, types.AsyncGeneratorType):
-        return _Iteration(obj, partial(op.frame, obj, number))
+        return _Iteration(obj, partial(values.frame, obj, number))
     kind = type(obj)
     if rules.has_unknown(kind, "__aiter__") or rules.has_unknown(kind, "__anext__"):
-        return _Iteration(obj, partial(op.unknown, f"{kind.__module__}.{kind.__qualname__}", number))
+        return _Iteration(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
 
@@ -135,11 +136,11 @@ class _OpaqueManager:
         self._leave = type(inner).__exit__
 
     def __enter__(self) -> Any:
-        op.unknown(self._name, self._number)
+        unknown(self._name, self._number)
         return type(self._inner).__enter__(self._inner)
 
     def __exit__(self, *error: Any) -> Any:
-        op.unknown(self._name, self._number)
+        unknown(self._name, self._number)
         return self._leave(self._inner, *error)
 
 
@@ -156,9 +157,9 @@ class _OpaqueAsyncManager:
         self._leave = type(inner).__aexit__
 
     def __aenter__(self) -> Noted:
-        op.unknown(self._name, self._number)
-        return Noted(type(self._inner).__aenter__(self._inner), partial(op.unknown, self._name, self._number))
+        unknown(self._name, self._number)
+        return Noted(type(self._inner).__aenter__(self._inner), partial(unknown, self._name, self._number))
 
     def __aexit__(self, *error: Any) -> Noted:
-        op.unknown(self._name, self._number)
-        return Noted(self._leave(self._inner, *error), partial(op.unknown, self._name, self._number))
+        unknown(self._name, self._number)
+        return Noted(self._leave(self._inner, *error), partial(unknown, self._name, self._number))

@@ -7,8 +7,19 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from porcini.langs.aio import operations as op
 from porcini.langs.aio import rules
+from porcini.langs.aio.operations import items, iterating, operators
+from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.operations.values import (
+    VIEWS,
+    is_c_iterator,
+    iterate,
+    operand,
+    read_all,
+    read_shape,
+    write_all,
+    write_end,
+)
 from porcini.langs.aio.recorder import BASE, READ, SHAPE, WRITE
 
 Model = Callable[..., Any]
@@ -21,34 +32,35 @@ It may give back other arguments, which do the same: an iterator for an object t
 def _argument(value: Any, number: int) -> None:
     """What a method may do with an argument: read all of it, or iterate over it."""
     kind = type(value)
-    if kind is types.GeneratorType or op.is_c_iterator(kind):
-        op.iterate(value, number)
+    if kind is types.GeneratorType or is_c_iterator(kind):
+        iterate(value, number)
     elif kind not in rules.PLAIN:
-        if hasattr(kind, "__iter__") and rules.container_base(kind) is None and kind not in op.VIEWS:
-            op.unknown(f"{kind.__qualname__}.__iter__", number)
-        op.operand(value, number)
+        if hasattr(kind, "__iter__") and rules.container_base(kind) is None and kind not in VIEWS:
+            unknown(f"{kind.__qualname__}.__iter__", number)
+        operand(value, number)
 
 
 def pairs(value: Any, number: int, counts: bool = False) -> Any:
     """What a dict is made from: another one, or pairs; a Counter counts what else it is given."""
     kind = type(value)
     if isinstance(value, dict):
-        return op.operand(value, number) if counts else op.iterate(value, number)
+        return operand(value, number) if counts else iterate(value, number)
     if hasattr(kind, "keys"):
-        return op.mapped(value, number)
-    return op.source(value, number, deep=True) if counts else op.unpack(value, number)
+        return iterating.mapped(value, number)
+    return iterating.source(value, number, deep=True) if counts else iterating.unpack(value, number)
 
 
 def _extend(obj: Any, number: int, *values: Any, **more: Any) -> tuple[Any, ...]:
+    """Items of others are put in: which ones cannot be said before that."""
     seen = []
     for value in values:
         if isinstance(obj, dict):
             seen.append(pairs(value, number, counts=isinstance(obj, Counter)))
         else:
-            seen.append(op.source(value, number, deep=not isinstance(obj, list | deque)))
-    op.write_all(obj, number)
+            seen.append(iterating.source(value, number, deep=not isinstance(obj, list | deque)))
+    write_all(obj, number)
     if isinstance(obj, Counter):
-        op.read_all(obj, number)
+        read_all(obj, number)
     return tuple(seen)
 
 
@@ -59,98 +71,92 @@ def _update(obj: Any, number: int, *others: Any, **more: Any) -> tuple[Any, ...]
         if (
             type(obj) not in (dict, set)
             or type(other) not in (dict, set, list, tuple)
-            or isinstance(obj, dict) > isinstance(other, dict)
+            or (isinstance(obj, dict) and not isinstance(other, dict))
         ):
             seen.extend(_extend(obj, number, other))
             continue
         seen.append(other)
-        op.iterate(other, number)
+        iterate(other, number)
         for key in other:
-            op.write_key(obj, key, number) if isinstance(obj, dict) else op.add_key(obj, key, number)
+            items.write_key(obj, key, number) if isinstance(obj, dict) else items.ensure_key(obj, key, number)
     for key in more:
-        op.write_key(obj, key, number)
+        items.write_key(obj, key, number)
     return tuple(seen)
 
 
-def _all(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
-    op.operand(obj, number)
+def _read(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+    """The container is compared, or combined with others to a new one."""
+    operand(obj, number)
     for value in args:
         _argument(value, number)
 
 
 def _pop(obj: Any, number: int, *key: Any) -> None:
+    """The last item of a list, the item with a key; else all move up."""
     if isinstance(obj, list) and not key and obj:
-        op.log((obj, number, WRITE, (f"[{len(obj) - 1}]", SHAPE)))
-        op.log((obj, number, READ, (f"[{len(obj) - 1}]", SHAPE, BASE)))
+        log((obj, number, WRITE, (f"[{len(obj) - 1}]", SHAPE)))
+        log((obj, number, READ, (f"[{len(obj) - 1}]", SHAPE, BASE)))
     elif isinstance(obj, dict) and key:
-        op.add_key(obj, key[0], number, adds=False)  # type: ignore[arg-type]
+        items.ensure_key(obj, key[0], number, adds=False)
     else:
-        op.write_all(obj, number)
-        op.read_all(obj, number)
+        write_all(obj, number)
+        read_all(obj, number)
 
 
 def _lookup(obj: Any, number: int, key: Any, *default: Any) -> None:
-    op.item(obj, key, number) if isinstance(obj, list | deque) else op.has_key(obj, key, number)
+    """`dict.get` and `in`."""
+    items.has_key(obj, key, number)
 
 
 def _item(obj: Any, number: int, key: Any) -> None:
-    op.item(obj, key, number)
+    items.item(obj, key, number)
 
 
-def _default(obj: Any, number: int, key: Any, value: Any = None) -> None:
-    op.add_key(obj, key, number)
+def _ensure(obj: Any, number: int, key: Any, value: Any = None) -> None:
+    items.ensure_key(obj, key, number)
 
 
 def _discard(obj: Any, number: int, key: Any) -> None:
-    op.add_key(obj, key, number, adds=False)
+    items.ensure_key(obj, key, number, adds=False)
 
 
-def _remove(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
-    op.operand(obj, number)
-    op.write_all(obj, number)
+def _change(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
+    """The whole container changes, by what it is given."""
+    operand(obj, number)
+    write_all(obj, number)
     for each in value:
         _argument(each, number)
 
 
 def _value(obj: Any, number: int, *values: Any, **kwargs: Any) -> None:
-    """A value is put in, taken out or looked for."""
-    op.operand(obj, number)
-    op.write_all(obj, number)
+    """A value is put in, taken out, or items are sorted: they are compared, and then others move."""
+    operand(obj, number)
+    write_all(obj, number)
     for value in values:
-        op.operand(value, number)
+        operand(value, number)
 
 
 def _search(obj: Any, number: int, *values: Any) -> None:
-    op.operand(obj, number)
+    """`index` and `count`: values are compared."""
+    operand(obj, number)
     for value in values:
-        op.operand(value, number)
-
-
-def _contains(obj: Any, number: int, key: Any) -> None:
-    op.has_key(obj, key, number)
+        operand(value, number)
 
 
 def _store(obj: Any, number: int, key: Any, value: Any) -> None:
-    op.write_key(obj, key, number)
+    items.write_key(obj, key, number)
     if type(key) is slice:
-        op.consumed(value, number)
+        operators.consumed(value, number)
 
 
 def _delete(obj: Any, number: int, key: Any) -> None:
-    op.write_key(obj, key, number, adds=False)
-
-
-def _append(obj: Any, number: int) -> None:
-    op.append(obj, number)
+    items.write_key(obj, key, number, adds=False)
 
 
 def _whole(obj: Any, number: int) -> None:
-    op.write_all(obj, number)
-    op.read_all(obj, number)
-
-
-def _length(obj: Any, number: int) -> None:
-    op.read_shape(obj, number)
+    """Items go or move, whatever they are."""
+    write_all(obj, number)
+    read_all(obj, number)
 
 
 def viewing(obj: Any, number: int) -> None:
@@ -167,13 +173,18 @@ LOOKING = frozenset(
     | {f"__{name}__" for name in _LOOKS}
 )
 """Methods that change nothing."""
-WITHOUT_ARGUMENTS = (_append, _whole, _length)
+WITHOUT_ARGUMENTS = (write_end, _whole, read_shape)
 """Models that need no arguments, and can log at once."""
-_READING = "eq ne lt le gt ge add mul rmul or and sub xor repr str hash sizeof format".split()  # noqa: SIM905
+_COMPARING = ("eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "sizeof", "format")
+_COMBINING = ("add", "mul", "rmul", "or", "and", "sub", "xor")
 _CHANGING = ("iadd", "imul", "ior", "iand", "isub", "ixor", "init")
+_SET_METHODS = (
+    *("union", "difference", "intersection", "symmetric_difference"),
+    *("issubset", "issuperset", "isdisjoint"),
+)
 _COMMON: dict[str, Model] = {
-    "__len__": _length,
-    "__contains__": _contains,
+    "__len__": read_shape,
+    "__contains__": _lookup,
     "__getitem__": _item,
     "__setitem__": _store,
     "__delitem__": _delete,
@@ -181,35 +192,13 @@ _COMMON: dict[str, Model] = {
     "__reversed__": viewing,
     "clear": _whole,
     "copy": copying,
-    **{
-        f"__{n}__": _all
-        for n in [
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "add",
-            "mul",
-            "rmul",
-            "or",
-            "and",
-            "sub",
-            "xor",
-            "repr",
-            "str",
-            "hash",
-            "sizeof",
-            "format",
-        ]
-    },
-    **{f"__{n}__": _remove for n in ["iadd", "imul", "ior", "iand", "isub", "ixor", "init"]},
+    **{f"__{name}__": _read for name in (*_COMPARING, *_COMBINING)},
+    **{f"__{name}__": _change for name in _CHANGING},
 }
 _METHODS: dict[type, dict[str, Model]] = {
     list: {
         **_COMMON,
-        "append": _append,
+        "append": write_end,
         "extend": _extend,
         "pop": _pop,
         **dict.fromkeys(("insert", "remove", "sort"), _value),
@@ -218,7 +207,7 @@ _METHODS: dict[type, dict[str, Model]] = {
     },
     deque: {
         **_COMMON,
-        **dict.fromkeys(("append", "appendleft", "reverse"), _append),
+        **dict.fromkeys(("append", "appendleft", "reverse"), write_end),
         **dict.fromkeys(("pop", "popleft", "rotate"), _whole),
         **dict.fromkeys(("extend", "extendleft"), _extend),
         **dict.fromkeys(("insert", "remove"), _value),
@@ -228,79 +217,54 @@ _METHODS: dict[type, dict[str, Model]] = {
         **_COMMON,
         "get": _lookup,
         "pop": _pop,
-        "setdefault": _default,
+        "setdefault": _ensure,
         "update": _update,
         "popitem": _whole,
         **dict.fromkeys(("keys", "values", "items"), viewing),
     },
-    OrderedDict: {"move_to_end": _remove, "popitem": _remove, "clear": _whole},
+    OrderedDict: {"move_to_end": _change, "popitem": _change, "clear": _whole},
     Counter: {
         **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
-        **dict.fromkeys(("most_common", "total", "copy"), _all),
+        **dict.fromkeys(("most_common", "total", "copy"), _read),
         "elements": viewing,
         **dict.fromkeys(
-            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _all
+            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _read
         ),
         "__delitem__": _delete,
     },
     defaultdict: {"copy": copying},
     set: {
         **_COMMON,
-        "add": _default,
+        "add": _ensure,
         "discard": _discard,
         "remove": _discard,
         "pop": _whole,
         "update": _update,
         **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _extend),
-        **dict.fromkeys(
-            (
-                "union",
-                "difference",
-                "intersection",
-                "symmetric_difference",
-                "issubset",
-                "issuperset",
-                "isdisjoint",
-            ),
-            _all,
-        ),
+        **dict.fromkeys(_SET_METHODS, _read),
     },
     tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _search)},
     frozenset: {
         **_COMMON,
-        **dict.fromkeys(
-            (
-                "union",
-                "difference",
-                "intersection",
-                "symmetric_difference",
-                "issubset",
-                "issuperset",
-                "isdisjoint",
-            ),
-            _all,
-        ),
+        **dict.fromkeys(_SET_METHODS, _read),
     },
-    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _remove),
+    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _change),
 }
 
 
-def _unknown(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
-    op.unknown(f"a method of {type(obj).__qualname__}", number)
-
-
-def _nothing(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+def _argument_only(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
     for value in args:
         _argument(value, number)
 
 
-_HARMLESS = (
-    *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook"),
-    "class_getitem",
-)
 OBJECT: dict[str, Model] = {
-    **{f"__{n}__": _nothing for n in _HARMLESS},
+    f"__{name}__": _argument_only
+    for name in (
+        *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook"),
+        "class_getitem",
+    )
 }
+"""What every object has from `object`, by name."""
 
 
 def model_of(base: type | None, name: str) -> Model | None:

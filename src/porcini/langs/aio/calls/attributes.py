@@ -1,0 +1,100 @@
+"""Attributes whose names are strings: `getattr` and its kin, `operator.attrgetter`, imports in functions."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import operator
+import sys
+from typing import Any
+
+from porcini.langs.aio import known
+from porcini.langs.aio.calls.calling import call
+from porcini.langs.aio.operations import items, objects
+from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.recorder import READ, WRITE
+from porcini.langs.aio.sites import PLACES, Kind, site
+
+
+def dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
+    """`getattr` and its kin: as the attribute access that it is."""
+    if attr in known.NAMESPACES:
+        objects.dict_set(obj, number) if kind == WRITE else objects.dict_held(obj, number, attr)
+    elif isinstance(attr, str):
+        log((obj, _dynamic_site(number, attr, kind)))
+
+
+@functools.cache
+def _dynamic_site(number: int, attr: str, kind: int) -> int:
+    """A site like this one, for an attribute of this name."""
+    return site(Kind(kind), attr, *PLACES[number])
+
+
+def get(number: int, obj: Any, attr: str, *default: Any) -> None:
+    """`getattr` and `hasattr`."""
+    dynamic(obj, attr, number, READ)
+
+
+def set_(number: int, obj: Any, attr: str, *value: Any) -> None:
+    """`setattr` and `delattr`."""
+    dynamic(obj, attr, number, WRITE)
+
+
+def imported(module: str, level: int, here: str, names: tuple[str, ...], number: int) -> None:
+    """`from module import names`, in a function."""
+    if level:
+        package = getattr(sys.modules.get(here), "__package__", None)
+        module = importlib.util.resolve_name("." * level + module, package) if package else ""
+    found = sys.modules.get(module)
+    if found is None:
+        unknown(f"import from {module}", number)
+    for name in names:
+        dynamic(found, name, number, READ)
+
+
+# Getters ------------------------------------------------------------------------------------------------------
+
+
+def attribute_getter(function: Any, number: int) -> Any:
+    """`attrgetter(...)(obj)`: as the attribute accesses that it is."""
+    paths = function.__reduce__()[1]
+
+    def got(obj: Any) -> Any:
+        __tracebackhide__ = True
+        for path in paths:
+            value = obj
+            for attr in path.split("."):
+                dynamic(value, attr, number, READ)
+                if attr is not path:
+                    value = getattr(value, attr)
+        return function(obj)
+
+    return got
+
+
+def item_getter(function: Any, number: int) -> Any:
+    """`itemgetter(...)(obj)`: as the subscripts that it is."""
+    keys = function.__reduce__()[1]
+
+    def got(obj: Any) -> Any:
+        __tracebackhide__ = True
+        for key in keys:
+            items.item(obj, key, number)
+        return function(obj)
+
+    return got
+
+
+def method_caller(function: Any, number: int) -> Any:
+    """`methodcaller(...)(obj)`: as the call that it is."""
+
+    def got(obj: Any) -> Any:
+        __tracebackhide__ = True
+        made, given = function.__reduce__()
+        name, args, kwargs = (
+            (given[0], given[1:], {}) if made is operator.methodcaller else (made.args[0], given, made.keywords)
+        )
+        dynamic(obj, name, number, READ)
+        return call(getattr(obj, name), number)(*args, **kwargs)
+
+    return got

@@ -1,0 +1,182 @@
+"""`call`, and the wrappers that take a callee's place: they log what it will do with its arguments, and call it.
+
+What a wrapper is given may itself be called by what it wraps, so wrappers and `call` know each other.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from porcini.langs.aio import known, rules
+from porcini.langs.aio.calls import containers
+from porcini.langs.aio.calls.containers import Model
+from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
+from porcini.langs.aio.operations.iterating import source
+from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, write_all
+from porcini.langs.aio.recorder import LOG, WRITE
+
+BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
+"""By the type of the callee: what takes its place (see `calls`)."""
+_GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+
+def call(function: Any, number: int) -> Any:
+    """The callee of a call whose arguments are evaluated without being suspended."""
+    if len(LOG) > MANY:
+        relieve()
+    kind = type(function)
+    if kind is types.MethodType:
+        inner = function.__func__
+        if type(inner) is types.FunctionType and rules.is_instrumented(inner.__code__):
+            return function if not inner.__code__.co_flags & _GENERATOR else _making(function)
+    elif kind is types.FunctionType and rules.is_instrumented(function.__code__):
+        return function if not function.__code__.co_flags & _GENERATOR else _making(function)
+    return BY_TYPE.get(kind, _other)(function, number)
+
+
+def _making(function: Any) -> Any:
+    """What takes the place of a generator function: its result is new."""
+    return lambda *args, **kwargs: generator(function(*args, **kwargs))
+
+
+def later(function: Any, number: int) -> Any:
+    """As `call`, where the arguments may be suspended: what is logged must be logged after that."""
+    kind = type(function)
+    inner = function.__func__ if kind is types.MethodType else function
+    if type(inner) is types.FunctionType and rules.is_instrumented(inner.__code__):
+        return call(function, number)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return call(function, number)(*args, **kwargs)
+
+    return called
+
+
+def _other(function: Any, number: int) -> Any:
+    """A callee whose very type is not listed."""
+    kind = type(function)
+    if isinstance(function, type):
+        return BY_TYPE[type](function, number)
+    if isinstance(function, functools._lru_cache_wrapper):
+        log((function.__wrapped__, number, WRITE, (".<cache>",)))
+        call(function.__wrapped__, number)
+    elif isinstance(function, weakref.ref):
+        unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
+    elif kind.__module__ == "typing":
+        return reading(function, number)
+    elif rules.has_unknown(kind, "__call__"):
+        unknown(name_of(function), number)
+    return function
+
+
+def partial(function: Any, number: int) -> Any:
+    """`functools.partial`: as the function in it."""
+    read_all(function.keywords, number)
+    inner = call(function.func, number)
+    return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+
+
+def alias(function: Any, number: int) -> Any:
+    """`list[int](...)`: as the class in it."""
+    call(function.__origin__, number)
+    return function
+
+
+def name_of(function: Any) -> str:
+    """A callee, for reports of what made a step opaque."""
+    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
+    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+
+
+# Wrappers -----------------------------------------------------------------------------------------------------
+
+
+def reading(function: Any, number: int) -> Any:
+    """A function that only reads its arguments, all that is in them."""
+
+    def reads(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        for value in (*args, *kwargs.values()):
+            _argument(value, function, number)
+        return function(*args, **kwargs)
+
+    return reads
+
+
+def _argument(value: Any, function: Any, number: int) -> None:
+    """What a known function may do with an argument: read all of it, call it. To iterate over it is opaque."""
+    kind = type(value)
+    if kind in known.CALLABLE:
+        _called_back(value, number)
+    elif kind not in rules.PLAIN:
+        own = rules.container_base(kind) is None and kind not in VIEWS
+        if own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING:
+            unknown(f"{name_of(function)} of {kind.__qualname__}", number)
+        operand(value, number)
+
+
+def iterating(function: Any, number: int) -> Any:
+    """A function that goes over one of its arguments, and may call another."""
+    position, called = known.ITERATING[function]
+
+    def reads(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        alone = len(args) == 1 or (function is not max and function is not min)
+        given = list(args)
+        for index, value in enumerate(args):
+            if index == position and alone:
+                given[index] = source(value, number, deep=True)
+            elif index == called:
+                given[index] = callback(value, number)
+            else:
+                _argument(value, function, number)
+        for name, value in kwargs.items():
+            if name == "key" and value is not None:
+                kwargs[name] = callback(value, number)
+            else:
+                _argument(value, function, number)
+        result = function(*given, **kwargs)
+        return new(result) if function is sorted else result
+
+    return reads
+
+
+def callback(function: Any, number: int) -> Any:
+    """A function that known C code will call, and nobody else sees: what takes its place records each call."""
+    plain = function is None or (type(function) is type and function in known.SCALARS)
+    return function if plain else later(function, number)
+
+
+def _called_back(function: Any, number: int) -> None:
+    """A function that known code may call, with arguments that cannot be seen."""
+    kind = type(function)
+    receiver = getattr(function, "__self__", None)
+    in_c = kind is types.BuiltinFunctionType or kind is types.MethodWrapperType
+    if in_c and rules.container_base(type(receiver)) is not None:
+        operand(receiver, number)
+        if function.__name__ not in containers.LOOKING:
+            write_all(receiver, number)
+    elif kind is types.FunctionType or kind is types.MethodType:
+        call(function, number)
+    elif function not in known.NOT_ITERATING:
+        unknown(name_of(function), number)
+
+
+def modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
+    """Calls the function, with other arguments if the model says so."""
+
+    def modelled(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        for name, value in kwargs.items():
+            if name == "key" and value is not None:
+                kwargs[name] = callback(value, number)
+        seen = model(*bound, number, *args, **kwargs)
+        return function(*(args if seen is None else seen), **kwargs)
+
+    return modelled

@@ -1,0 +1,240 @@
+"""Calls of classes. If it is certain that one makes a new object, that is named by its creation."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import itertools
+import types
+import weakref
+from collections import Counter, defaultdict, deque
+from typing import Any
+
+from porcini.langs.aio import known, rules
+from porcini.langs.aio.calls import containers
+from porcini.langs.aio.calls.calling import callback, later, name_of, reading
+from porcini.langs.aio.operations import entries
+from porcini.langs.aio.operations.entries import unknown
+from porcini.langs.aio.operations.iterating import source, watched
+from porcini.langs.aio.operations.values import VIEWS, derive, operand
+from porcini.langs.aio.recorder import CREATED, mortal
+
+_LAZY = frozenset(
+    {enumerate, zip, map, filter, reversed} | {v for v in vars(itertools).values() if isinstance(v, type)}
+)
+"""What these give reads their arguments whenever it is used."""
+_PASSING = frozenset(
+    {enumerate, zip, reversed, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat}
+)
+"""These hand items on without looking into them."""
+_KEEPING = frozenset({list, tuple, deque})
+"""These take items as they are."""
+_CALLING: dict[Any, tuple[int, str]] = {
+    **dict.fromkeys((map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile), (0, "")),
+    itertools.filterfalse: (0, ""),
+    itertools.accumulate: (1, "func"),
+    itertools.groupby: (1, "key"),
+}
+"""Which argument of these is a function."""
+_ALL_ITERATED = frozenset(
+    {map, zip, itertools.chain, itertools.zip_longest, itertools.product, itertools.compress}
+)
+"""Every argument of these is iterated over; of other lazy ones, the first."""
+_MAKING_NEW = (object, *known.CONTAINERS, asyncio.Future, asyncio.Task)
+"""The `__new__` of these gives no object that was there before."""
+
+
+def called(cls: type, number: int) -> Any:
+    """What takes the place of a class."""
+    if cls in _LAZY:
+        return _lazy(cls, number)
+    if cls in known.CONTAINERS:
+        return _container(cls, number)
+    if cls in known.ALWAYS_PLAIN:
+        return _plain(cls, number)
+    if cls is weakref.finalize:
+        return _with_callback(cls, number)
+    if issubclass(cls, BaseException | type) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
+        _initialised(cls, number)
+        return cls
+    if cls.__module__ in known.READING_MODULES:
+        return reading(cls, number)
+    if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
+        if not issubclass(cls, enum.Enum):
+            unknown(name_of(cls), number)
+        return cls
+    if not _initialised(cls, number):
+        return cls
+    return _object(cls, number) if _default_new(cls) else cls
+
+
+def _plain(cls: Any, number: int) -> Any:
+    """A class of values that do not change, or of code."""
+    if cls is type or cls is object:
+        return _object(cls, number)
+    if cls is weakref.ref:
+        return _with_callback(cls, number)
+    if cls in known.CODE:
+        return cls
+    if cls is bytes:
+
+        def made(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            if args and not hasattr(type(args[0]), "__bytes__") and hasattr(type(args[0]), "__iter__"):
+                args = (source(args[0], number), *args[1:])
+            return cls(*args, **kwargs)
+
+        return made
+    return reading(cls, number)
+
+
+def _with_callback(cls: Any, number: int) -> Any:
+    """`weakref.ref(obj, callback)` and `weakref.finalize(obj, callback, ...)`."""
+
+    def made(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if args and args[0] is not None:
+            mortal(obj)
+            args = (_finalising(args[0], number), *args[1:])
+        return cls(obj, *args, **kwargs)
+
+    return made
+
+
+def _finalising(function: Any, number: int) -> Any:
+    """A callback of a weak reference: as a `__del__`."""
+
+    def finalised(*args: Any, **kwargs: Any) -> Any:
+        entries.finalised(number)
+        return later(function, number)(*args, **kwargs)
+
+    return finalised
+
+
+# Objects ------------------------------------------------------------------------------------------------------
+
+
+def _default_new(cls: Any) -> bool:
+    """Is what `cls()` gives certainly new?"""
+    made: Any = cls.__new__
+    return any(made is getattr(base, "__new__", None) for base in _MAKING_NEW)
+
+
+def _initialised(cls: type, number: int) -> bool:
+    """Is all that creating an instance runs known? If not, say so."""
+    for name in ("__new__", "__init__"):
+        owner = rules.owner_of(cls, name) or object
+        function = vars(owner)[name]
+        if owner in known.C_BASES or issubclass(owner, BaseException | asyncio.Future) or owner is type:
+            continue
+        if owner.__module__ in known.READING_MODULES or owner.__module__ == "typing":
+            continue
+        if not rules.is_known_function(function) and not rules.is_generated(function):
+            if not rules.is_mutable_type(owner) and issubclass(cls, tuple | int | str | float | bytes):
+                continue
+            if issubclass(cls, tuple) or issubclass(cls, enum.Enum):
+                continue
+            unknown(name_of(cls), number)
+            return False
+        if rules.is_generated(function) and not rules.known_fields(cls):
+            unknown(f"fields of {name_of(cls)}", number)
+    return True
+
+
+def _object(cls: type, number: int) -> Any:
+    """Its result is new. A generated `__init__` makes new containers for fields that were not given."""
+    initialise: Any = getattr(cls, "__init__", None)
+    own = rules.is_known_function(initialise)
+    generated = not own and rules.is_generated(initialise)
+    base = None if own or generated else rules.container_base(cls)
+    frozen = own and issubclass(cls, (tuple, frozenset)) and not rules.is_known_function(cls.__new__)
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if base is not None:
+            args = _contents(base, args, number)
+        elif frozen:  # filled before `__init__` can say what it does with them
+            for value in args:
+                operand(value, number)
+                if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
+                    unknown(name_of(cls), number)
+        obj = cls(*args, **kwargs)
+        if hasattr(cls, "__del__"):
+            mortal(obj)
+        elif type(obj) is cls:
+            CREATED.append(obj)
+            if generated:
+                _made_fields(obj, len(args), kwargs)
+        return obj
+
+    return made
+
+
+def _made_fields(obj: Any, given: int, kwargs: dict[str, Any]) -> None:
+    """The containers that a generated `__init__` made for fields that were not given are new, too."""
+    position = 0
+    for field in dataclasses.fields(obj) if dataclasses.is_dataclass(obj) else ():
+        passed = field.name in kwargs or (field.init and not field.kw_only and position < given)
+        position += field.init and not field.kw_only
+        if not passed and field.default_factory in known.CONTAINERS:
+            CREATED.append(rules.peek(obj, field.name))
+
+
+# Containers and iterators -------------------------------------------------------------------------------------
+
+
+def _container(cls: type, number: int) -> Any:
+    """`list(...)`, `dict(...)`: reads what it is given."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        obj = cls(*_contents(cls, args, number), **kwargs)
+        if cls is not tuple and cls is not frozenset:
+            CREATED.append(obj)
+        return obj
+
+    return made
+
+
+def _contents(base: type, args: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    """The arguments of a container's class: what is in them is read."""
+    at = 1 if base is defaultdict else 0
+    if len(args) <= at:
+        return args
+    value = args[at]
+    if issubclass(base, dict):
+        seen = containers.pairs(value, number, counts=base is Counter)
+    elif base is bytearray and (not hasattr(type(value), "__iter__") or hasattr(type(value), "__index__")):
+        seen = operand(value, number)
+    else:
+        seen = source(value, number, deep=base not in _KEEPING)
+    return (*args[:at], seen, *args[at + 1 :])
+
+
+def _lazy(cls: type, number: int) -> Any:
+    """`enumerate`, `zip`, `map`, `itertools`: the result reads the arguments whenever it is used."""
+    position, keyword = _CALLING.get(cls, (-1, "-"))
+    first = 1 if position == 0 else 0
+    count = 0 if cls in (itertools.repeat, itertools.count) else 1 if cls not in _ALL_ITERATED else 1 << 30
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        given, seen, sources, plain = list(args), dict(kwargs), [], cls in _PASSING
+        for index, value in [*enumerate(args), *kwargs.items()]:
+            into: Any = given if isinstance(index, int) else seen
+            if index in (position, keyword):
+                into[index] = callback(value, number)
+                plain = value is not None and (into[index] is not value or rules.is_known_function(value))
+            elif index == "iterable" or (isinstance(index, int) and first <= index < first + count):
+                into[index] = value if cls is reversed else source(value, number)
+                sources.append(into[index])
+        if not plain:
+            given = [watched(v, number) if type(v) is types.GeneratorType else v for v in given]
+        if cls is reversed and args and rules.container_base(type(args[0])) is None:
+            kind = type(args[0])
+            if kind not in rules.PLAIN and kind not in VIEWS and rules.has_unknown(kind, "__reversed__"):
+                unknown(f"{kind.__qualname__}.__reversed__", number)
+        return derive(cls(*given, **seen), tuple(sources), deep=not plain)
+
+    return made

@@ -1,0 +1,329 @@
+"""Functions that are not instrumented: those that are known by themselves, and how, and the rest."""
+
+from __future__ import annotations
+
+import abc
+import bisect
+import contextvars
+import copy
+import dataclasses
+import functools
+import heapq
+import inspect
+import json
+import logging
+import operator
+import struct
+import sys
+import traceback
+import types
+import warnings
+from collections.abc import Callable
+from contextvars import Context
+from typing import Any
+
+from porcini.langs.aio import known, rules
+from porcini.langs.aio.calls import attributes, logs
+from porcini.langs.aio.calls.calling import call, iterating, modelling, name_of, reading
+from porcini.langs.aio.calls.containers import Model
+from porcini.langs.aio.operations import awaiting, items, objects
+from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.operations.values import (
+    VIEWS,
+    derive,
+    is_c_iterator,
+    iterate,
+    operand,
+    read_shape,
+    read_sources,
+    write_all,
+)
+from porcini.langs.aio.recorder import CREATED, WRITE
+
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Such a function runs later than it is called."""
+
+
+def listed(function: Any, number: int) -> Any:
+    """What takes the place of a function that is known by itself; None if this one is not."""
+    make = _MAKERS.get(function)
+    if make is not None:
+        return make(function, number)
+    model = _MODELS.get(function)
+    if model is not None:
+        return modelling(model, function, number)
+    if function in known.SILENT_FUNCTIONS:
+        return function
+    if function in known.ITERATING:
+        return iterating(function, number)
+    return reading(function, number) if function in known.READING_FUNCTIONS else None
+
+
+def in_python(function: Any, number: int) -> Any:
+    """A Python function that is not instrumented."""
+    found = listed(function, number)
+    if found is not None:
+        return found
+    code, module = function.__code__, function.__globals__.get("__name__", "")
+    if module == "contextlib" and code.co_name == "helper":
+        call(function.__wrapped__, number)
+        return function
+    if rules.is_generated(function) or module.startswith("namedtuple_"):
+        return reading(function, number)
+    if module == "logging":
+        return logs.logged(function, logging.root, code.co_name, number)
+    if code.co_qualname == "singledispatch.<locals>.wrapper":
+        if not all(map(rules.is_known_function, function.registry.values())):
+            unknown(name_of(function), number)
+        return function
+    # A function inside one of these modules may call anything: it is what a decorator made.
+    if module in known.READING_MODULES and vars(sys.modules[module]).get(code.co_name) is function:
+        return function if code.co_flags & _SUSPENDED else reading(function, number)
+    unknown(name_of(function), number)
+    return function
+
+
+# Models log what a call will do -------------------------------------------------------------------------------
+
+
+def _length(number: int, obj: Any) -> None:
+    """`len`."""
+    kind = type(obj)
+    if rules.has_c_method(kind, "__len__"):
+        read_shape(obj, number)
+    elif kind in VIEWS:
+        read_sources(obj, number)
+    elif kind not in rules.PLAIN and rules.has_unknown(kind, "__len__"):
+        unknown(f"{kind.__qualname__}.__len__", number)
+
+
+def _next(number: int, iterator: Any, *default: Any) -> None:
+    iterate(iterator, number)
+
+
+def _item_of(number: int, obj: Any, key: Any) -> None:
+    items.item(obj, key, number)
+
+
+def reordered(number: int, heap: Any, *values: Any, **options: Any) -> None:
+    """A list that is changed as a whole, by comparing or by chance: `heapq`, `bisect.insort`, `shuffle`."""
+    operand(heap, number)
+    write_all(heap, number)
+    for value in values:
+        operand(value, number)
+
+
+def _print(number: int, *values: Any, file: Any = None, **how: Any) -> None:
+    """Text that goes where it always goes is seen by nobody."""
+    for value in values:
+        operand(value, number)
+    out = sys.stdout if file is None else file
+    if out is not None and not rules.is_outside(out) and rules.has_unknown(type(out), "write"):
+        unknown("print", number)
+
+
+def _warn(number: int, *args: Any, **kwargs: Any) -> None:
+    for value in args:
+        operand(value, number)
+    log((warnings, number, WRITE, (".shown",)))
+
+
+def _format_exc(number: int, *args: Any, **kwargs: Any) -> None:
+    operand(sys.exc_info()[1], number)
+
+
+def _instance(number: int, obj: Any, cls: Any) -> None:
+    checked(cls, number)
+
+
+def checked(cls: Any, number: int) -> Any:
+    """The second argument of `isinstance` and `issubclass`: a class may have its own idea of that."""
+    if type(cls) is not type:
+        _check(cls, number)
+    return cls
+
+
+def _check(cls: Any, number: int) -> None:
+    """As `checked`, of what is no plain class."""
+    if isinstance(cls, tuple | types.UnionType):
+        for each in cls if isinstance(cls, tuple) else cls.__args__:
+            checked(each, number)
+        return
+    if getattr(cls, "_is_protocol", False) and isinstance(cls, type):
+        unknown(f"isinstance of {cls.__qualname__}", number)
+    for name in ("__instancecheck__", "__subclasscheck__"):
+        owner = rules.owner_of(type(cls), name) or type
+        usual = owner in (type, abc.ABCMeta) or owner.__module__ in ("typing", "enum")
+        if not usual and not rules.is_known_function(vars(owner)[name]):
+            unknown(f"{owner.__qualname__}.{name}", number)
+
+
+def context_used(number: int) -> None:
+    """Each task has a context of its own, unless the program gives one to several."""
+    if rules.SHARED_CONTEXTS:
+        unknown("a shared context", number)
+
+
+def shared_context(context: Any, number: int) -> Any:
+    """`context=...` in a call."""
+    if isinstance(context, Context):
+        rules.SHARED_CONTEXTS.add(id(context))
+    return context
+
+
+def _opaque(name: str) -> Model:
+    """The model of a function that would need one, and has none."""
+
+    def model(number: int, *args: Any, **kwargs: Any) -> None:
+        unknown(name, number)
+
+    return model
+
+
+# Makers give back what takes the place of the function ---------------------------------------------------------
+
+
+def _iter(function: Any, number: int) -> Any:
+    """`iter`: a new iterator that reads its container, or the iterator that it was given."""
+
+    def made(obj: Any, *sentinel: Any) -> Any:
+        __tracebackhide__ = True
+        if sentinel:
+            unknown("iter(function, sentinel)", number)
+            return function(obj, *sentinel)
+        iterate(obj, number)
+        iterator = function(obj)
+        return iterator if iterator is obj or not is_c_iterator(type(iterator)) else derive(iterator, (obj,))
+
+    return made
+
+
+def _async_next(function: Any, number: int) -> Any:
+    """`anext`: an asynchronous generator goes on in each step until it answers."""
+
+    def made(obj: Any, *default: Any) -> Any:
+        __tracebackhide__ = True
+        result = function(obj, *default)
+        if isinstance(obj, types.AsyncGeneratorType):
+            return awaiting.framed(result, obj, number)
+        if rules.has_unknown(type(obj), "__anext__"):
+            unknown(f"{type(obj).__qualname__}.__anext__", number)
+        return result
+
+    return made
+
+
+def _identity(function: Any, number: int) -> Any:
+    """`id` gives another number in each run; what is found by it cannot be named."""
+
+    def identity(obj: Any) -> int:
+        found = id(obj)
+        rules.IDENTITIES.add(found)
+        return found
+
+    return identity
+
+
+def _vars(function: Any, number: int) -> Any:
+    """A dict that is more than that."""
+
+    def held(*args: Any) -> Any:
+        __tracebackhide__ = True
+        unknown("vars()", number)
+        if not args:
+            return dict(sys._getframe(1).f_locals)
+        found = function(*args)
+        objects.hold(found)
+        return found
+
+    return held
+
+
+def _of_frame(function: Any, number: int) -> Any:
+    """`globals`, `locals`: of the frame that calls, so it has to call itself."""
+    unknown(f"{function.__name__}()", number)
+    if function is globals:
+        frame = sys._getframe(1)
+        while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
+            frame = frame.f_back  # all of `calls` stands between the program and this
+        objects.hold(frame.f_globals)
+    return function
+
+
+def _copying(function: Any, number: int) -> Any:
+    """`copy` and `deepcopy` read all fields; the copy is new."""
+
+    def copied(obj: Any, *memo: Any) -> Any:
+        __tracebackhide__ = True
+        objects.copied(obj, number, set())
+        if memo:
+            unknown("deepcopy with a memo", number)
+        result = function(obj, *memo)
+        own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
+        if result is not obj and (type(obj) in known.CONTAINERS or not own):
+            CREATED.append(result)
+        return result
+
+    return copied
+
+
+def _parsing(function: Any, number: int) -> Any:
+    """`json.loads`, without a hook that might give something else: all that comes out of it is new."""
+    reads = reading(function, number)
+
+    def parsed(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        result = reads(*args, **kwargs)
+        todo = [result] if not kwargs else []
+        while todo:
+            value = todo.pop()
+            if type(value) is dict or type(value) is list:
+                CREATED.append(value)
+                todo.extend(value.values() if isinstance(value, dict) else value)
+        return result
+
+    return parsed
+
+
+# Which function has which -------------------------------------------------------------------------------------
+
+
+_OPAQUE_OPERATORS = (
+    *("contains", "length_hint", "call"),
+    *("setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior"),
+    *("ipow", "irshift", "isub", "itruediv", "ixor"),
+)
+_MODELS: dict[Any, Model] = {
+    len: _length,
+    next: _next,
+    getattr: attributes.get,
+    hasattr: attributes.get,
+    setattr: attributes.set_,
+    delattr: attributes.set_,
+    print: _print,
+    isinstance: _instance,
+    issubclass: _instance,
+    warnings.warn: _warn,
+    operator.getitem: _item_of,
+    **{getattr(heapq, n): reordered for n in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")},
+    **{getattr(bisect, n): reordered for n in ("insort", "insort_left", "insort_right")},
+    **{getattr(operator, n): _opaque(f"operator.{n}") for n in _OPAQUE_OPERATORS},
+    struct.pack_into: _opaque("struct.pack_into"),
+    contextvars.copy_context: context_used,
+    functools.update_wrapper: _opaque("functools.update_wrapper"),
+    traceback.format_exc: _format_exc,
+    json.dump: _opaque("json.dump"),
+    dataclasses.asdict: _opaque("asdict"),
+    dataclasses.astuple: _opaque("astuple"),
+}
+_MAKERS: dict[Any, Callable[[Any, int], Any]] = {
+    iter: _iter,
+    anext: _async_next,
+    id: _identity,
+    vars: _vars,
+    globals: _of_frame,
+    locals: _of_frame,
+    copy.copy: _copying,
+    copy.deepcopy: _copying,
+    json.loads: _parsing,
+}

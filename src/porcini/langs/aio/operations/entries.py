@@ -1,0 +1,58 @@
+"""Entries of the log, and of the list of new objects, for what is not logged in line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from porcini.langs.aio.recorder import CREATED, LOG, OPAQUE, Token
+
+MANY = 4096
+"""A log that is longer than this is turned into locations in the middle of a step (`relieve`)."""
+_sink: Callable[[tuple[Any, ...]], None] = LOG.append
+_drain: Callable[[], None] = LOG.clear
+
+
+def redirect(sink: Callable[[tuple[Any, ...]], None], drain: Callable[[], None]) -> None:
+    """Who gets the log: a detailed recorder wants to see each access when it happens."""
+    global _sink, _drain
+    _sink, _drain = sink, drain
+
+
+def relieve() -> None:
+    """Turn the log into locations now: to be called if it has more than `MANY` entries."""
+    _drain()
+
+
+def log(entry: tuple[Any, ...]) -> None:
+    """One more entry of the log."""
+    _sink(entry)
+
+
+def unknown(name: str, number: int) -> None:
+    """The step does something that is not known."""
+    log((name, number, 0, OPAQUE))
+
+
+def at(obj: Any, number: int) -> Any:
+    """An attribute of `obj` is accessed here."""
+    log((obj, number))
+    return obj
+
+
+def finalised(number: int) -> None:
+    """`__del__` runs: whoever else let go of the object is to blame as well, and did not say so."""
+    unknown("a finaliser", number)
+
+
+def new(obj: Any) -> Any:
+    """A display or a comprehension: certainly a new object."""
+    CREATED.append(obj)
+    return obj
+
+
+def token() -> Token:
+    """The closure variables of a function that begins here."""
+    made = Token()
+    CREATED.append(made)
+    return made

@@ -1,0 +1,262 @@
+"""Items of containers: `obj[key]`, read, set and deleted, and `key in obj`."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+from porcini.langs.aio import known, rules
+from porcini.langs.aio.operations.entries import MANY, log, relieve, unknown
+from porcini.langs.aio.operations.iterating import source
+from porcini.langs.aio.operations.operators import in_place
+from porcini.langs.aio.operations.values import (
+    NO_LOCATIONS,
+    SHAPE_ONLY,
+    VIEWS,
+    WHOLE,
+    operand,
+    read_all,
+    read_sources,
+    suffix_of,
+    write_all,
+)
+from porcini.langs.aio.recorder import BASE, CREATED, LOG, READ, SHAPE, WRITE
+from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
+
+_LISTED = 256
+_INDICES = [(f"[{i}]", BASE) for i in range(_LISTED)]
+_ITEMS = [(f"[{i}]",) for i in range(_LISTED)]
+"""What a read and a write of an item of a list touch, made once: an entry that is the same is skipped fast."""
+
+
+# Keys ---------------------------------------------------------------------------------------------------------
+
+
+def has_key(obj: Any, key: object, number: int) -> None:
+    """Is this key there? Whoever adds or removes it writes the item."""
+    suffix = suffix_of(key)
+    if suffix is None or not isinstance(obj, dict | set):
+        operand(obj, number)
+        operand(key, number)
+    else:
+        log((obj, number, READ, (suffix, BASE)))
+
+
+def _present(obj: Any, key: object) -> bool:
+    return set.__contains__(obj, key) if isinstance(obj, set) else dict.__contains__(obj, key)
+
+
+def read_key(obj: Any, key: object, number: int) -> None:
+    """`obj[key]` of a C container."""
+    if isinstance(obj, list):
+        if type(key) is int:
+            length = len(obj)
+            if -length <= key < length:
+                if 0 <= key < _LISTED:
+                    log((obj, number, READ, _INDICES[key]))
+                    return
+                log((obj, number, READ, (f"[{key}]", BASE) if key >= 0 else (f"[{key + length}]", BASE, SHAPE)))
+            else:
+                log((obj, number, READ, WHOLE))
+        else:
+            read_all(obj, number)
+    elif isinstance(obj, dict | set):
+        has_key(obj, key, number)
+    elif not isinstance(obj, NO_LOCATIONS):
+        log((obj, number, READ, SHAPE_ONLY))
+
+
+def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
+    """An item is set (or, without `adds`, removed). The shape changes, too, if the key was not there."""
+    if isinstance(obj, list):
+        length = len(obj)
+        if type(key) is int and -length <= key < length and adds:
+            index = key % length
+            log((obj, number, WRITE, _ITEMS[index] if index < _LISTED else (f"[{index}]",)))
+            if key < 0:
+                log((obj, number, READ, SHAPE_ONLY))
+        else:
+            log((obj, number, WRITE, WHOLE))
+            log((obj, number, READ, WHOLE))
+    elif isinstance(obj, dict | set):
+        suffix = suffix_of(key)
+        if suffix is None:
+            log((obj, number, WRITE, WHOLE))
+            operand(key, number)
+        else:
+            stays = _present(obj, key) is adds
+            log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
+            log((obj, number, READ, (suffix,)))
+    elif not isinstance(obj, NO_LOCATIONS):
+        log((obj, number, WRITE, SHAPE_ONLY))
+
+
+def ensure_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
+    """`set.add`, `set.discard`, `dict.pop`: if it is as it shall be, the key was only looked up."""
+    if suffix_of(key) is not None and _present(obj, key) is adds:
+        has_key(obj, key, number)
+    else:
+        write_key(obj, key, number, adds)
+
+
+# Reading ------------------------------------------------------------------------------------------------------
+
+
+def item(obj: Any, key: object, number: int) -> Any:
+    """Before `obj[key]` is read; gives back the object."""
+    kind = type(obj)
+    if kind is dict:
+        if type(key) is str:
+            log((obj, number, READ, (f"[{key!r}]", BASE)))
+        else:
+            has_key(obj, key, number)
+    elif kind is list:
+        read_key(obj, key, number)
+    elif kind not in PLAIN and kind is not tuple:
+        _item(obj, kind, key, number)
+    return obj
+
+
+def _item(obj: Any, kind: type, key: object, number: int) -> None:
+    """As `item`, of a type that is less common: a `__missing__` may add what is not there."""
+    if rules.has_c_method(kind, "__getitem__"):
+        missing = isinstance(obj, dict) and hasattr(kind, "__missing__") and not isinstance(obj, Counter)
+        if not missing or suffix_of(key) is None or _present(obj, key):
+            read_key(obj, key, number)
+            if missing and suffix_of(key) is None:
+                write_all(obj, number)
+        elif isinstance(obj, defaultdict) and vars(kind).get("__missing__") in (None, defaultdict.__missing__):
+            write_key(obj, key, number)
+            factory = obj.default_factory
+            if factory not in known.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
+                unknown(f"default_factory {factory!r}", number)
+            value = obj[key] if factory is not None else None
+            if factory in known.CONTAINERS:
+                CREATED.append(value)
+        elif rules.has_unknown(kind, "__missing__"):
+            unknown(f"{kind.__qualname__}.__missing__", number)
+        else:
+            read_key(obj, key, number)
+    elif kind in VIEWS:
+        read_sources(obj, number)
+    elif isinstance(obj, type) or kind.__module__ == "typing":
+        return
+    elif kind is re.Match:
+        operand(obj.string, number)
+    elif rules.rule(kind) is Rule.UNKNOWN and rules.has_unknown(kind, "__getitem__"):
+        unknown(f"{kind.__qualname__}.__getitem__", number)
+
+
+def key_of(obj: Any, key: Any, number: int) -> Any:
+    """As `item`, giving back the key."""
+    item(obj, key, number)
+    return key
+
+
+def both(obj: Any, key: Any, number: int) -> tuple[Any, Any]:
+    """As `item`, giving back both."""
+    item(obj, key, number)
+    return obj, key
+
+
+def sliced(obj: Any, key: slice, number: int) -> Any:
+    """`obj[a:b]`: of a list, that is a new list."""
+    item(obj, key, number)
+    value = obj[key]
+    if type(obj) is list:
+        CREATED.append(value)
+    return value
+
+
+def contains(obj: Any, key: object, number: int) -> Any:
+    """`key in obj`; gives back the container."""
+    kind = type(obj)
+    if kind in PLAIN and not isinstance(obj, type):
+        return obj
+    if rules.has_c_method(kind, "__contains__"):
+        has_key(obj, key, number)
+    elif kind in VIEWS:
+        operand(obj, number)
+        operand(key, number)
+    elif isinstance(obj, enum.EnumMeta):
+        operand(key, number)
+    elif rules.has_unknown(kind, "__contains__"):
+        unknown(f"{kind.__qualname__}.__contains__", number)
+    elif not hasattr(kind, "__contains__"):
+        operand(key, number)
+        return source(obj, number, deep=True)
+    return obj
+
+
+def contains_all(obj: Any, number: int) -> Any:
+    """As `contains`, where the key cannot be seen."""
+    operand(obj, number)
+    return contains(obj, ABSENT, number)
+
+
+# Changing -----------------------------------------------------------------------------------------------------
+
+
+def _changing(name: str, adds: bool, updates: bool, consumed: bool = False) -> Callable[[Any, object, int], Any]:
+    """Before an item is set or deleted. What is assigned to a slice is iterated over: has that been recorded?"""
+
+    def change(obj: Any, key: object, number: int) -> Any:
+        if len(LOG) > MANY:
+            relieve()
+        kind = type(obj)
+        if type(key) is slice and adds and not updates and not consumed:
+            unknown("assignment to a slice", number)
+        if kind is list or kind is dict or rules.has_c_method(kind, name):
+            if updates:
+                item(obj, key, number)
+                _element_in_place(obj, key, number)
+            write_key(obj, key, number, adds)
+        elif rules.has_unknown(kind, name) or not hasattr(kind, name):
+            unknown(f"{kind.__qualname__}.{name}", number)
+        return obj
+
+    return change
+
+
+def _element_in_place(obj: Any, key: object, number: int) -> None:
+    """`d[k] += v` may change the element itself."""
+    try:
+        if isinstance(obj, list) and isinstance(key, int):
+            in_place(list.__getitem__(obj, key), number)
+        elif isinstance(obj, dict) and suffix_of(key) is not None:
+            in_place(dict.get(obj, key), number)
+        elif isinstance(obj, deque) and isinstance(key, int):
+            in_place(deque.__getitem__(obj, key), number)
+        elif isinstance(obj, list):
+            in_place(obj, number)
+        else:
+            unknown("an item by a key that is an object", number)
+    except IndexError:
+        return
+
+
+def _with_key(change: Callable[[Any, object, int], Any]) -> Callable[[Any, Any, int], Any]:
+    """The same, giving back the key."""
+
+    def changed(obj: Any, key: Any, number: int) -> Any:
+        change(obj, key, number)
+        return key
+
+    return changed
+
+
+set_item = _changing("__setitem__", adds=True, updates=False)
+del_item = _changing("__delitem__", adds=False, updates=False)
+update_item = _changing("__setitem__", adds=True, updates=True)
+set_slice_item = _changing("__setitem__", adds=True, updates=False, consumed=True)
+set_key, del_key, update_key = _with_key(set_item), _with_key(del_item), _with_key(update_item)
+set_slice_key = _with_key(set_slice_item)
+
+
+def whole_write(obj: Any, number: int) -> Any:
+    """A subscript in a place where its key cannot be seen: the whole object may change."""
+    in_place(obj, number)
+    return obj

@@ -1,0 +1,239 @@
+"""What is read of a value: its shape, all of its items, all that its operators or a loop over it can see.
+
+An operator looks into all that a value holds, a loop goes over what a view or an iterator reads, and each may find
+the other there: so both are here.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from porcini.langs.aio import rules
+from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unknown
+from porcini.langs.aio.recorder import (
+    APPENDED,
+    BASE,
+    CREATED,
+    DERIVED,
+    LOG,
+    READ,
+    SHAPE,
+    STATE,
+    WRITE,
+    ModuleToken,
+    Token,
+)
+from porcini.langs.aio.rules import PLAIN, Rule
+
+SHAPE_ONLY, WHOLE = (SHAPE,), (SHAPE, BASE)
+VIEWS = frozenset(
+    type(view)
+    for made in (dict[Any, Any](), OrderedDict[Any, Any]())
+    for view in (made.keys(), made.values(), made.items())
+)
+"""They read their dict whenever they are used."""
+NO_LOCATIONS = (tuple, frozenset, str, bytes)
+"""Containers that do not change."""
+_ONE_LOCATION = (deque, bytearray)
+"""Containers without locations for their items: the shape stands for all."""
+
+
+# Containers ---------------------------------------------------------------------------------------------------
+
+
+def suffix_of(key: object) -> str | None:
+    """What the location of an item ends with; None for a key that has no text which is the same in every run."""
+    text = rules.shown(key)
+    return None if text is None else f"[{text}]"
+
+
+def read_shape(obj: Any, number: int) -> None:
+    """`len`, truth: only the shape."""
+    log((obj, number, READ, SHAPE_ONLY))
+
+
+def read_all(obj: Any, number: int) -> None:
+    """Iteration: the shape and every item that is there."""
+    if isinstance(obj, list):
+        log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(len(obj))])))
+    elif isinstance(obj, dict | set):
+        suffixes = (
+            [suffix_of(key) for key in set.__iter__(obj)]
+            if isinstance(obj, set)
+            else list(map(suffix_of, dict.keys(obj)))
+        )
+        log((obj, number, READ, (SHAPE, BASE, *[s for s in suffixes if s is not None])))
+    elif not isinstance(obj, NO_LOCATIONS):
+        log((obj, number, READ, SHAPE_ONLY))
+
+
+def write_all(obj: Any, number: int) -> None:
+    """Sorting, clearing, shifting: everything may be another one now."""
+    if not isinstance(obj, NO_LOCATIONS):
+        log((obj, number, WRITE, SHAPE_ONLY if isinstance(obj, _ONE_LOCATION) else WHOLE))
+
+
+def write_end(obj: Any, number: int) -> None:
+    """Items are added at the end; which ones is known when the step has ended."""
+    if isinstance(obj, _ONE_LOCATION):
+        log((obj, number, WRITE, SHAPE_ONLY))
+    else:
+        log((obj, number, WRITE, (SHAPE, f"{APPENDED}{len(obj)}")))
+
+
+# Operators ----------------------------------------------------------------------------------------------------
+
+
+def operand(obj: Any, number: int) -> Any:
+    """The value is compared, added, printed: all that its operators can read is read."""
+    if type(obj) not in PLAIN:
+        _deep(obj, number, set())
+    return obj
+
+
+def _deep(obj: Any, number: int, seen: set[int]) -> None:
+    """All that is in an object is read, as far as its type's operators look into it."""
+    kind = type(obj)
+    if kind in PLAIN or id(obj) in seen:
+        return
+    rule = rules.rule(kind)
+    if rule is Rule.PLAIN:
+        return
+    seen.add(id(obj))
+    if rule is Rule.UNKNOWN:
+        if kind in VIEWS or id(obj) in DERIVED:
+            read_sources(obj, number)
+            for source in DERIVED.get(id(obj), ((), False))[0]:
+                _deep(source, number, seen)
+        elif not is_c_iterator(kind) and kind is not re.Match:
+            unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
+    elif isinstance(obj, BaseException):
+        for value in (*obj.args, *getattr(obj, "exceptions", ())):
+            _deep(value, number, seen)
+    elif isinstance(obj, functools.partial):
+        for value in (*obj.args, obj.keywords):
+            _deep(value, number, seen)
+    elif rule is Rule.FIELDS:
+        fields = dict(rules.fields_of(obj))
+        for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
+            log((obj, number, READ, ("." + name,)))
+        for value in fields.values():
+            _deep(value, number, seen)
+    else:
+        read_all(obj, number)
+        if isinstance(obj, dict):
+            for value in dict.values(obj):
+                _deep(value, number, seen)
+            for key in dict.keys(obj):
+                _deep(key, number, seen)
+        elif not isinstance(obj, bytearray):
+            for value in list(_C_ITER[rules.container_base(kind)](obj)):
+                _deep(value, number, seen)
+
+
+_C_ITER: dict[type | None, Callable[[Any], Iterator[Any]]] = {
+    kind: kind.__iter__ for kind in (list, set, deque, tuple, frozenset)
+}
+"""How to go over a container without running an `__iter__` of the program."""
+
+
+# Loops --------------------------------------------------------------------------------------------------------
+
+
+def is_c_iterator(kind: type) -> bool:
+    """An iterator over a C container, or one of `itertools`, or `zip` and the like."""
+    return kind.__module__ in ("builtins", "itertools", "collections", "_collections") and hasattr(
+        kind, "__next__"
+    )
+
+
+def iterate(obj: Any, number: int) -> Any:
+    """The items of `obj` are read, now; gives it back."""
+    if len(LOG) > MANY:
+        relieve()
+    kind = type(obj)
+    if kind is list:
+        read_all(obj, number)
+    elif kind is tuple or kind is str or kind is range:
+        return obj
+    elif kind is types.GeneratorType:
+        frame(obj, number)
+    elif kind in PLAIN and not isinstance(obj, type):
+        return obj
+    else:
+        _iterate(obj, kind, number)
+    return obj
+
+
+def _iterate(obj: Any, kind: type, number: int) -> None:
+    """As `iterate`, of a type that is less common."""
+    if rules.has_c_method(kind, "__iter__"):
+        read_all(obj, number)
+    elif kind in VIEWS:
+        read_sources(obj, number)
+    elif is_c_iterator(kind):
+        if id(obj) in DERIVED:
+            read_sources(obj, number)
+        elif kind.__name__ not in ("count", "repeat"):
+            unknown(f"{kind.__name__} of unknown origin", number)
+        log((obj, number, WRITE, STATE))
+    elif isinstance(obj, type):
+        if rules.has_unknown(kind, "__iter__") and kind.__module__ != "enum":
+            unknown(f"{kind.__qualname__}.__iter__", number)
+    elif rules.has_unknown(kind, "__iter__") or (
+        not hasattr(kind, "__iter__") and rules.has_unknown(kind, "__getitem__")
+    ):
+        unknown(f"{kind.__qualname__}.__iter__", number)
+    elif hasattr(kind, "__next__") and rules.has_unknown(kind, "__next__"):
+        unknown(f"{kind.__qualname__}.__next__", number)
+
+
+def derive(view: Any, sources: tuple[object, ...], deep: bool = False) -> Any:
+    """A view or an iterator that was made just now, and what it will read."""
+    DERIVED[id(view)] = (sources, deep)
+    CREATED.append(view)
+    return view
+
+
+def read_sources(view: Any, number: int) -> None:
+    """Whatever a view or an iterator reads when it is used."""
+    found = DERIVED.get(id(view))
+    if found is None:
+        if type(view) in VIEWS:
+            unknown(f"{type(view).__name__} of unknown origin", number)
+        return
+    for source in found[0]:
+        iterate(source, number)
+        if found[1] and rules.container_base(type(source)) is not None:
+            operand(source, number)
+
+
+# Generators ---------------------------------------------------------------------------------------------------
+
+
+_FRAMES: dict[int, tuple[weakref.ref[Any], Token]] = {}
+"""By the id of a generator that is alive: what stands for its frame."""
+_UNKNOWN_FRAME = ModuleToken("?generator")
+
+
+def generator(obj: Any) -> Any:
+    """A new generator. A token stands for its frame: who holds the generator keeps its `finally` from running."""
+    key, made = id(obj), token()
+    _FRAMES[key] = weakref.ref(obj, lambda _: _FRAMES.pop(key, None)), made
+    return obj
+
+
+def frame(obj: Any, number: int) -> None:
+    """A generator goes on: its variables are changed."""
+    code = getattr(obj, "gi_code", None) or obj.ag_code
+    if rules.is_instrumented(code):
+        found = _FRAMES.get(id(obj))
+        log((found[1] if found is not None else _UNKNOWN_FRAME, number, WRITE, STATE))
+    else:
+        unknown(f"generator {code.co_qualname}", number)

@@ -1,0 +1,98 @@
+"""Engines on programs whose steps touch other things at other places, against `exhaustive`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from discovering import Discovering, Look, Set, Value, discovering_programs
+from helpers import engines_agree
+from porcini.core.events import Event
+from porcini.core.footprints import OPAQUE
+from porcini.engines import reversing
+from porcini.engines.foreseeing import Foresight
+from porcini.engines.optimal import InternalError
+from strategies import PROGRAMS
+
+MANY = settings(max_examples=max(PROGRAMS // 5, 1), deadline=None, suppress_health_check=list(HealthCheck))
+REDUCED = ("sleep", "dpor", "source", "optimal")
+
+
+def plus(name: str | None, value: int = 0) -> Value:
+    return Value(name, value)
+
+
+OLD_RACE = Discovering(
+    (
+        ((Set("a", plus("a", 1)),),),
+        ((Set("a", plus(None)),),),
+        ((Look("a", Set("b", plus("b", 1)), None),), (Look("c", None, Set("c", plus("b"))),)),
+        ((Set("b", plus(None)),),),
+    )
+)
+"""A race is reversed in vain at first; what new events let come between makes it another one."""
+
+SLEEPING_LEAF = Discovering(
+    (
+        ((Look("b", Set("b", plus("a", 1)), Set("b", plus("c", 1))),),),
+        ((Look("c", None, Set("b", plus(None, 1))),),),
+        ((Set("c", plus(None, 2)),),),
+        ((Set("c", plus(None, 1)),),),
+        ((Look("a", Set("a", plus("a", 1)), Set("a", plus("b"))),),),
+    )
+)
+"""Lost by sequences whose last step counted as touching anything: some end where a step is still asleep, and the
+search from there does not see all that was left to it."""
+
+
+@pytest.mark.parametrize("program", [OLD_RACE, SLEEPING_LEAF])
+def test_programs_that_were_wrong_once(program: Discovering) -> None:
+    engines_agree(program, REDUCED, 1000)
+
+
+@MANY
+@given(discovering_programs())
+def test_engines_agree_where_footprints_are_discovered(program: Discovering) -> None:
+    engines_agree(program, REDUCED, 150)
+
+
+# Mutants ------------------------------------------------------------------------------------------------------
+
+
+def caught() -> None:
+    @settings(MANY, max_examples=300, derandomize=True, database=None, phases=[Phase.generate])
+    @given(discovering_programs())
+    def law(program: Discovering) -> None:
+        engines_agree(program, ["optimal"], 150)
+
+    with pytest.raises((AssertionError, InternalError)):
+        for program in (OLD_RACE, SLEEPING_LEAF):
+            engines_agree(program, ["optimal"], 1000)
+        law()
+
+
+def test_forgetting_races_of_earlier_events(monkeypatch) -> None:
+    monkeypatch.setattr(reversing, "_races_again", lambda execution, first_new: iter(()))
+    caught()
+
+
+def test_taking_a_moved_step_for_one_that_touches_anything(monkeypatch) -> None:
+    def opaque(self, race, between):
+        step = self._execution.events[race.step]
+        return Event(step.pid, step.choice, step.label, OPAQUE)
+
+    monkeypatch.setattr(Foresight, "moved", opaque)
+    caught()
+
+
+def test_taking_a_moved_step_for_what_it_was(monkeypatch) -> None:
+    monkeypatch.setattr(Foresight, "moved", lambda self, race, between: self._execution.events[race.step])
+    caught()
+
+
+def test_recalling_whatever_the_process_did(monkeypatch) -> None:
+    def recall(self, race, between):
+        return next((event for _, event in self._seen.get(self._process(race.step), ())), None)
+
+    monkeypatch.setattr(Foresight, "_recall", recall)
+    caught()
