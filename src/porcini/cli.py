@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from shlex import quote
 from typing import NoReturn, get_args
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
     options = _parsed(arguments)
     try:
-        with _deadline(getattr(options, "timeout", None)):
+        with _deadline(options), _nothing_but_json(options):
             report = options.command(options)
         if not options.printed:
             _show(report, options)
@@ -98,8 +98,10 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 @contextmanager
-def _deadline(seconds: float | None) -> Iterator[None]:
-    """Engines look at the clock between steps; this ends a step, or the reading of a model, that never does."""
+def _deadline(options: argparse.Namespace) -> Iterator[None]:
+    """Engines look at the clock between steps; this ends a step, or the reading of a model, that never does. Not
+    steps of real code: asyncio would take it for what a task raises, and they have a watch of their own."""
+    seconds: float | None = None if _is_real_code(options) else getattr(options, "timeout", None)
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -114,6 +116,20 @@ def _deadline(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _nothing_but_json(options: argparse.Namespace) -> Iterator[None]:
+    """Real code may print while it runs: with --json that must not come in between."""
+    if options.json and _is_real_code(options):
+        with redirect_stdout(sys.stderr):
+            yield
+    else:
+        yield
+
+
+def _is_real_code(options: argparse.Namespace) -> bool:
+    return ":" in options.file and not Path(options.file).exists()
 
 
 def _show(report: Report, options: argparse.Namespace) -> None:
@@ -205,6 +221,8 @@ def _replay_cases(options: argparse.Namespace) -> Report:
 
 def _explore(options: argparse.Namespace) -> Report:
     if options.engine == "all":
+        if api.function_of(options.file) is not None:
+            raise InputError("--engine all is not for coroutine functions", hint="name one of the engines")
         return _compare(options)
     with _Progress(options) as watch:
         return api.explore(

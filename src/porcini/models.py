@@ -108,7 +108,7 @@ def load(file: str | Path, *, defines: Mapping[str, str] | None = None, por: str
     try:
         raw = source_path.read_bytes()
     except FileNotFoundError:
-        raise InputError("no such file", file=str(file)) from None
+        raise InputError("no such file", file=str(file), hint=_a_function(str(file))) from None
     except (OSError, ValueError) as problem:
         raise InputError(f"cannot be read: {problem}", file=str(file)) from None
     try:
@@ -121,6 +121,15 @@ def load(file: str | Path, *, defines: Mapping[str, str] | None = None, por: str
     if language == "maude":
         return Model(str(file), language, text, maude.load(str(file), por))
     return loads(text, language, str(file), defines=defines)
+
+
+def _a_function(file: str) -> str | None:
+    """Who names a file of Python with a function means a module."""
+    path, colon, function = file.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        return None
+    module = ".".join(part for part in Path(path).with_suffix("").parts if part not in ("/", ".", ".."))
+    return f"a coroutine function is named by its module: {module}:{function}"
 
 
 def loads(

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
+from porcini.core import reports
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
@@ -22,6 +23,15 @@ from porcini.properties.outcomes import verdict
 from porcini.properties.shrink import in_long_turns
 
 T = TypeVar("T")
+
+
+def _in_words(report: Report) -> str:
+    from porcini.formats.text import show_report  # who only asks for the verdict needs no tables
+
+    return show_report(report)
+
+
+reports.in_words[:] = [_in_words]
 _MOST_READABLE = 20
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import textwrap
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -151,8 +152,10 @@ def test_other_failures(run):
     said = text_of(result)
     assert "The order matters: it returns (1, 2), or returns (2, 1)" in said
     assert len(re.findall("test_order --porcini-replay", said)) == 2
-    assert "Deadlock: nothing can move, and" in said
-    assert re.search(r"both \(0\.0\) waits for Lock.acquire\(\)", said)
+    assert "Deadlock: test_locks, both and both wait for ever:" in said
+    assert "0.0  both        waits in Lock#2.acquire() for 0.1 (both), which holds it" in said
+    assert re.search(r"test_other_failures.py:18 in both +async with y:", said)
+    assert "in a cycle: 0.0 (both) -> 0.1 (both) -> 0.0 (both)" in said
     assert "E       ValueError: always" in said
     assert "No order that ends otherwise was found." in said
 
@@ -197,7 +200,7 @@ def test_what_passes_and_what_is_unknown(run):
     result = run("-rA", source=source)
     result.assert_outcomes(passed=3, failed=2)
     said = text_of(result)
-    assert "Unknown: 5 schedules, stopped by the limit of 5 executions" in said
+    assert "Unknown: 5 schedules, stopped by the limit of 5 schedules" in said
     assert re.search("FAILED .*test_walks", said)
     run("-k", "test_some", "--porcini-max", "100").assert_outcomes(passed=1)
     run("-k", "test_all", "--porcini-max", "3").assert_outcomes(failed=1, passed=1)  # its name is allowed
@@ -283,7 +286,7 @@ def test_what_was_explored_is_summed_up(run):
         r"made by hand at test_what_was_\w+\.py:12 \(use loop.create_future\(\)\) \(\d+\)$", said, re.M
     )
     assert "not instrumented" not in said
-    assert re.search(r"nobody retrieved, in \d+ runs: fails \(0\.0\): ValueError: unseen", said)
+    assert re.search(r"nobody retrieved, in \d+ runs?: fails \(0\.0\): ValueError: unseen", said)
     quiet = text_of(run("-q"))
     assert len(re.findall("^porcini: .*schedules", quiet, re.M)) == 1
     assert "porcini:" not in text_of(run("-qq"))
@@ -343,14 +346,20 @@ def test_lanes_name_the_file_and_fit_the_terminal(run, monkeypatch):
             return account.balance
         """,
     }
-    monkeypatch.setenv("COLUMNS", "90")
+    monkeypatch.setenv("COLUMNS", "110")
     said = text_of(run(**files))
     lanes = said.partition("this order ")[2].partition("\n\n")[0]
     assert lanes.count("bank_of_somewhere.py:") == 1
     assert re.search("to bank_of_somewhere.py:10", lanes)
     assert re.search(r"1 +clock +0\.1 s +1 +clock +0\.1 s\n[> ] 0\.[01] +pay", lanes)
-    assert max(map(len, lanes.splitlines())) <= 90
+    assert max(map(len, lanes.splitlines())) <= 110
     assert "…" in lanes
+    monkeypatch.setenv("COLUMNS", "80")
+    lanes = text_of(run()).partition("both orders\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^  (this order|and this one|returns \d)$", lanes, re.MULTILINE) == [
+        *("this order", "returns 2", "and this one", "returns 1")
+    ]
+    assert max(map(len, lanes.splitlines())) <= 80
     monkeypatch.delenv("COLUMNS")
     assert "…" not in text_of(run()).partition("this order ")[2].partition("\n\n")[0]
 
@@ -387,10 +396,61 @@ def test_bad_marks(run):
     said = text_of(result)
     assert "@pytest.mark.porcini is for async tests (define test_plain by `async def`)" in said
     assert "knows no bogus" in said
-    assert "unknown engine `graph`" in said
+    assert "engine is 'graph': it must be one of: exhaustive, " in said
+    assert re.search(r"test_bad_marks.py:\d+:1: error: engine is .*\n  @pytest.mark.porcini\(engine=", said)
     assert "time.sleep() in a step" in said
     assert "the limit of 0.2 s for one step" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "option, said",
+    [
+        ('mode="lifo"', "mode is 'lifo': it must be one of: any, fifo"),
+        ('max_schedules="5"', "max_schedules is '5': it must be a whole number of at least 1"),
+        ("max_schedules=0", "max_schedules is 0: it must be a whole number of at least 1"),
+        ('timeout="5"', "timeout is '5': it must be a number above 0"),
+        ("step_seconds=-1", "step_seconds is -1: it must be a number of seconds above 0"),
+        ("packages=3", "packages is 3: it must be the name of a package, or a list of names"),
+        ('seed="x"', "seed is 'x': it must be a whole number"),
+        ("deterministic=1", "deterministic is 1: it must be True or False"),
+    ],
+)
+def test_options_that_make_no_sense(run, option, said):
+    result = text_of(run(source=LOST_UPDATE.replace("mark.porcini", f"mark.porcini({option})")))
+    assert said in result and "Error" not in result
+
+
+def test_walks_prove_nothing(run):
+    source = LOST_UPDATE.replace("mark.porcini", 'mark.porcini(engine="pct", max_schedules=5)')
+    said = text_of(run(source=source.replace("await asyncio.sleep(0)", "pass")))
+    assert "Unknown: 5 schedules, and none of them failed. Engine `pct` can fail a test, but never prove" in said
+
+
+def test_a_schedule_is_of_one_test(run):
+    source = (
+        LOST_UPDATE + LOST_UPDATE.partition("    @pytest")[1] + "".join(LOST_UPDATE.partition("    @pytest")[2:])
+    )
+    result = run("--porcini-replay", "0", source=source.replace("test_pay", "test_other", 1))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "a schedule is of one test, and 2 are selected; name it, such as test_a_" in "\n".join(result.errlines)
+
+
+def test_an_exception_group_is_told_by_what_is_in_it(run):
+    source = """
+        import asyncio
+        import pytest
+
+        @pytest.mark.porcini
+        async def test_group():
+            async def fails():
+                raise ValueError("inside")
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fails())
+    """
+    assert "ValueError: inside at test_an_exception_group_is_told_by_what_is_in_it.py:7, in schedule 1" in text_of(
+        run(source=source)
+    )
 
 
 def test_fixtures_classes_and_parameters(run):
@@ -541,3 +601,104 @@ def test_seeds(run):
     )
     assert one == three != two
     assert "--porcini-seed 5 --porcini-replay" in text_of(run("--porcini-seed", "5"))
+
+
+WORDS = """
+    import asyncio
+    import pytest
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_queue():
+        queue, found = asyncio.Queue(), []
+        async def get():
+            found.append(await queue.get())
+        await asyncio.gather(queue.put(1), queue.put(2), get())
+        return found
+
+    JOBS = asyncio.Queue()
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_globals():
+        async def one(n):
+            JOBS.put_nowait(n)
+            await asyncio.sleep(0)
+            return JOBS.get_nowait()
+        return await asyncio.gather(one(1), one(2))
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_made_by_a_task():
+        async def make():
+            return asyncio.Queue()
+        queue = await asyncio.create_task(make())
+        await asyncio.gather(queue.put(1), queue.put(2))
+        return queue.get_nowait()
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_event():
+        event = asyncio.Event()
+        async def sets():
+            event.set()
+        async def looks():
+            return event.is_set()
+        return await asyncio.gather(sets(), looks())
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_items():
+        items = {}
+        async def one(n):
+            items[n] = n
+            return len(items)
+        return await asyncio.gather(one(1), one(2))
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_future():
+        future = asyncio.get_running_loop().create_future()
+        async def one(n):
+            if not future.done():
+                future.set_result(n)
+        await asyncio.gather(one(1), one(2))
+        return future.result()
+
+    @pytest.mark.porcini(deterministic=True)
+    async def test_cancel():
+        async def work():
+            await asyncio.sleep(0)
+            return 1
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+"""
+
+
+@pytest.mark.parametrize(
+    "test, words",
+    [
+        ("queue", [r"writes Queue = \[1, 2\]", r"writes Queue = \[2\]"]),
+        ("globals", [r"writes +\w+\.JOBS = \[1\]"]),
+        ("made_by", [r"writes Queue = \[1, 2\]"]),
+        ("event", [r"sets +Event\b", "finds Event set", "finds Event unset"]),
+        ("items", [r"writes dict \(keys, length\) = \{1: 1, 2: 2\} +:\d+ +items\[n\] = n"]),
+        ("future", ["completes Future", "finds +Future done"]),
+        ("cancel", [r"cancels task 0\.0", "finds +task 0.0 done"]),
+    ],
+)
+def test_what_steps_do_is_told_in_words(run, test, words):
+    said = text_of(run("-k", test, source=WORDS)).partition("- porcini -")[2]
+    for pattern in words:
+        assert re.search(pattern, said), said
+    assert "SeenFuture" not in said and "._value" not in said
+
+
+def test_the_line_to_paste_is_for_here(run, pytester):
+    """Not for where pytest's root is."""
+    pytester.makeini("[pytest]")
+    folder = pytester.mkdir("sub")
+    (folder / "test_it.py").write_text(textwrap.dedent(LOST_UPDATE))
+    os.chdir(folder)
+    assert line_to_paste(run("-p", "no:cacheprovider"))[0] == "test_it.py::test_pay"
+
+
+def test_a_replay_with_a_seed_says_so(run):
+    assert "test_pay --porcini-seed 0 --porcini-replay" in text_of(run("--porcini-seed", "0", source=LOST_UPDATE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 
@@ -15,6 +16,14 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}"
+
+
+class Line(NamedTuple):
+    """A line of a file, and the function that it is in."""
+
+    path: str
+    line: int
+    function: str
 
 
 class LimitHit(Exception):

@@ -47,6 +47,8 @@ class Failure:
     kind: FailureKind
     message: str
     place: Place | None = None
+    file: str | None = None
+    """Where the place is, if not in the one file of the program."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

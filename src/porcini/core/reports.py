@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from porcini.core.events import Schedule
+from porcini.core.explanations import Explanation
 from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.core.traces import Trace
 
@@ -76,7 +77,7 @@ class Trail:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """The answer of one command; `holds` only when everything was seen."""
 
@@ -107,6 +108,19 @@ class Report:
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)
+    explanation: Explanation | None = field(default=None, compare=False)
+    """For real code: the counterexample in lines of source."""
+
+    def __repr__(self) -> str:
+        return f"<Report of {self.command} {self.file}: {self.verdict}>"
+
+    def __str__(self) -> str:
+        """As the command line shows it."""
+        return in_words[0](self) if in_words else repr(self)
+
+
+in_words: list[Callable[[Report], str]] = []
+"""How reports become text: who knows that is above, and puts it here (`porcini.reporting`)."""
 
 
 def differences(a: Final | Outcome, b: Final | Outcome) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
-from porcini.core.errors import Place
+from porcini.core.errors import Line, Place
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
@@ -33,6 +33,10 @@ class Waiting:
     """What it keeps from others meanwhile."""
     name: str = ""
     """What it is, where its pid alone says little."""
+    stack: tuple[Line, ...] = field(default=(), compare=False)
+    """Where it stands in source, the outermost line first, where the program is of more than one file."""
+    why: str = field(default="", compare=False)
+    """Why nobody lets it go on, where that can be told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 nearest     let another process go at one step of the failing run, the last step first, until a run ends otherwise
 contested   the locations over which steps of a run race
-lane        a run step by step, with the values of some locations, by replaying it with a detailed recorder
+shared      the locations that several processes use
 raised      what the main task raises under a schedule, in code that is not instrumented: its traceback, and the
             values in its assertions, are what the test's author would see without Porcini
 """
@@ -15,21 +15,19 @@ from porcini.core.errors import ScheduleError
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.execution import Dependence, Execution
 from porcini.core.footprints import Location
+from porcini.core.pids import Pid
 from porcini.core.reports import Outcome
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
 from porcini.coroutines.guards import Guarding, Guards
-from porcini.coroutines.session import Function, Session, modules_of
+from porcini.coroutines.session import Function, modules_of
 from porcini.coroutines.steady import SteadyProgram
 from porcini.engines.replaying import follow
-from porcini.formats.lanes import Lane, LaneStep, Touch
 from porcini.langs.aio.loop import Mode
-from porcini.langs.aio.naming import StepLabel
 from porcini.langs.aio.program import AioProgram
-from porcini.langs.aio.recorder import Access
 
 _MOST_TRIED = 400
-_MOST_STEPS = 100_000
+_MOST_STEPS = 30_000
 
 
 def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]) -> Outcome | None:
@@ -95,59 +93,31 @@ def contested(trace: Sequence[Event]) -> set[Location]:
     return found
 
 
-def lane(opened: Session, mode: Mode, outcome: Outcome, title: str, end: str, wanted: set[Location]) -> Lane:
-    """Replay a run in a session whose recorder is detailed."""
-    run = opened.program(mode).start()
-    steps = []
-    for move in outcome.schedule:
-        action = next(action for action in run.actions() if action.move == move)
-        event = run.step(action)
-        steps.append(_step(event, () if event.barrier else opened.recorder.accesses, wanted))
-        if event.failure:
-            break
-    return Lane(title, tuple(steps), end)
-
-
-def ending(outcome: Outcome) -> str:
-    """How a run ended, in a few words."""
-    if outcome.kind == "deadlock":
-        return "deadlock"
-    value = next(iter(outcome.state.values()), "")
-    text = str(value).partition("\n")[0]
-    return f"returns {text}" if outcome.kind == "terminated" else text
-
-
-def _step(event: Event, accesses: Sequence[Access], wanted: set[Location]) -> LaneStep:
-    touches: dict[Touch, None] = {}
-    for access in accesses:
-        if access.location in wanted and not (access.location.endswith("[=]") and access.kind == "read"):
-            verb = f"{access.kind}s"
-            touches[Touch(verb, access.location, access.value, access.file, access.line)] = None
-    label = event.label
-    if not isinstance(label, StepLabel):
-        return LaneStep(event.pid, str(label), None, 0, "", tuple(touches))
-    stopped = label.stopped
-    return LaneStep(
-        event.pid,
-        label.name,
-        stopped.path if stopped else None,
-        stopped.line if stopped else 0,
-        label.end,
-        tuple(touches),
-    )
+def shared(trace: Sequence[Event]) -> set[Location]:
+    """The locations that one process writes and another one touches, whether or not they race."""
+    writers: dict[Location, set[Pid]] = {}
+    users: dict[Location, set[Pid]] = {}
+    for event in trace:
+        foot = event.footprint
+        for location in foot.writes:
+            writers.setdefault(location, set()).add(event.pid)
+        for location in foot.reads | foot.writes:
+            users.setdefault(location, set()).add(event.pid)
+    return {location for location, pids in writers.items() if len(users[location] | pids) > 1}
 
 
 def raised(
     function: Function,
     schedule: Schedule,
     *,
+    args: Sequence[object] = (),
     mode: Mode = "any",
     packages: Sequence[str] = (),
     guards: Guards | None = None,
 ) -> BaseException | None:
     """What a function raises under a schedule, with the traceback of its own code."""
     with Guarding(guards or Guards(), modules_of(function, packages)) as guarding:
-        program = SteadyProgram(AioProgram(function, (), mode), guarding)
+        program = SteadyProgram(AioProgram(function, args, mode), guarding)
         run = program.start()
         try:
             follow(run, schedule)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from random import Random
 
-from porcini.core.errors import ScheduleError
+from porcini.core.errors import InputError, LimitHit, ScheduleError
 from porcini.core.events import Schedule
+from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Report
+from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.guards import Guards
+from porcini.coroutines.notes import MODES, notes_of
+from porcini.coroutines.noting import Noted
+from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Function, Session, check, name_of, session
 from porcini.coroutines.steady import SUSPECTS, SteadyProgram, Unsteady, run_twice
+from porcini.coroutines.subjects import Subject, lines_to_paste
 from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, ENGINES, Options
 from porcini.engines.limits import Limits
 from porcini.engines.replaying import Recorded, run_freely
@@ -30,15 +33,9 @@ LANGUAGE = "asyncio"
 TAKEN = tuple(name for name in ENGINES if name not in (*BY_FORMULAS, *BY_ACTORS, "graph"))
 """The engines that replay, and so can run real code."""
 
-_MODES = {
-    "any": "mode any: every ready task may go next, time moves when nothing is ready",
-    "fifo": "mode fifo: asyncio's own queue; only timers due at the same moment are free",
-}
-_MOST_PLACES = 5
-
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class _Named:
     """What a report is about (`reporting.Subject`)."""
 
     file: str
@@ -66,11 +63,70 @@ def explore(
     """
     check(function)
     looked_up("engine", engine, dict.fromkeys(TAKEN))
-    looked_up("mode", mode, _MODES)
-    with session(function, args=args, packages=packages, guards=guards) as opened:
-        program = opened.program(mode)
-        tally = search(program, engine, wanted_of(deterministic), limits or Limits(), options, watch, first=first)
-        return report_of(opened, program, tally, engine, wanted_of(deterministic))
+    looked_up("mode", mode, MODES)
+    subject, wanted = Subject(function, tuple(args), mode, tuple(packages), guards), wanted_of(deterministic)
+    with quiet():
+        with session(function, args=args, packages=packages, guards=guards) as opened:
+            program = opened.program(mode)
+            tally = search(program, engine, wanted, limits or Limits(), options, watch, first=first)
+            report = report_of(opened, program, tally, engine, wanted)
+            other = None
+            with _as_far_as_it_goes():
+                other = _other(program, report)
+        return _explained(subject, report, other)
+
+
+@contextmanager
+def _as_far_as_it_goes() -> Iterator[None]:
+    """What a search has found is not lost because there is no time to explain it, or because that goes wrong."""
+    with suppress(InputError, LimitHit, KeyboardInterrupt):
+        yield
+
+
+def _other(program: SteadyProgram, report: Report) -> Outcome | None:
+    """The run to compare the counterexample with."""
+    if report.counterexample is None:
+        return None
+    run, *others = report.counterexample.runs
+    passing = [outcome for outcome in report.outcomes if outcome.kind == "terminated"]
+    if not passing and report.stopped == "exhausted":
+        return None
+    return compared(program, run) or next(iter(others or passing), None)
+
+
+def _explained(subject: Subject, report: Report, other: Outcome | None) -> Report:
+    """With the counterexample in lines of source, and what is known better then: who waits for whom."""
+    example = report.counterexample
+    if example is None:
+        return report
+    if other is not None and len(example.runs) > 1:
+        example = replace(example, runs=(example.runs[0], other))
+    explanation = None
+    with _as_far_as_it_goes():
+        explanation = explained(subject, [example.runs[0], *([other] if other else [])])
+    if explanation is None:
+        lines = tuple(lines_to_paste(subject, example.schedules))
+        return replace(report, explanation=Explanation(again=lines))
+    report = _with(explanation, replace(report, counterexample=example, explanation=explanation))
+    deadlocks = [outcome for outcome in report.outcomes if outcome.kind == "deadlock"]
+    if deadlocks and not explanation.waiting:  # it goes wrong in other ways, too
+        with _as_far_as_it_goes():
+            report = _with(explained(subject, deadlocks[:1]), report)
+    return report
+
+
+def _with(explanation: Explanation, report: Report) -> Report:
+    """With what is known of who waits for whom."""
+
+    def better(outcome: Outcome) -> Outcome:
+        return replace(outcome, waiting=explanation.waiting) if outcome.kind == "deadlock" else outcome
+
+    if not explanation.waiting:
+        return report
+    example = report.counterexample
+    if example is not None:
+        example = replace(example, runs=tuple(map(better, example.runs)))
+    return replace(report, outcomes=tuple(map(better, report.outcomes)), counterexample=example)
 
 
 def wanted_of(deterministic: bool) -> tuple[PropertyName, ...]:
@@ -88,12 +144,16 @@ def search(
     first: bool = False,
 ) -> Tally:
     """Check that the program is a function of its schedule, then let an engine explore it."""
+    tally = Tally(limits, None, watch=watch)
+    if first:
+        tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+
+    def all_of_it(tally: Tally) -> None:
+        run_twice(program, tally.clock)
+        ENGINES[engine](program, tally, options or Options())
+
     with _steady():
-        run_twice(program)
-        tally = Tally(limits, None, watch=watch)
-        if first:
-            tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-        tally.explore(lambda tally: ENGINES[engine](program, tally, options or Options()))
+        tally.explore(all_of_it)
     return tally
 
 
@@ -112,7 +172,7 @@ def report_of(
     violation = first_violated(wanted, tally.outcomes)
     example = confirmed(program, violation[1]) if violation else None
     return made(
-        _Subject(name_of(opened.function)),
+        _Named(name_of(opened.function)),
         "explore",
         tally,
         engine=engine,
@@ -138,64 +198,6 @@ def _ends_so(program: SteadyProgram, outcome: Outcome) -> bool:
     return (final.kind, final.state) == (outcome.kind, outcome.state)
 
 
-def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str, violated: bool) -> Iterator[str]:
-    yield _MODES[program.program.mode]
-    if program.opaque:
-        share = f"{program.opaque:,} of {program.steps:,} steps were opaque and conflict with everything"
-        places = [f"{text}, {times:,} times" for text, times in opaque_places(opened, program)[:_MOST_PLACES]]
-        yield f"{share}: {'; '.join(places)}"
-        packages = sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})
-        if packages:
-            yield f"packages={packages} would let these be followed"
-    if program.leftovers:
-        yield f"{leftovers(program)}; reset it where a run begins, or one schedule may influence the next"
-    for text, times in program.unretrieved.most_common(_MOST_PLACES):
-        yield f"an exception that nobody retrieved, in {times:,} runs: {text}"
-    if tally.stopped == "limit" and not violated and engine not in ("random", "pct"):
-        yield "`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless"
-
-
-def package_of(path: str) -> str | None:
-    """The installed package that a file is of."""
-    parts = Path(path).parts
-    for folder in ("site-packages", "dist-packages"):
-        if folder in parts[:-1]:
-            return parts[parts.index(folder) + 1].removesuffix(".py")
-    return None
-
-
-def leftovers(program: SteadyProgram) -> str:
-    names = ", ".join(list(dict.fromkeys(n.removesuffix("[=]") for n in program.leftovers))[:_MOST_PLACES])
-    return f"state that outlives a run: {names} was read as the run before had left it"
-
-
-def short(path: str) -> str:
-    """The name of a file, with that of its folder where it says little."""
-    file = Path(path)
-    return f"{file.parent.name}/{file.name}" if file.name == "__init__.py" else file.name
-
-
-def _plain(name: str) -> str:
-    """Names of our own classes as users know them."""
-    for ours, theirs in (("SeenFuture", "Future"), ("SeenTask", "Task"), ("ControlledLoop", "the loop")):
-        name = re.sub(rf"(porcini\.langs\.aio\.\w+\.)?\b{ours}\b", theirs, name)
-    return name
-
-
-def opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, int]]:
-    """What made steps opaque and how often, the most frequent first."""
-    places = Counter(
-        {
-            f"{_plain(call.name)} at {short(call.file)}:{call.line}": times
-            for call, times in opened.recorder.opaque_calls.items()
-        }
-    )
-    for spot, times in program.unfollowed.items():
-        places[f"{spot.function} at {short(spot.path)}:{spot.line}, which is not instrumented"] += times
-    places.update(program.untracked)
-    return places.most_common()
-
-
 def replay(
     function: Function,
     schedule: Schedule | str,
@@ -207,18 +209,25 @@ def replay(
 ) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
     check(function)
-    looked_up("mode", mode, _MODES)
-    with session(function, args=args, packages=packages, guards=guards) as opened:
-        program = opened.program(mode)
+    looked_up("mode", mode, MODES)
+    subject = Subject(function, tuple(args), mode, tuple(packages), guards)
+    with subject.telling() as opened:
+        noted = Noted(opened.program(mode))
         with located(schedule):
-            recorded = Recorded(*follow_schedule(program, moves_of(schedule)))
-        return _of_one_run(opened, program, Tally(), recorded, "replay")
+            recorded = Recorded(*follow_schedule(noted, moves_of(schedule)))
+        return _of_one_run(subject, opened, noted, Tally(), recorded, "replay")
 
 
-def _of_one_run(opened: Session, program: SteadyProgram, tally: Tally, recorded: Recorded, command: str) -> Report:
-    report = of_one_run(_Subject(name_of(opened.function)), command, tally, recorded)
+def _of_one_run(
+    subject: Subject, opened: Session, noted: Noted, tally: Tally, recorded: Recorded, command: str
+) -> Report:
+    report = of_one_run(_Named(name_of(subject.function)), command, tally, recorded)
     failed = report.counterexample is not None
-    return replace(report, notes=tuple(notes_of(opened, program, tally, "random", failed)))
+    report = replace(report, notes=tuple(notes_of(opened, noted.program, tally, "random", failed)))
+    if not report.outcomes or noted.run is None:
+        return report
+    explanation = told(subject, report.outcomes, [noted.run])
+    return replace(_with(explanation, report), explanation=explanation)
 
 
 def run(
@@ -234,9 +243,10 @@ def run(
 ) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
     check(function)
-    looked_up("mode", mode, _MODES)
-    with session(function, args=args, packages=packages, guards=guards) as opened:
-        program, tally = opened.program(mode), Tally(limits or Limits())
+    looked_up("mode", mode, MODES)
+    subject = Subject(function, tuple(args), mode, tuple(packages), guards)
+    with subject.telling() as opened:
+        noted, tally = Noted(opened.program(mode)), Tally(limits or Limits())
         with located(schedule):
-            recorded = run_freely(program, moves_of(schedule), Random(seed), tally.limits)
-        return _of_one_run(opened, program, tally, recorded, "run")
+            recorded = run_freely(noted, moves_of(schedule), Random(seed), tally.limits)
+        return _of_one_run(subject, opened, noted, tally, recorded, "run")

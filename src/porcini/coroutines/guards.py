@@ -27,6 +27,7 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
+from porcini.formats.sources import short_path
 from porcini.langs.aio import rules
 from porcini.langs.aio.loop import ControlledLoop
 
@@ -219,4 +220,5 @@ def at(path: str, line: int) -> dict[str, Any]:
         source = "".join(linecache.getlines(path))
     lines = source.split("\n")
     text = lines[line - 1] if 0 < line <= len(lines) else ""
-    return {"file": path, "place": Place(line, len(text) - len(text.lstrip()) + 1), "source": source or None}
+    place = Place(line, len(text) - len(text.lstrip()) + 1)
+    return {"file": short_path(path), "place": place, "source": source or None}

@@ -16,6 +16,7 @@ import re
 import site
 import sys
 import sysconfig
+import traceback
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from porcini.core.errors import InputError
-from porcini.coroutines.guards import Guarding, Guards
+from porcini.core.errors import InputError, Place
+from porcini.coroutines.guards import Guarding, Guards, at, users_line
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
@@ -59,7 +60,8 @@ def _bound(function: Function, args: Sequence[object]) -> None:
     try:
         inspect.signature(function).bind(*args)
     except TypeError as problem:
-        raise InputError(f"cannot be called: {problem}", file=name_of(function), hint="args=(...)") from None
+        hint = "explore a function without parameters that calls it, or give porcini.explore its args=(...)"
+        raise InputError(f"cannot be called: {problem}", file=name_of(function), hint=hint) from None
     except ValueError:
         return  # it has no signature to look at
 
@@ -75,10 +77,7 @@ def from_name(name: str) -> Function | None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        value: Any = importlib.import_module(found["module"])
-    except ImportError as problem:
-        raise InputError(f"cannot be imported: {problem}", file=found["module"]) from None
+    value: Any = _imported(found["module"], found["path"])
     for part in found["path"].split("."):
         if not hasattr(value, part):
             raise InputError(f"there is no `{found['path']}` in it", file=found["module"])
@@ -86,11 +85,46 @@ def from_name(name: str) -> Function | None:
     if not callable(value):
         raise InputError(f"`{found['path']}` is no coroutine function", file=found["module"])
     function: Function = value
+    with contextlib.suppress(TypeError):
+        _GIVEN[function] = name
     return function
+
+
+_GIVEN: dict[Function, str] = {}
+"""Functions that were named, by a name that may not be the one that they were defined by."""
+
+
+def was_named(function: Function) -> bool:
+    """Is there a name by which a new process finds it, too?"""
+    try:
+        return function in _GIVEN
+    except TypeError:
+        return False
+
+
+def _imported(name: str, function: str) -> ModuleType:
+    """A module; one that cannot be imported is bad input, with the line that is to blame."""
+    try:
+        return importlib.import_module(name)
+    except SyntaxError as problem:
+        place = Place(problem.lineno or 1, problem.offset or 1)
+        where = {} if problem.filename is None else at(problem.filename, place.line) | {"place": place}
+        raise InputError(f"cannot be imported: {problem.msg}", **where) from None
+    except Exception as problem:
+        if isinstance(problem, ModuleNotFoundError) and f"{name}.".startswith(f"{problem.name}."):
+            hint = "it is looked for in this folder and in PYTHONPATH"
+            if name.endswith(".py"):
+                hint = f"name the module, not the file: {name.removesuffix('.py')}:{function}"
+            raise InputError(f"there is no module `{name}`", file=f"{name}:{function}", hint=hint) from None
+        lines = [p for frame, n in traceback.walk_tb(problem.__traceback__) if (p := users_line(frame, n))]
+        text = f"{type(problem).__name__}: {problem}".rstrip(": ")
+        raise InputError(f"cannot be imported: {text}", **(at(*lines[-1]) if lines else {"file": name})) from None
 
 
 def name_of(function: Function) -> str:
     """`module:function`, as reports name it."""
+    if was_named(function):
+        return _GIVEN[function]
     while isinstance(function, functools.partial):
         function = function.func
     return f"{function.__module__}:{getattr(function, '__qualname__', type(function).__qualname__)}"
@@ -251,11 +285,11 @@ def session(
     args: Sequence[object] = (),
     packages: Sequence[str] = (),
     guards: Guards | None = None,
-    detailed: bool = False,
+    recorder: Recorder | None = None,
 ) -> Iterator[Session]:
     """Instrument, guard and record; everything is as it was when it is left."""
     check(function)
-    recorder = Recorder(detailed)
+    recorder = recorder or Recorder()
     _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))

@@ -13,15 +13,18 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from porcini.core.errors import InputError
-from porcini.core.events import Action, Event
+from porcini.core.errors import InputError, Place
+from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
 from porcini.core.systems import Final
 from porcini.coroutines.guards import Blocking, Guarding, at, users_line
 from porcini.coroutines.leftovers import Snapshot, read_again
+from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
+from porcini.formats.lanes import short_names
 from porcini.langs.aio.loop import Inside
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
@@ -126,6 +129,8 @@ class SteadyRun:
         owner.steps += 1
         if event.footprint.opaque and not event.barrier:
             owner.saw_opaque(event.label, self.run.loop.untracked or self.run.loop.peeked)
+        if event.failure is not None:
+            event = replace(event, failure=_placed(event.failure, self.problem))
         self._at = at + 1
         last = owner.last
         if self._following:
@@ -195,6 +200,18 @@ class SteadyRun:
         return problem
 
 
+def _placed(failure: Failure, problem: BaseException | None) -> Failure:
+    """A failure at the last line of the user's, which may be before code of others that raised it."""
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    if problem is None:
+        return failure
+    users = [
+        place for frame, line in traceback.walk_tb(problem.__traceback__) if (place := users_line(frame, line))
+    ]
+    return replace(failure, file=users[-1][0], place=Place(users[-1][1], 1)) if users else failure
+
+
 def _refuse_the_outside(problem: BaseException | None) -> None:
     """A run that wants what the loop does not simulate is no outcome of the program."""
     if isinstance(problem, BaseExceptionGroup):
@@ -206,7 +223,7 @@ def _refuse_the_outside(problem: BaseException | None) -> None:
         raise Blocking(str(problem), **(at(*users[-1]) if users else {})) from problem
 
 
-def run_twice(program: SteadyProgram) -> None:
+def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
     """Run one schedule twice, asyncio's own or nearly so, and compare."""
     look = program.look or (lambda: Snapshot(()))
     before = look()
@@ -214,6 +231,8 @@ def run_twice(program: SteadyProgram) -> None:
     events: list[Event] = []
     while len(events) < _TWICE and (able := run.actions()):
         events.append(run.step(able[0]))
+        if clock is not None:
+            clock.check()
     ended = not run.actions()
     final = run.final() if ended else None
     shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
@@ -253,7 +272,7 @@ def _unsteady(what: str, step: int, event: Event) -> Unsteady:
 def _what_differs(before: Event, now: Event) -> list[str]:
     found = []
     if before.label != now.label:
-        found.append(f"came to {_end(now)}, before to {_end(before)}")
+        found.append(f"now {_end(now)}, and before {_end(before)}")
     for verb, had, has in (
         ("reads", before.footprint.reads, now.footprint.reads),
         ("writes", before.footprint.writes, now.footprint.writes),
@@ -273,11 +292,17 @@ def _what_differs(before: Event, now: Event) -> list[str]:
 
 def _end(event: Event) -> str:
     label = event.label
-    return str(label.stopped or label.end) if isinstance(label, StepLabel) else str(label)
+    if not isinstance(label, StepLabel):
+        return str(label)
+    return f"stops at {label.stopped}" if label.stopped else label.end.replace("cancelled", "is cancelled")
 
 
 def _some(locations: frozenset[Location]) -> str:
-    names = sorted(locations)
+    """Of the locations those that the user has names for, if there are any."""
+    users = [
+        location for location in sorted(locations) if not location.startswith(("task ", "future ", "handle "))
+    ]
+    names = list(dict.fromkeys(short_names(users or sorted(locations)).values()))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 

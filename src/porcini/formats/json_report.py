@@ -8,6 +8,7 @@ from typing import Any
 from porcini.core.reports import Outcome, Report, TraceEntry
 from porcini.core.systems import Observed
 from porcini.formats.schedules import show_schedule
+from porcini.formats.sources import short_path
 
 SCHEMA = 1
 
@@ -87,6 +88,8 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             | ({"waits_for": [str(pid) for pid in waiting.waits_for]} if waiting.waits_for else {})
             | ({"holds": waiting.holds} if waiting.holds else {})
             | ({"name": waiting.name} if waiting.name else {})
+            | ({"why": waiting.why} if waiting.why else {})
+            | ({"file": short_path(waiting.stack[-1].path)} if waiting.stack else {})
             for waiting in outcome.waiting
         ]
     failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]
@@ -98,6 +101,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
                 "message": failure.message,
                 "at": str(failure.place) if failure.place else None,
             }
+            | ({"file": short_path(failure.file)} if failure.file else {})
             for pid, failure in failures
         ]
     return found

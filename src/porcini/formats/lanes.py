@@ -1,106 +1,132 @@
-"""Two runs of real code side by side: who went when, to which line, and the values that they fought over."""
+"""Two runs of real code side by side: who went when, to which line, and the values that they fought over.
+
+Where there is little room they come one below the other, and what they have in common comes once.
+"""
 
 from __future__ import annotations
 
-import linecache
 import re
 import shutil
-import sysconfig
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from porcini.core.pids import Pid
+from porcini.core.explanations import Lane, LaneStep, Touch
+from porcini.core.reports import Outcome
+from porcini.formats.sources import of_library, source_at
 
-_LIBRARY = sysconfig.get_path("stdlib")
 _CREATED = re.compile(r"<[\d.]+#\d+/\d+>")
 _BETWEEN = "   "
-_NARROWEST, _IN_A_PIPE = 40, 160
+_NARROWEST, _WIDEST, _IN_A_PIPE = 40, 200, 160
+_SIDE_BY_SIDE = 110
 _CONTEXT = 3
 _MOST_STEPS = 40
 _MOST_TOUCHES = 6
+_LONGEST_ENDING = 80
+_DEEPEST = 3
 _PARTS = {"[#]": " (keys, length)", "[=]": " (all of it)"}
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
-    """A read or a write of something that another step writes or reads."""
+class Row:
+    """One line of text: of which kind (title, step, touch, rest, passes, fails), and whether runs part here."""
 
-    verb: str
-    location: str
-    value: str
-    file: str
-    line: int
+    kind: str
+    cells: tuple[str, ...]
+    parts: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class LaneStep:
-    """One step: whose it is, where it stopped to wait, or how it ended."""
-
-    pid: Pid
-    name: str
-    path: str | None
-    line: int
-    end: str
-    touches: tuple[Touch, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    title: str
-    steps: tuple[LaneStep, ...]
-    ending: str
+    def __str__(self) -> str:
+        return f"{'>' if self.parts else ' '} {_BETWEEN.join(self.cells)}".rstrip()
 
 
 def show_lanes(lanes: Sequence[Lane]) -> str:
     """One or two runs as text; `>` marks the step where two of them part. Lines fit a terminal."""
+    return "\n".join(map(str, rows_of(lanes)))
+
+
+def rows_of(lanes: Sequence[Lane], columns: int | None = None) -> list[Row]:
+    """The lines of one or two runs, cut to what fits in so many columns."""
+    room = min(max(_NARROWEST, columns or columns_here()), _WIDEST) - 2
     part = _parting(lanes) if len(lanes) > 1 else -1
-    first = max(0, part - _CONTEXT)
-    last = max(len(lane.steps) for lane in lanes)
-    last = min(last, first + _MOST_STEPS)
-    short = _short_names([touch.location for lane in lanes for step in lane.steps for touch in step.touches])
+    if len(lanes) > 1 and room + 2 < _SIDE_BY_SIDE:
+        rows = _below_each_other(lanes, part)
+    else:
+        rows = _side_by_side(lanes, part)
+    return _fitted_rows(rows, len(lanes), room)
+
+
+def columns_here() -> int:
+    """Of the terminal, of COLUMNS, or what a pipe is taken to have."""
+    return shutil.get_terminal_size((_IN_A_PIPE, 24)).columns
+
+
+def _side_by_side(lanes: Sequence[Lane], part: int) -> list[Row]:
+    longest = max(len(lane.steps) for lane in lanes)
+    first = max(0, part - _CONTEXT) if len(lanes) > 1 else max(0, longest - _MOST_STEPS)
+    last = min(longest, first + _MOST_STEPS)
     lines = _Lines(lanes)
-    columns = [_column(lane, first, last, short, lines) for lane in lanes]
-    rows: list[tuple[str, ...]] = [tuple(lane.title for lane in lanes)]
-    marks = [" "]
-    if first:
-        rows.append((f"... {_steps(first)} in common",))
-        marks.append(" ")
+    columns = [_column(lane, first, last, lines) for lane in lanes]
+    rows = [Row("title", tuple(lane.title for lane in lanes))] if any(lane.title for lane in lanes) else []
+    rows += _left_out(first, "in common" if len(lanes) > 1 else "before")
     for i, blocks in enumerate(zip(*columns, strict=True), first):
-        for k, row in enumerate(zip_longest(*blocks, fillvalue="")):
-            rows.append(row)
-            marks.append(">" if i == part and k == 0 else " ")
-    left_out = max(len(lane.steps) for lane in lanes) - last
-    if left_out > 0:
-        rows.append((f"... {_steps(left_out, 'more ')}",))
-        marks.append(" ")
-    rows.append(tuple(lane.ending for lane in lanes))
-    marks.append(" ")
-    widths = _widths(rows, len(lanes))
-    return "\n".join(f"{mark} {_joined(row, widths)}".rstrip() for mark, row in zip(marks, rows, strict=True))
+        for k, cells in enumerate(zip_longest(*blocks, fillvalue="")):
+            rows.append(Row("step" if k == 0 else "touch", cells, i == part and k == 0))
+    rows += _left_out(longest - last, "more")
+    if any(lane.ending for lane in lanes):
+        rows.append(Row("passes" if lanes[0].passes else "fails", tuple(lane.ending for lane in lanes)))
+    return rows
 
 
-def _steps(number: int, more: str = "") -> str:
-    return f"{number:,} {more}step{'' if number == 1 else 's'}"
+def _below_each_other(lanes: Sequence[Lane], part: int) -> list[Row]:
+    first = max(0, part - _CONTEXT)
+    lines = _Lines(lanes)
+    rows: list[Row] = []
+    if part:
+        rows.append(Row("title", ("both orders",)))
+        rows += _left_out(first, "in common")
+        rows += _blocks(lanes[0], first, part, lines)
+    for lane in lanes:
+        last = min(len(lane.steps), part + _MOST_STEPS)
+        rows.append(Row("title", (lane.title,)))
+        rows += _blocks(lane, part, last, lines, parts=True)
+        rows += _left_out(len(lane.steps) - last, "more")
+        rows.append(Row("passes" if lane.passes else "fails", (lane.ending,)))
+    return rows
 
 
-def _widths(rows: Sequence[Sequence[str]], number: int) -> list[int]:
-    """Of one or two columns, so that lines fit the terminal: a column that needs less leaves more to the other."""
-    all_of_it = max(_NARROWEST, shutil.get_terminal_size((_IN_A_PIPE, 24)).columns - 2)
-    if number == 1:
-        return [all_of_it]
-    room = all_of_it - len(_BETWEEN)
-    one, two = (max(len(row[k]) for row in rows if len(row) > 1) for k in (0, 1))
-    left = min(one, max(room // 2, room - two))
-    return [left, room - left]
+def _blocks(lane: Lane, first: int, last: int, lines: _Lines, parts: bool = False) -> list[Row]:
+    return [
+        Row("step" if k == 0 else "touch", (cell,), parts and i == k == 0)
+        for i, block in enumerate(_column(lane, first, last, lines))
+        for k, cell in enumerate(block)
+    ]
 
 
-def _joined(row: Sequence[str], widths: Sequence[int]) -> str:
-    if len(row) < len(widths):
-        return row[0]
-    return _BETWEEN.join(_fitted(cell, width) for cell, width in zip(row, widths, strict=True))
+def _left_out(number: int, how: str) -> list[Row]:
+    if number <= 0:
+        return []
+    steps = f"step{'' if number == 1 else 's'}"
+    text = f"{number:,} more {steps}" if how == "more" else f"{number:,} {steps} {how}"
+    return [Row("rest", (f"... {text}",))]
+
+
+def _fitted_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
+    """A column that needs less leaves more to the other."""
+    widths = [room]
+    pairs = [row.cells for row in rows if len(row.cells) > 1]
+    if number > 1 and pairs:
+        one, two = (max(len(cells[k]) for cells in pairs) for k in (0, 1))
+        half = room - len(_BETWEEN)
+        left = min(one, max(half // 2, half - two))
+        widths = [left, half - left]
+    found = []
+    for row in rows:
+        sizes = widths if len(row.cells) == len(widths) else [room]
+        cells = tuple(_fitted(cell, size) for cell, size in zip(row.cells, sizes, strict=True))
+        found.append(Row(row.kind, cells, row.parts))
+    return found
 
 
 def _fitted(cell: str, width: int) -> str:
@@ -112,27 +138,31 @@ def _parting(lanes: Sequence[Lane]) -> int:
     return next((i for i, (a, b) in enumerate(pairs) if a.pid != b.pid), min(len(lane.steps) for lane in lanes))
 
 
-def _column(lane: Lane, first: int, last: int, short: dict[str, str], lines: _Lines) -> list[list[str]]:
-    pids = max(len(str(step.pid)) for step in lane.steps)
-    names = max(len(step.name) for step in lane.steps)
-    blocks = []
-    for i in range(first, last):
-        if i >= len(lane.steps):
-            blocks.append([""])
-            continue
-        step = lane.steps[i]
-        where = f"to {lines.show(step.path, step.line)}" if step.path else step.end
-        block = [f"{step.pid!s:{pids}}  {step.name:{names}}  {where}"]
-        indent = " " * (pids + 4)
-        for touch in step.touches[:_MOST_TOUCHES]:
-            value = f" = {touch.value}" if touch.value else ""
-            block.append(
-                f"{indent}{touch.verb:6} {short[touch.location]}{value}   {lines.show(touch.file, touch.line)}"
-            )
-        if len(step.touches) > _MOST_TOUCHES:
-            block.append(f"{indent}and {len(step.touches) - _MOST_TOUCHES} more")
-        blocks.append(block)
-    return blocks
+def _column(lane: Lane, first: int, last: int, lines: _Lines) -> list[list[str]]:
+    """The lines of each step."""
+    pids = max((len(str(step.pid)) for step in lane.steps), default=0)
+    names = max((len(step.name) for step in lane.steps), default=0)
+    verbs = max((len(touch.verb) for step in lane.steps for touch in step.touches), default=0)
+    return [
+        _block(lane.steps[i], pids, names, verbs, lines) if i < len(lane.steps) else [""]
+        for i in range(first, last)
+    ]
+
+
+def _block(step: LaneStep, pids: int, names: int, verbs: int, lines: _Lines) -> list[str]:
+    where = f"to {lines.show(step.path, step.line)}" if step.path else step.end
+    indent = " " * (pids + 4)
+    block = [f"{step.pid!s:{pids}}  {step.name:{names}}  {where}"]
+    block += [f"{indent}{touch.verb:{verbs}} {_touched(touch, lines)}" for touch in step.touches[:_MOST_TOUCHES]]
+    if len(step.touches) > _MOST_TOUCHES:
+        block.append(f"{indent}and {len(step.touches) - _MOST_TOUCHES} more")
+    return block
+
+
+def _touched(touch: Touch, lines: _Lines) -> str:
+    equals = " " if touch.verb == "finds" else " = "
+    value = f"{equals}{touch.value}" if touch.value else ""
+    return f"{touch.location}{value}" + (f"   {lines.show(touch.file, touch.line)}" if touch.file else "")
 
 
 class _Lines:
@@ -144,18 +174,37 @@ class _Lines:
         self.named = False
 
     def show(self, path: str, line: int) -> str:
-        if path.startswith(_LIBRARY) and "site-packages" not in path:
+        if of_library(path):
             return f"({Path(path).name}:{line})"
         file = "" if path == self.main and self.named else Path(path).name
         self.named = self.named or path == self.main
-        return f"{file}:{line}  {linecache.getline(path, line).strip()}".rstrip()
+        return f"{file}:{line}  {source_at(path, line)}".rstrip()
 
 
-def _short_names(locations: Iterable[str]) -> dict[str, str]:
-    """Names without where the object was created; several objects of a kind are numbered as they come."""
-    names = list(dict.fromkeys(locations))
+# Names and endings --------------------------------------------------------------------------------------------
+
+
+def ending(outcome: Outcome) -> str:
+    """How a run ended, in a few words."""
+    if outcome.kind == "deadlock":
+        return "deadlock"
+    value = next(iter(outcome.state.values()), "")
+    text = cut(str(value))
+    return f"returns {text}" if outcome.kind == "terminated" else text
+
+
+def cut(text: str) -> str:
+    """The first line of a text, or as much of it as one can take in."""
+    line = text.partition("\n")[0]
+    return f"{line[: _LONGEST_ENDING - 1]}…" if len(line) > _LONGEST_ENDING else line
+
+
+def short_names(locations: Iterable[str], known_as: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Names without where the object was created; several objects of a kind are numbered as they come. An object
+    may be known as an attribute of another one."""
+    names = {name: _known(name, known_as or {}) for name in locations}
     kinds: dict[str, list[str]] = {}
-    for name in names:
+    for name in names.values():
         for made in _CREATED.finditer(name):
             numbers = kinds.setdefault(name[: made.start()], [])
             if made.group() not in numbers:
@@ -165,7 +214,18 @@ def _short_names(locations: Iterable[str]) -> dict[str, str]:
         numbers = kinds.get(made.string[: made.start()], [])
         return f"#{numbers.index(made.group()) + 1}" if len(numbers) > 1 else ""
 
-    return {name: _readable(_CREATED.sub(number, name)) for name in names}
+    return {name: _readable(_CREATED.sub(number, known)) for name, known in names.items()}
+
+
+def _known(name: str, known_as: Mapping[str, str]) -> str:
+    """`Lock<0#0/2>._locked` as `Account<0#0/1>.lock._locked`."""
+    for _ in range(_DEEPEST):
+        made = _CREATED.search(name)
+        better = known_as.get(name[: made.end()]) if made else None
+        if made is None or better is None:
+            break
+        name = better + name[made.end() :]
+    return name
 
 
 def _readable(location: str) -> str:

@@ -6,6 +6,7 @@ Colour on a terminal, plain text in a pipe. Text from a model is never read as m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from shlex import quote
 from typing import TypeVar
@@ -16,12 +17,15 @@ from rich.text import Text
 
 from porcini.core.errors import Place
 from porcini.core.events import Event
-from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
 from porcini.core.systems import Observed, Waiting
 from porcini.core.traces import Trace, common_prefix
+from porcini.formats.lanes import cut
+from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.schedules import show_schedule
+from porcini.formats.sources import wait_cycle
 
+_REAL_CODE = "asyncio"
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
 _MOST_ROWS = 20
 _MOST_STEPS = 40
@@ -46,6 +50,9 @@ def make_console() -> Console:
 def print_report(report: Report, console: Console, options: str = "") -> None:
     """Everything a person wants to know, in the order in which they want it; `options` go into lines to paste."""
     print_verdict(report, console)
+    if report.language == _REAL_CODE:
+        _print_real_code(report, console)
+        return
     if report.command in ("run", "replay"):
         _print_run(report, console)
         return
@@ -66,10 +73,41 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         for schedule in report.counterexample.schedules:
             line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(schedule)}"'
             console.print(Text(line, style="cyan"))
+    _print_end(report, console)
+
+
+def _print_end(report: Report, console: Console) -> None:
     console.print()
     for note in report.notes:
         console.print(Text(f"note: {note}", style="yellow"))
     console.print(Text(_footer(report), style="dim"))
+
+
+def _print_real_code(report: Report, console: Console) -> None:
+    """The same in lines of source, where there is no one file that all of it is in."""
+    explored = report.command == "explore"
+    if report.outcomes and explored:
+        console.print()
+        _print_table(outcomes_table(report), console)
+        print_troubles(report, console)
+    print_lanes(report, console)
+    if not explored:
+        print_troubles(report, console)
+    if report.command == "run" or (explored and report.counterexample):
+        print_again(report, console)
+    if explored:
+        _print_end(report, console)
+    elif len(report.notes) > 1:
+        console.print()
+        for note in report.notes[1:]:  # the first one says which orders there are
+            console.print(Text(f"note: {note}", style="yellow"))
+
+
+def show_report(report: Report) -> str:
+    """What `print_report` prints, as text."""
+    console = Console(file=StringIO(), highlight=False, soft_wrap=True, width=_WIDE, color_system=None)
+    print_report(report, console)
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
 
 
 def print_comparison(reports: Sequence[Report], console: Console) -> None:
@@ -95,16 +133,18 @@ def _verdict(report: Report) -> str:
         return _verdict_of_run(report)
     if report.command == "symbolic":
         return _verdict_for_inputs(report)
-    runs = _count(report.counts.executions, "permutation" if report.command == "permute" else "execution")
+    noun = "permutation" if report.command == "permute" else _a_run(report)
+    runs = _count(report.counts.executions, noun)
     ways = _count(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
     if report.engine in ("graph", "maude"):
         states = _count(report.counts.states, "state")
         seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
-    elif report.command == "explore":
+    elif report.command == "explore" and report.language != _REAL_CODE:
         seen += f" ({_count(report.counts.classes, 'class')})"
     if report.stopped == "limit":
-        seen += f", stopped by {report.limit}"
+        limit = report.limit or ""
+        seen += f", stopped by {limit.replace('executions', 'schedules') if noun == 'schedule' else limit}"
     if report.verdict == "unknown":
         return f"Unknown: {seen}."
     if report.property == "never":
@@ -125,8 +165,16 @@ def _verdict(report: Report) -> str:
     if report.verdict == "holds":
         return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
     kinds = {outcome.kind for outcome in report.outcomes}
+    if report.language == _REAL_CODE and report.stopped == "exhausted" and report.property in _ALWAYS:
+        always = "terminated" not in kinds and len(kinds) == 1
+        return f"{(_ALWAYS if always else _VIOLATED)[report.property]}: {seen}."
     also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
     return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
+
+
+def _a_run(report: Report) -> str:
+    """Who runs real code knows its runs by their schedules."""
+    return "schedule" if report.language == _REAL_CODE else "execution"
 
 
 def _verdict_for_inputs(report: Report) -> str:
@@ -153,6 +201,7 @@ _HOLDS = {
     "deadlock-free, failure-free": "No order deadlocks or fails",
     "failure-free, deadlock-free": "No order fails or deadlocks",
 }
+_ALWAYS = {"deadlock-free": "It deadlocks in every order", "failure-free": "It fails in every order"}
 _VIOLATED = {
     "deterministic": "The order matters",
     "deadlock-free": "It can deadlock",
@@ -174,7 +223,8 @@ def _verdict_of_run(report: Report) -> str:
     if outcome.kind == "deadlock":
         return f"Deadlock after {steps}."
     failure = next(event.failure for event in outcome.trace if event.failure)
-    return f"Failed after {_count(len(_until_failure(outcome.trace)), 'step')}: {failure.message}."
+    message = cut(failure.message) if report.language == _REAL_CODE else failure.message
+    return f"Failed after {_count(len(_until_failure(outcome.trace)), 'step')}: {message}."
 
 
 def _count(number: int, noun: str) -> str:
@@ -272,7 +322,7 @@ def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
         console.print(Text("Deadlock: nothing can move, and"))
         for waiting in outcome.waiting:
             console.print(Text("  " + _waits(waiting, file)))
-        cycle = _cycle(outcome.waiting)
+        cycle = wait_cycle(outcome.waiting)
         if cycle:
             console.print(Text("  in a cycle: " + " -> ".join(map(str, cycle))))
 
@@ -291,24 +341,6 @@ def _waits(waiting: Waiting, file: str) -> str:
     holds = f"holds {waiting.holds} and " if waiting.holds else ""
     who = f"{waiting.pid} ({waiting.name})" if waiting.name else str(waiting.pid)
     return f"{who} {holds}waits{where} for {guard}" + (f", where {seen}" if seen else "")
-
-
-def _cycle(waiting: Sequence[Waiting]) -> list[Pid]:
-    """Processes that wait for each other in a circle, the first one again at the end; empty if there is none."""
-    waits_for = {w.pid: w.waits_for for w in waiting}
-    for start in waits_for:
-        path, left = [start], [iter(waits_for[start])]
-        while left:
-            following = next(left[-1], None)
-            if following is None:
-                left.pop()
-                path.pop()
-            elif following == start:
-                return [*path, start]
-            elif following in waits_for and following not in path:
-                path.append(following)
-                left.append(iter(waits_for[following]))
-    return []
 
 
 def _print_seeds(report: Report, console: Console, options: str) -> None:
@@ -458,6 +490,9 @@ def _print_one(outcome: Outcome, console: Console) -> None:
 
 def _footer(report: Report) -> str:
     counts = report.counts
+    if report.language == _REAL_CODE:
+        seen = f"{_count(counts.executions, 'schedule')}, {_count(counts.events, 'step')}"
+        return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
     if report.engine == "maude":  # it counts states only
         return f"engine maude: {_count(counts.states, 'state')}, {report.seconds:.2f} s"
     if report.engine == "graph":

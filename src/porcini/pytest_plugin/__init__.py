@@ -62,10 +62,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER):
-            item.runtest = functools.partial(_run, item)  # type: ignore[method-assign]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    marked = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER)]
+    if len(marked) > 1 and config.getoption("--porcini-replay") is not None:
+        raise pytest.UsageError(
+            f"--porcini-replay: a schedule is of one test, and {len(marked)} are selected; "
+            f"name it, such as {marked[0].nodeid}"
+        )
+    for item in marked:
+        item.runtest = functools.partial(_run, item)  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -133,9 +138,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(f"porcini: {number}{_told(list(found.values()))}")
     for test, told in found.items():
         for text, times in told["unretrieved"]:
-            terminalreporter.write_line(
-                f"porcini: {test}: an exception that nobody retrieved, in {times:,} runs: {text}"
-            )
+            runs = f"{times:,} run{'' if times == 1 else 's'}"
+            terminalreporter.write_line(f"porcini: {test}: an exception that nobody retrieved, in {runs}: {text}")
 
 
 def _told(all_told: list[dict[str, Any]]) -> str:

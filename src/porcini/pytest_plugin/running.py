@@ -6,69 +6,42 @@ import contextlib
 import functools
 import hashlib
 import inspect
-import io
-import logging
+import os
 import shlex
-import sys
-import traceback
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any, get_args
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
+from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome
-from porcini.core.systems import Final
-from porcini.coroutines.comparing import contested, ending, lane, nearest, raised
-from porcini.coroutines.exploring import TAKEN, confirmed, leftovers, notes_of, opaque_places, search, wanted_of
-from porcini.coroutines.guards import Guards, users_line
+from porcini.coroutines.comparing import raised
+from porcini.coroutines.explaining import compared, explained, what_of
+from porcini.coroutines.exploring import confirmed, search, wanted_of
+from porcini.coroutines.guards import at
+from porcini.coroutines.notes import leftovers, notes_of, opaque_places
+from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Session, session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
+from porcini.coroutines.subjects import Subject
 from porcini.engines.catalogue import Options
-from porcini.engines.limits import Limits
 from porcini.engines.replaying import replay
 from porcini.engines.tally import Tally
-from porcini.formats.lanes import show_lanes
+from porcini.formats.lanes import ending, show_lanes
 from porcini.formats.schedules import locate, parse_schedule, show_schedule
-from porcini.langs.aio.loop import Mode
+from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.properties.outcomes import first_violated
 from porcini.pytest_plugin import MARKER, SECTION, SUMMARY
+from porcini.pytest_plugin.options import Wanted, wanted_by
 
-_USUAL_DEPTH = 10_000
 _MOST_PLACES = 20
 _FACTORY = (
     "fixtures are made once for all schedules: let one that the test changes return a factory, "
     "or make its object in the test"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the marker and the command line ask for."""
-
-    mode: Mode = "any"
-    max_schedules: int = 10_000
-    timeout: float | None = 60.0
-    max_depth: int | None = None
-    deterministic: bool = False
-    engine: str = "optimal"
-    allow_unknown: bool = False
-    packages: tuple[str, ...] = ()
-    seed: int = 0
-    step_seconds: float = 5.0
-    real_time: bool = False
-
-    @property
-    def limits(self) -> Limits:
-        return Limits(self.max_schedules, self.max_depth, self.timeout, usual_depth=_USUAL_DEPTH)
-
-    @property
-    def guards(self) -> Guards:
-        return Guards(self.seed, self.real_time, self.step_seconds)
 
 
 # One test -----------------------------------------------------------------------------------------------------
@@ -80,40 +53,19 @@ def problem_of(item: pytest.Function) -> BaseException | None:
         return MarkedTest(item, wanted_by(item)).problem()
     except InputError as error:
         hint = f"\n{_FACTORY}" if isinstance(error, Unsteady) and item._fixtureinfo.argnames else ""
-        return failed(f"{error}{hint}")
+        return failed(f"{_placed(error, item)}{hint}")
+
+
+def _placed(error: InputError, item: pytest.Function) -> InputError:
+    """What is wrong with a mark is wrong where the test is."""
+    line = item.reportinfo()[1]
+    if error.file is not None or line is None:
+        return error
+    return InputError(error.message, hint=error.hint, **at(str(item.path), line + 1))
 
 
 def failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
-
-
-def wanted_by(item: pytest.Function) -> Wanted:
-    """The options of the nearest marker, with those of the command line above them."""
-    marker = item.get_closest_marker(MARKER)
-    assert marker is not None
-    known = {field.name for field in fields(Wanted)}
-    wrong = [repr(arg) for arg in marker.args] + [name for name in marker.kwargs if name not in known]
-    if wrong:
-        raise InputError(
-            f"@pytest.mark.{MARKER} knows no {', '.join(wrong)}", hint=f"known: {', '.join(sorted(known))}"
-        )
-    wanted = Wanted(**marker.kwargs)
-    if isinstance(wanted.packages, str):
-        wanted = replace(wanted, packages=(wanted.packages,))
-    most, seed = item.config.getoption("--porcini-max"), item.config.getoption("--porcini-seed")
-    wanted = replace(wanted, max_schedules=wanted.max_schedules if most is None else most)
-    wanted = replace(wanted, seed=wanted.seed if seed is None else seed)
-    seconds = item.config.getoption("--porcini-timeout")
-    wanted = replace(wanted, timeout=wanted.timeout if seconds is None else seconds)
-    for what, name, choices in (("engine", wanted.engine, TAKEN), ("mode", wanted.mode, get_args(Mode))):
-        if name not in choices:
-            raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(choices)}")
-    if wanted.max_schedules < 1:
-        raise InputError(f"max_schedules is {wanted.max_schedules}: at least one schedule is needed")
-    for name, value in (("timeout", wanted.timeout), ("max_depth", wanted.max_depth)):
-        if value is not None and (not isinstance(value, int | float) or value <= 0):
-            raise InputError(f"{name} is {value!r}: it must be a number above 0, or None for no limit of your own")
-    return wanted
 
 
 class MarkedTest:
@@ -170,12 +122,21 @@ class MarkedTest:
             return self._explained(found)
         self.stored.forget()
         if found.limit is not None and not wanted.allow_unknown:
-            return failed(
-                f"Unknown: {found.said}, stopped by {found.limit}, and none of them failed. A higher "
-                f"{_remedy(found.limit)} lets it go on; allow_unknown=True lets it pass."
-                + "".join(f"\nnote: {note}" for note in found.notes)
-            )
+            return failed("\n".join([self._unknown(found), *(f"note: {note}" for note in found.notes)]))
         return None
+
+    def _unknown(self, found: _Found) -> str:
+        assert found.limit is not None
+        if self.wanted.engine in ("random", "pct"):
+            return (
+                f"Unknown: {found.said}, and none of them failed. Engine `{self.wanted.engine}` can fail a test, "
+                "but never prove it: allow_unknown=True lets it pass."
+            )
+        limit = found.limit.replace("executions", "schedules")
+        return (
+            f"Unknown: {found.said}, stopped by {limit}, and none of them failed. A higher {_remedy(found.limit)} "
+            "lets it go on; allow_unknown=True lets it pass."
+        )
 
     def _try_stored(self, program: SteadyProgram) -> _Found | None:
         """The schedule that failed the last time goes first."""
@@ -202,6 +163,7 @@ class MarkedTest:
             try:
                 trace, run = replay(opened.program(wanted.mode), parse_schedule(text))
             except ScheduleError as problem:
+                problem.hint = None if problem.step else problem.hint  # of another command
                 raise (locate(problem, text) if problem.step else problem) from None
             final = run.final()
         self.item.user_properties.append(("porcini", f"replayed {text}"))
@@ -218,64 +180,46 @@ class MarkedTest:
 
     def _explained(self, found: _Found) -> BaseException:
         """The exception to raise, with the rest put where the report finds it."""
-        run = found.run
+        run, wanted = found.run, self.wanted
         assert run is not None
+        happened = self._raised(run) if run.kind in ("assertion", "error") else None
+        what = what_of(happened) if happened else ending(run)
+        subject = Subject(self.test, (), wanted.mode, wanted.packages, wanted.guards)
+        runs = [run, *([found.other] if found.other else [])]
+        explanation = Explanation(waiting=run.waiting)
+        with self._quiet(), contextlib.suppress(InputError):  # the failure is not lost if it cannot be explained
+            explanation = explained(subject, runs, what)
+        self.item.stash[SECTION] = lambda: self._section(found, what, explanation)
         if run.kind == "deadlock":
-            problem, what = failed(_deadlock(run)), "deadlock"
-        elif run.kind == "terminated":
+            head = f"{deadlock_head(explanation.waiting)}:"
+            return failed("\n".join([head, *show_deadlock(explanation.waiting)]))
+        if run.kind == "terminated":
             assert found.other is not None
-            what = ending(run)
-            problem = failed(f"The order matters: it {what}, or {ending(found.other)}")
-        else:
-            happened = self._raised(run)
-            problem = happened or failed(ending(run))
-            what = _what(happened) if happened else ending(run)
-        self.item.stash[SECTION] = self._section(found, what)
-        return problem
+            return failed(f"The order matters: it {what}, or {ending(found.other)}")
+        return happened or failed(what)
 
-    def _section(self, found: _Found, what: str) -> Callable[[], str]:
-        run, other, wanted = found.run, found.other, self.wanted
-        assert run is not None
-        same = run.kind == "terminated"
-        touched = contested(run.trace) | (contested(other.trace) if other else set())
-        with (
-            self._quiet(),
-            session(self.test, packages=wanted.packages, guards=wanted.guards, detailed=True) as opened,
-        ):
-            title = "this order" if same else "this order fails"
-            lanes = [lane(opened, wanted.mode, run, title, what, touched)]
-            if other is not None:
-                title = "and this one" if same else "this order passes"
-                lanes.append(lane(opened, wanted.mode, other, title, ending(other), touched))
-        head = f"{what}, in {found.said}, mode {wanted.mode}."
-        if other is None and not found.replayed:
+    def _section(self, found: _Found, what: str, explanation: Explanation) -> str:
+        head = f"{what}, in {found.said}, mode {self.wanted.mode}."
+        if found.other is None and not found.replayed:
             head += " No order that ends otherwise was found."
         below = [*(f"note: {note}" for note in found.notes), *self._lines(found)]
-        return lambda: "\n".join([head, "", show_lanes(lanes), "", *below])
+        lanes = [show_lanes(explanation.lanes), ""] if explanation.lanes else []
+        return "\n".join([head, "", *lanes, *below])
 
     def _lines(self, found: _Found) -> Iterator[str]:
-        """What to paste."""
-        seed = f" --porcini-seed {self.wanted.seed}" if self.item.config.getoption("--porcini-seed") else ""
+        """What to paste, here: not where pytest's root is."""
+        config = self.item.config
+        seed = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
+        path, colons, name = self.item.nodeid.partition("::")
+        here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+        test = shlex.quote(f"{here}{colons}{name}")
         for run in (found.run, found.other):
             if run is not None and (run is found.run or run.kind != "terminated" or self.wanted.deterministic):
-                test, schedule = shlex.quote(self.item.nodeid), show_schedule(run.schedule)
-                yield f'pytest {test}{seed} --porcini-replay "{schedule}"'
+                yield f'pytest {test}{seed} --porcini-replay "{show_schedule(run.schedule)}"'
 
-    @contextlib.contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Nobody wants to read what a test prints, logs or warns of in each schedule, or to stop there."""
-        with contextlib.ExitStack() as stack:
-            stack.callback(setattr, sys, "breakpointhook", sys.breakpointhook)
-            sys.breakpointhook = lambda *args, **kwargs: None
-            stack.enter_context(warnings.catch_warnings(record=True))
-            if not self.shows_output:
-                stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
-                stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
-            if "caplog" not in self.item.fixturenames:
-                root = logging.getLogger()
-                stack.callback(setattr, root, "handlers", root.handlers)
-                root.handlers = [logging.NullHandler()]
-            yield
+    def _quiet(self) -> contextlib.AbstractContextManager[None]:
+        """Unless the test looks at its own output."""
+        return quiet(output=not self.shows_output, logs="caplog" not in self.item.fixturenames)
 
 
 def _remedy(limit: str) -> str:
@@ -294,11 +238,6 @@ def _summary(opened: Session, program: SteadyProgram, tally: Tally) -> dict[str,
         "unretrieved": [list(one) for one in program.unretrieved.most_common(_MOST_PLACES)],
         "limit": tally.limit,
     }
-
-
-class _Nowhere(io.TextIOBase):
-    def write(self, text: str) -> int:
-        return len(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,32 +267,7 @@ class _Found:
         """In an order with long turns, with the closest run that ends otherwise."""
         assert self.run is not None
         run = confirmed(program, Counterexample((self.run,), ())).runs[0]
-
-        def otherwise(final: Final) -> bool:
-            if run.kind == "terminated":
-                return (final.kind, final.state) != (run.kind, run.state)
-            return final.kind == "terminated"
-
-        return replace(self, run=run, other=nearest(program, run, otherwise) or self.other)
-
-
-def _what(problem: BaseException) -> str:
-    """An exception with the last line of the user's that it came through."""
-    lines = str(problem).splitlines()
-    text = f"{type(problem).__name__}: {lines[0]}" if lines else type(problem).__name__
-    users = [
-        place for frame, line in traceback.walk_tb(problem.__traceback__) if (place := users_line(frame, line))
-    ]
-    return f"{text} at {Path(users[-1][0]).name}:{users[-1][1]}" if users else text
-
-
-def _deadlock(run: Outcome) -> str:
-    lines = ["Deadlock: nothing can move, and"]
-    for waiting in run.waiting:
-        lines.append(f"  {waiting.name or 'a task'} ({waiting.pid}) waits for {waiting.guard}")
-        stack = waiting.values.get("stack", ())
-        lines += [f"      {frame}" for frame in stack] if isinstance(stack, tuple) else []
-    return "\n".join(lines)
+        return replace(self, run=run, other=compared(program, run) or self.other)
 
 
 class _Stored:

@@ -1,0 +1,187 @@
+"""A counterexample for people: both runs in lines of source, why they end so, and what to paste to see it again.
+
+compared        the counterexample in long turns, and the closest run that ends otherwise
+explained       these runs in detail, by running them once more with a recorder that keeps values
+raised_in       an exception as text, with the user's lines that it came through
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from porcini.core.errors import Line
+from porcini.core.events import Event, Schedule
+from porcini.core.explanations import Explanation, Lane, LaneStep, Raised
+from porcini.core.footprints import Location
+from porcini.core.reports import Outcome
+from porcini.core.systems import Final, Waiting
+from porcini.coroutines.blocked import Blocked
+from porcini.coroutines.comparing import contested, nearest, shared
+from porcini.coroutines.guards import users_line
+from porcini.coroutines.noting import Noted, NotedRun
+from porcini.coroutines.steady import SteadyProgram
+from porcini.coroutines.subjects import Subject, lines_to_paste
+from porcini.coroutines.touching import Touches
+from porcini.engines.replaying import follow
+from porcini.formats.lanes import cut, ending, short_names
+from porcini.langs.aio.naming import StepLabel
+
+_MOST_GROUPED = 5
+_OF_THE_LOOP = ("task ", "future ", "handle ")
+
+
+def compared(program: SteadyProgram, run: Outcome) -> Outcome | None:
+    """The closest run that ends otherwise."""
+
+    def otherwise(final: Final) -> bool:
+        if run.kind == "terminated":
+            return (final.kind, final.state) != (run.kind, run.state)
+        return final.kind == "terminated"
+
+    return nearest(program, run, otherwise)
+
+
+# What happened ------------------------------------------------------------------------------------------------
+
+
+def explained(subject: Subject, runs: Sequence[Outcome], what: str = "") -> Explanation:
+    """One run, or two that end differently. `what` is how the first one ends, where that is known better."""
+    noted: list[NotedRun] = []
+    with subject.telling() as opened:
+        for run in runs:
+            noted.append(Noted(opened.program(subject.mode)).start())
+            follow(noted[-1], _until_failure(run))
+            noted[-1].final()
+    return told(subject, runs, noted, what)
+
+
+def _until_failure(run: Outcome) -> Schedule:
+    last = next((i for i, event in enumerate(run.trace, 1) if event.failure), len(run.trace))
+    return run.schedule[:last]
+
+
+def told(subject: Subject, runs: Sequence[Outcome], noted: Sequence[NotedRun], what: str = "") -> Explanation:
+    """Runs that were noted, in words."""
+    wanted = set[Location]().union(*(contested(note.events) for note in noted))
+    if len(noted) == 1:  # with nothing to compare it with, it may help to see all that goes on
+        wanted |= {location for location in shared(noted[0].events) if not location.startswith(_OF_THE_LOOP)}
+    first, problem = noted[0], noted[0].problem
+    raised = tuple(raised_in(problem)) if problem is not None and runs[0].kind != "terminated" else ()
+    endings = [what or _ended(runs[0], raised), *(ending(run) for run in runs[1:])]
+    lanes = [
+        Lane(title, tuple(_steps(note, wanted)), end, run.kind == "terminated")
+        for title, note, end, run in zip(_titles(runs), noted, endings, runs, strict=True)
+    ]
+    names = [touch.location for lane in lanes for step in lane.steps for touch in step.touches]
+    short = short_names(
+        names + [blocked.owner for blocked in first.blocked.values()],
+        dict(chain.from_iterable(note.known_as.items() for note in noted)),
+    )
+    waiting = tuple(_waiting(w, first.blocked[w.pid], short) for w in runs[0].waiting if w.pid in first.blocked)
+    return Explanation(
+        tuple(_shortened(lane, short) for lane in lanes),
+        raised,
+        waiting,
+        tuple(lines_to_paste(subject, [run.schedule for run in runs if _worth_it(run, runs[0])])),
+    )
+
+
+def _worth_it(run: Outcome, first: Outcome) -> bool:
+    """Nobody wants to see a run again that passes, unless all do and it is for the difference."""
+    return run is first or first.kind == "terminated"
+
+
+def _ended(run: Outcome, raised: Sequence[Raised]) -> str:
+    if run.kind not in ("assertion", "error") or not raised:
+        return ending(run)
+    place = raised[0].stack[-1] if raised[0].stack else None
+    return cut(raised[0].text) + (f" at {Path(place.path).name}:{place.line}" if place else "")
+
+
+def _titles(runs: Sequence[Outcome]) -> Sequence[str]:
+    if runs[0].kind == "terminated":
+        return ("this order", "and this one") if len(runs) > 1 else ("",)
+    return ("this order fails", "this order passes")[: len(runs)]
+
+
+def _steps(note: NotedRun, wanted: set[Location]) -> Iterator[LaneStep]:
+    touches = Touches(wanted, note.events)
+    for event, accesses in zip(note.events, note.accesses, strict=True):
+        yield _step(event, touches.of(event, accesses))
+
+
+def _step(event: Event, touches: tuple[Any, ...]) -> LaneStep:
+    label = event.label
+    if not isinstance(label, StepLabel):
+        return LaneStep(event.pid, str(label), None, 0, "", touches)
+    stopped = label.stopped
+    path, line = (stopped.path, stopped.line) if stopped else (None, 0)
+    return LaneStep(event.pid, label.name, path, line, label.end, touches)
+
+
+def _shortened(lane: Lane, short: dict[str, str]) -> Lane:
+    steps = [
+        replace(step, touches=tuple(replace(touch, location=short[touch.location]) for touch in step.touches))
+        for step in lane.steps
+    ]
+    return replace(lane, steps=tuple(steps))
+
+
+def _waiting(waiting: Waiting, blocked: Blocked, short: dict[str, str]) -> Waiting:
+    call, why, whom = blocked.call, blocked.why, blocked.waits_for
+    if waiting.guard.startswith(("spins", "something that nobody changes")):
+        call, why, whom = "an answer, asking again and again", "nobody changes what it looks at", ()
+    elif call and " " not in call and call != "TaskGroup":
+        owner, _, method = call.rpartition(".")
+        call = f"{short[blocked.owner] or owner}.{method}()".removeprefix(".")
+    return replace(waiting, guard=call, waits_for=whom, why=why, stack=blocked.stack)
+
+
+# Exceptions ---------------------------------------------------------------------------------------------------
+
+
+def raised_in(problem: BaseException) -> Iterator[Raised]:
+    """An exception, or those in a group of them."""
+    leaves = list(_leaves(problem))
+    for leaf in leaves[:_MOST_GROUPED]:
+        yield Raised(_text(leaf), users_lines(leaf))
+    if len(leaves) > _MOST_GROUPED:
+        yield Raised(f"and {len(leaves) - _MOST_GROUPED:,} more exceptions", ())
+
+
+def _leaves(problem: BaseException) -> Iterator[BaseException]:
+    if isinstance(problem, BaseExceptionGroup):
+        for inner in problem.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield problem
+
+
+def _text(problem: BaseException) -> str:
+    try:
+        text = str(problem)
+    except Exception:
+        text = "(its text cannot be had)"
+    return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
+
+
+def users_lines(problem: BaseException) -> tuple[Line, ...]:
+    """The user's lines that an exception came through, the outermost first."""
+    return tuple(
+        Line(*place, frame.f_code.co_qualname)
+        for frame, line in traceback.walk_tb(problem.__traceback__)
+        if (place := users_line(frame, line))
+    )
+
+
+def what_of(problem: BaseException) -> str:
+    """An exception, of a group the first one, with the last line of the user's that it came through."""
+    first, lines = next(_leaves(problem)), users_lines(problem)
+    if first is not problem:
+        lines = users_lines(first) or lines
+    return cut(_text(first)) + (f" at {Path(lines[-1].path).name}:{lines[-1].line}" if lines else "")

@@ -1,0 +1,94 @@
+"""A function and how it is to be run; and what to paste to run it so once more."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from porcini.core.events import Schedule
+from porcini.coroutines.guards import Guards
+from porcini.coroutines.noting import Telling
+from porcini.coroutines.session import Function, Session, name_of, session, was_named
+from porcini.formats.schedules import show_schedule
+from porcini.formats.sources import short_path
+from porcini.langs.aio.loop import Mode
+
+_SCALARS = (int, float, str, bytes, bool, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A coroutine function with its arguments, and how it is run."""
+
+    function: Function
+    args: tuple[object, ...] = ()
+    mode: Mode = "any"
+    packages: tuple[str, ...] = ()
+    guards: Guards | None = None
+
+    @contextlib.contextmanager
+    def telling(self) -> Iterator[Session]:
+        """A session that records everything, with values."""
+        with session(
+            self.function, args=self.args, packages=self.packages, guards=self.guards, recorder=Telling()
+        ) as opened:
+            yield opened
+
+
+def lines_to_paste(subject: Subject, schedules: Sequence[Schedule]) -> Iterator[str]:
+    """For the shell if a new process can find the function, else for the script that knows it."""
+    name, function = name_of(subject.function), subject.function
+    place = _importable_from(function)
+    for schedule in schedules:
+        text = show_schedule(schedule)
+        if place is None or subject.args or subject.guards not in (None, Guards()):
+            yield f'porcini.replay({_shown(function)}, "{text}"{_keywords(subject)})'
+            continue
+        options = "--mode fifo " if subject.mode == "fifo" else ""
+        options += f"--packages {shlex.quote(','.join(subject.packages))} " if subject.packages else ""
+        there = f"cd {shlex.quote(place)} && " if place else ""
+        yield f'{there}porcini replay {name} {options}"{text}"'
+
+
+def _shown(function: Any) -> str:
+    return function.__qualname__.rpartition("<locals>.")[2] if isinstance(function, FunctionType) else "function"
+
+
+def _keywords(subject: Subject) -> str:
+    given: list[str] = []
+    if subject.args:
+        plain = all(isinstance(arg, _SCALARS) for arg in subject.args)
+        given.append(f"args={subject.args!r}" if plain else "args=(...)")
+    given += [f'mode="{subject.mode}"'] if subject.mode != "any" else []
+    given += [f"packages={list(subject.packages)!r}"] if subject.packages else []
+    given += [f"guards=porcini.{subject.guards!r}"] if subject.guards not in (None, Guards()) else []
+    return "".join(f", {text}" for text in given)
+
+
+def _importable_from(function: Any) -> str | None:
+    """The folder in which `porcini replay module:function` finds a function: empty for here, None for nowhere."""
+    if was_named(function):
+        return ""
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or module.__name__ == "__main__" or not isinstance(function, FunctionType):
+        return None
+    found: Any = module
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is not function:
+        return None
+    parents = len(module.__name__.split(".")) - (Path(file).name != "__init__.py")
+    root = Path(file).resolve().parents[parents]
+    known = [*os.environ.get("PYTHONPATH", "").split(os.pathsep), sysconfig.get_path("purelib")]
+    if root == Path.cwd() or root in {Path(path).resolve() for path in known if path}:
+        return ""
+    return short_path(str(root)) if str(root) in sys.path else None
