@@ -10,6 +10,7 @@ import ast
 import importlib
 import sys
 import textwrap
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,46 @@ from porcini import Limits
 from porcini.coroutines import explore
 from porcini.langs.aio.program import observed
 
+FOREIGN = """
+import json, logging
+seen = []
+class B:
+    state = [1]
+    def __bytes__(self): return bytes(self.state)
+    def __floor__(self): return len(self.state)
+    def __trunc__(self): return len(self.state)
+    def __complex__(self): return complex(len(self.state))
+class I(B):
+    def __index__(self): return len(self.state)
+class Formatting(logging.Formatter):
+    def __init__(self, into):
+        super().__init__()
+        self.into = into
+    def format(self, record):
+        self.into.append(record.getMessage())
+        return ""
+def filtering(items): return lambda record: bool(items)
+def counting(items): return lambda record: items.append("counted")
+def register(function):
+    seen.append(function)
+    return function
+class Base:
+    def __init_subclass__(cls): seen.append(cls)
+class Meta(type):
+    def __init__(cls, *args): seen.append(cls)
+async def coroutine(): seen.append(1)
+class Encoder(json.JSONEncoder):
+    def default(self, value):
+        seen.append(value)
+        return 0
+"""
+"""A module that is not instrumented."""
+
 PRELUDE = """
 import abc, asyncio, bisect, collections, contextlib, contextvars, copy, ctypes, dataclasses, decimal, functools
-import inspect, io, itertools, logging, operator, random, re, string, sys, traceback, types, typing, weakref
+import gc, inspect, io, itertools, json, logging, math, operator, random, re, string, sys, traceback, types, typing
+import weakref
+import foreign
 class O:
     def __init__(self, **fields):
         for name, value in fields.items(): setattr(self, name, value)
@@ -48,6 +86,13 @@ class H(logging.Handler):
         super().__init__()
         self.seen = []
     def emit(self, record): self.seen.append(record.getMessage())
+class R(H):
+    def emit(self, record): self.seen.append(record.user)
+def with_n_of(one, other):
+    names = one.__code__.co_freevars
+    theirs = other.__closure__[other.__code__.co_freevars.index("n")]
+    cells = [theirs if name == "n" else cell for name, cell in zip(names, one.__closure__)]
+    return types.FunctionType(one.__code__, globals(), "put", (), tuple(cells))
 def gen2():
     n = 1
     yield n
@@ -65,6 +110,7 @@ def fresh():
     G = 0
     Cls.n = 0
     if "n" in Sub.__dict__: del Sub.n
+    del foreign.B.state[1:]
 """
 
 CASES = {
@@ -441,6 +487,174 @@ CASES = {
         'return "pending" in repr(f)',
         "res",
     ),
+    "update_by_name": ("d={}", "d.update(key=1)", 'return d.get("key")', "res"),
+    "update_clash": ("d={}", "d.update(obj=1,number=2)", "return sorted(d)", "res"),
+    "move_by_name": ("d=collections.OrderedDict(a=1,b=2)", 'd.move_to_end(key="a")', "return list(d)", "res"),
+    "pop_by_name": ("d=collections.OrderedDict(a=1)", 'd.pop(key="a")', "return len(d)", "res"),
+    "insort_by_name": ("l=[2]", "bisect.insort(a=l,x=1)", "return list(l)", "res"),
+    "shuffle_by_name": ("l=[1,2,3];r=random.Random(1)", "r.shuffle(x=l)", "return list(l)", "res"),
+    "deepcopy_by_name": ("l=[1]", "l.append(2)", "return copy.deepcopy(x=l,memo=None)", "res"),
+    "compress_by_name": ("l=[1,2]", "l[0]=5", "return list(itertools.compress(data=l,selectors=[1,1]))", "res"),
+    "compress_by_name2": ("l=[1,1]", "l[0]=0", "return list(itertools.compress(data=[1,2],selectors=l))", "res"),
+    "deque_by_name": ("l=[1]", "l.append(2)", "return list(collections.deque(iterable=l))", "res"),
+    "bytes_by_name": ("l=[1]", "l.append(2)", "return bytes(source=l)", "res"),
+    "generic_alias": ("l=[1]", "l.append(2)", "return list[int](l)", "res"),
+    "method_of_descriptor": ("l=[1];m=types.MethodType(list.append,l)", "m(2)", "m(3)", "l"),
+    "view_disjoint": ("d={1:1};l=[2]", "l.append(1)", "return d.keys().isdisjoint(l)", "res"),
+    "view_or": ("d={1:1};l=[2]", "l.append(3)", "return sorted(d.keys().__or__(l))", "res"),
+    "view_and_list": ("d={1:1};l=[2]", "l.append(1)", "return d.keys() & l", "res"),
+    "view_and_iterator": (
+        "d={1:1,2:2};i=iter([1,2])",
+        "return len(d.keys() & i)",
+        "return len([d.keys() | i for _ in '1'][0])+len(list(i))",
+        "res",
+    ),
+    "view_own_iterator": (
+        "class B:\n    def __init__(s): s.l=[1]\n    def __iter__(s): return iter(s.l)\nb=B();d={1:1,2:2}",
+        "b.l.append(2)",
+        "return len(d.keys() & b)",
+        "res",
+    ),
+    "print_to_bound": ("l=[];o=P();o.write=l.append", 'print("a",file=o)', "l.append(1)", "l"),
+    "print_flushes": (
+        "class W:\n    def write(s,t): pass\nl=[];o=W();o.flush=l.clear",
+        'print("a",file=o,flush=True)',
+        "l.append(1)",
+        "l",
+    ),
+    "bytes_of_unknown": ("o=foreign.B()", "foreign.B.state.append(2)", "return bytes(o)", "res"),
+    "floor_of_unknown": ("o=foreign.B()", "foreign.B.state.append(2)", "return math.floor(o)", "res"),
+    "trunc_of_unknown": ("o=foreign.B()", "foreign.B.state.append(2)", "return math.trunc(o)", "res"),
+    "complex_of_unknown": ("o=foreign.B()", "foreign.B.state.append(2)", "return complex(o)", "res"),
+    "range_of_unknown": ("o=foreign.I()", "foreign.B.state.append(2)", "return len(range(o))", "res"),
+    "replaced": (
+        "@dataclasses.dataclass(eq=False,repr=False)\nclass D:\n    a:int=0\no=D()",
+        "o.a=1",
+        "return dataclasses.replace(o).a",
+        "res",
+    ),
+    "asdict": (
+        "@dataclasses.dataclass(eq=False,repr=False)\nclass D:\n    a:int=0\no=D()",
+        "o.a=1",
+        "return dataclasses.asdict(o)",
+        "res",
+    ),
+    "log_filter": (
+        "h=H();g=logging.getLogger('hunt');g.handlers[:]=[h];g.propagate=False;g.setLevel(10);l=[1]\n"
+        "h.addFilter(foreign.filtering(l))",
+        "l.clear()",
+        'g.warning("a")',
+        "h.seen",
+    ),
+    "log_formatter": (
+        "l=[];h=logging.StreamHandler(sys.__stderr__);h.setFormatter(foreign.Formatting(l))\n"
+        "g=logging.getLogger('hunt2');g.handlers[:]=[h];g.propagate=False;g.setLevel(10)",
+        'g.warning("a")',
+        "l.append(1)",
+        "l",
+    ),
+    "log_filters_of_handler": (
+        "l=[];h=logging.StreamHandler(sys.__stderr__);h.addFilter(foreign.counting(l))\n"
+        "g=logging.getLogger('hunt3');g.handlers[:]=[h];g.propagate=False;g.setLevel(10)",
+        'g.warning("a")',
+        "l.append(1)",
+        "l",
+    ),
+    "log_adapter": (
+        "h=R();g=logging.getLogger('hunt4');g.handlers[:]=[h];g.propagate=False;g.setLevel(10)\n"
+        "a=logging.LoggerAdapter(g,{'user':1})",
+        "a.extra['user']=2",
+        'a.warning("a")',
+        "h.seen",
+    ),
+    "decorated": ("l=[]", "@l.append\ndef f(): pass\nl[:]=[1]", "l.append(2)", "l"),
+    "decorated_by_unknown": (
+        "foreign.seen.clear()",
+        "@foreign.register\ndef f(): pass",
+        "return len(foreign.seen)",
+        "res",
+    ),
+    "class_of_unknown": ("foreign.seen.clear()", "class C(foreign.Base): pass", "return len(foreign.seen)", "res"),
+    "metaclass_unknown": (
+        "foreign.seen.clear()",
+        "class C(metaclass=foreign.Meta): pass",
+        "return len(foreign.seen)",
+        "res",
+    ),
+    "made_by_type": ("foreign.seen.clear()", 'type("C",(foreign.Base,),{})', "return len(foreign.seen)", "res"),
+    "instance_starred": (
+        "@typing.runtime_checkable\nclass Pc(typing.Protocol):\n    x:int\nc=P()",
+        "c.x=1",
+        "return isinstance(*(c,Pc))",
+        "res",
+    ),
+    "contexts_in_dict": (
+        "c=contextvars.copy_context();k={'context':c}\n"
+        "async def put(): CV.set(1)\nasync def get(): return CV.get(0)",
+        "await asyncio.create_task(put(),**k)",
+        "return await asyncio.create_task(get(),**k)",
+        "res",
+    ),
+    "function_of_cells": (
+        "n=0\ndef get(): return n\ndef make():\n    n=0\n    def put():\n        nonlocal n; n=1\n    return put\n"
+        "put=with_n_of(make(),get)",
+        "put()",
+        "return get()",
+        "res",
+    ),
+    "cycle_collected": (
+        "o=O();o.me=o;l=[o];r=weakref.ref(o);del o",
+        "l.clear(); gc.collect()",
+        "return r() is None",
+        "res",
+    ),
+    "exception_shown": ("l=[];e=ValueError(l)", "l.append(1)", "return e.__str__()", "res"),
+    "namespace_shown": ("o=types.SimpleNamespace(x=0)", "o.x=1", "return o.__repr__()", "res"),
+    "bytearray_compared": ("b=bytearray(b'a')", "b[0]=98", "return b.__eq__(b'a')", "res"),
+    "matched_attribute": (
+        "class L(list): pass\nl=L();l.x=0",
+        "l.x=1",
+        "match l:\n    case L(x=1): return 1\n    case _: return 0",
+        "res",
+    ),
+    "matched_own_iterator": (
+        "m=[1,2]\nclass L(list):\n    def __iter__(s): return iter(m)\nl=L([1,2])",
+        "m[0]=5",
+        "match l:\n    case [a,b]: return a\n    case _: return 0",
+        "res",
+    ),
+    "copied_attribute": ("class L(list): pass\nl=L();l.x=0", "l.x=1", "return copy.copy(l).x", "res"),
+    "sent_by_hand": (
+        "async def f():\n    await asyncio.sleep(0)\nc=f()\ndef go():\n    try: c.send(None); return 1\n"
+        "    except (StopIteration, RuntimeError): return 2",
+        "return go()",
+        "return go()",
+        "(res,c.close())[0]",
+    ),
+    "sent_unknown": (
+        "foreign.seen.clear();c=foreign.coroutine()",
+        "try: c.send(None)\nexcept StopIteration: pass",
+        "return len(foreign.seen)",
+        "res",
+    ),
+    "delegated_unknown": (
+        "foreign.seen.clear()\nclass A:\n    def __await__(s): yield from foreign.coroutine().__await__()",
+        "await A()",
+        "return len(foreign.seen)",
+        "res",
+    ),
+    "cached_by_foreign": (
+        "foreign.seen.clear();f=functools.lru_cache(None)(foreign.register)",
+        "f(1)",
+        "return len(foreign.seen)",
+        "res",
+    ),
+    "encoder_unknown": (
+        "foreign.seen.clear()",
+        "json.dumps([P()],cls=foreign.Encoder)",
+        "return len(foreign.seen)",
+        "res",
+    ),
     "match_value": ("", "Cls.n=1", "match 1:\n    case Cls.n: return 1\n    case _: return 2", "res"),
 }
 
@@ -462,10 +676,13 @@ def _block(text: str) -> str:
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder: Path = tmp_path_factory.mktemp("attacks")
     (folder / "attacked.py").write_text(source())
+    foreign = types.ModuleType("foreign")
+    exec(compile(FOREIGN, "<foreign>", "exec"), vars(foreign))
+    sys.modules["foreign"] = foreign
     sys.path.insert(0, str(folder))
     yield importlib.import_module("attacked")
     sys.path.remove(str(folder))
-    del sys.modules["attacked"]
+    del sys.modules["attacked"], sys.modules["foreign"]
 
 
 @pytest.mark.filterwarnings("ignore")

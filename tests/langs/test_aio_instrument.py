@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
+import inspect
 import io
 import itertools
+import logging
+import random
+import re
 import sys
 import textwrap
 import traceback
 import types
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from porcini.core.footprints import Footprint
+from porcini.langs.aio import known
+from porcini.langs.aio.calls import classes, containers, functions
 from porcini.langs.aio.hook import (
     import_hook,
     instrument_loaded,
@@ -69,6 +77,7 @@ def step(source: str, function: str = "f") -> Footprint:
 
 PRELUDE = """
 import asyncio, dataclasses, enum, contextlib, functools, collections
+import copy, logging, operator, types, typing, warnings
 trace = []
 def t(value, *tag):
     trace.append((str(value), tag))
@@ -457,6 +466,163 @@ async def main():
     return d, o.n, n, l, r, g, q.qsize(), len(done), list(gen), s, dd, \\
         [c async for c in (await val(q) async for q in agen(2))]
 def f(): return asyncio.run(main())
+""",
+    "delegation": """
+class Sleeping:
+    def __await__(self):
+        result = yield from asyncio.sleep(0, 5).__await__()
+        return result
+class Waiting:
+    def __await__(self):
+        try: return (yield from self.inner().__await__())
+        finally: trace.append('outer')
+    async def inner(self):
+        try: await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            trace.append('cancelled')
+            return 7
+class Future:
+    def __init__(self, future): self.future = future
+    def __await__(self): return (yield from self.future)
+async def wait(): return await Waiting()
+async def agen():
+    yield 1
+    yield 2
+async def main():
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    task.cancel()
+    future = asyncio.get_running_loop().create_future()
+    future.set_result(3)
+    return await task, await Sleeping(), await Future(future), [x async for x in agen().__aiter__()]
+def inner():
+    try: got = yield 1
+    except KeyError: got = 'key'
+    return got
+def outer(*parts): return (yield from parts[0]) if parts else None
+@types.coroutine
+def of_coroutine(): return (yield from asyncio.sleep(0, 6))
+def f():
+    g, h = outer(inner()), outer(inner())
+    next(g), next(h)
+    ends = []
+    for send in (lambda: g.send(4), lambda: h.throw(KeyError())):
+        try: send()
+        except StopIteration as end: ends.append(end.value)
+    return asyncio.run(main()), ends, asyncio.run(of_coroutine.__wrapped__() if 0 else wrap())
+async def wrap(): return await of_coroutine()
+""",
+    "frames": """
+async def v(x): return x
+async def main():
+    y = 3
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter('always')
+        warnings.warn('a')
+        warnings.warn(await v('b'), stacklevel=1)
+        warnings.warn('c', UserWarning, 2)
+    return eval(await v('y + 1')), globals(*(await v(())))['__name__'], sorted(vars(*(await v(())))), \\
+        dir(*(await v([])))[0], [(w.lineno, str(w.message)) for w in shown]
+class H(logging.Handler):
+    def emit(self, record): trace.append((record.funcName, record.lineno, record.getMessage()))
+def f():
+    a = O(b=1).b - 1
+    log = logging.getLogger('frames')
+    log.handlers[:], log.propagate = [H()], False
+    log.warning('x %s', 1)
+    logging.LoggerAdapter(log, {}).warning('y', stacklevel=1)
+    return asyncio.run(main()), sorted(locals()), dir(), eval('a'), len(vars())
+""",
+    "by_name": """
+class L(list):
+    def __iter__(self):
+        trace.append('iter')
+        return list.__iter__(self)
+    def __len__(self):
+        trace.append('len')
+        return list.__len__(self)
+class P:
+    @property
+    def a(self):
+        trace.append('a')
+        return self
+    b = 1
+def f():
+    d = {}
+    d.update(key=1, number=2, obj=3, self=4, receiver=5)
+    dict.update(d, function=6)
+    c = collections.Counter(key=1); c.update(key=3, obj=1)
+    od = collections.OrderedDict(a=1, b=2); od.move_to_end(key='a', last=False)
+    l = L([3, 1])
+    match l:
+        case [3, x]: trace.append(x)
+    k = copy.copy(l)
+    l.append(4); l.pop(); l[0]; l[0] = 5
+    x = []
+    for _ in range(5000): x = [x]
+    errors = []
+    for wrong in (lambda: d.get(), lambda: {}.pop(), lambda: [].append(), lambda: id(obj=1), lambda: iter(),
+                  lambda: ','.join(), lambda: dict.update(), lambda: dict.get([], 1), lambda: d.get(k=1),
+                  lambda: len(), lambda: operator.attrgetter('a')(), lambda: [].sort(lambda x: x),
+                  lambda: getattr(1), lambda: next(), lambda: copy.copy(), lambda: isinstance(1)):
+        try: wrong()
+        except TypeError as e: errors.append(str(e))
+    ch = collections.deque[int](iterable=[1]); li = list[int]([1])
+    return d, c, od, od.pop(key='a'), copy.deepcopy([1], memo={}), x == None, errors, \\
+        operator.attrgetter('a.b')(P()), operator.attrgetter('a.b', 'b')(P()), \\
+        isinstance(*[1, int]), isinstance(1, *[int]), ch, li, \\
+        types.MethodType(list.append, li)(2), li, {1: 2}.keys() & iter([1]), [{1: 2}.keys() | [3] for _ in 'a'], \\
+        3 - len(d), {1, 2} - {2}, collections.OrderedDict.fromkeys(iterable='ab', value=1), \\
+        functools.lru_cache(None)(str)(5), Box[int]([1]).items
+T = typing.TypeVar('T')
+class Box(typing.Generic[T]):
+    def __init__(self, items): self.items = items
+""",
+    "decorated": """
+class Meta(type):
+    def __new__(mcs, name, bases, space, **kw):
+        trace.append((name, kw))
+        return super().__new__(mcs, name, bases, space)
+    def __init__(cls, *args, **kw): super().__init__(*args)
+class Base:
+    def __init_subclass__(cls, **kw): trace.append((cls.__name__, kw))
+def f():
+    made = []
+    def plain(fn):
+        @functools.wraps(fn)
+        def inner(*a): return fn(*a)
+        return inner
+    @plain
+    @plain
+    def g(): return 1
+    @made.append
+    def h(): pass
+    class A(Base, tag=1, metaclass=Meta):
+        @property
+        def x(self): return self._x
+        @x.setter
+        def x(self, v): self._x = v
+        @staticmethod
+        def s(): return 2
+        @functools.cached_property
+        def c(self): return 3
+        @functools.lru_cache(maxsize=None)
+        def l(self): return 4
+    @dataclasses.dataclass(slots=True)
+    class D(Base):
+        x: int = 0
+    class E(enum.Enum):
+        A = 1
+    class N(typing.NamedTuple):
+        x: int
+    bases = (Base,)
+    class S(*bases, **{'tag': 2}): pass
+    a = A(); a.x = 5
+    @contextlib.contextmanager
+    def cm(): yield 6
+    with cm() as six: pass
+    return g(), g.__name__, h, len(made), a.x, a.s(), a.c, a.l(), D(3), E.A, N(1), S.__name__, six, \\
+        type('T', (Base,), {}).__name__
 """,
     "scoping": """
 x = 'global'
@@ -1020,3 +1186,140 @@ def test_asyncio_runs_instrumented_only_while_it_is_asked_for() -> None:
         assert f"{module.__name__}.lock._locked" in found.writes
         assert isinstance(asyncio.Lock(), asyncio.Lock)
     assert asyncio.Lock.acquire.__code__ is original
+
+
+# Arguments by name --------------------------------------------------------------------------------------------
+
+
+def _modelled() -> Iterator[tuple[str, Any, str]]:
+    """Each callable that is modelled: its name, the receiver if it has one, an expression for it."""
+    functions_: dict[str, Any] = {}
+    listed = (*functions._MODELS, *functions._MAKERS, *known.ITERATING, *known.READING_FUNCTIONS)
+    for function in (*listed, *known.CONTAINERS, *classes._LAZY, *known.SCALARS, *known.IMMUTABLE):
+        name = getattr(function, "__qualname__", "")
+        if name and function not in _NOT_CALLED:
+            functions_[f"{function.__module__}.{name}"] = function
+    for name, function in sorted(functions_.items()):
+        yield name, function, "target"
+    for kind, receiver in _RECEIVERS.items():
+        for method in dir(kind):
+            if containers.model_of(kind, method) is not None or (method == "fromkeys" and hasattr(kind, method)):
+                yield f"{kind.__name__}.{method}", None, f"s.{receiver}.{method}"
+    for method in ("isdisjoint", "__and__", "__or__", "__rsub__"):
+        yield f"dict_keys.{method}", None, f"s.d.keys().{method}"
+    yield "random.shuffle", random.Random(3).shuffle, "target"
+    yield "logging.getLogger", logging.getLogger, "target"
+
+
+_NOT_CALLED = {
+    breakpoint,
+    gc.collect,
+    type(NotImplemented),
+    type(...),
+    type(None),
+    itertools.repeat,
+    itertools.count,
+}
+_RECEIVERS = {
+    list: "l",
+    dict: "d",
+    set: "s",
+    deque: "q",
+    tuple: "t",
+    frozenset: "f",
+    bytearray: "b",
+    Counter: "c",
+    OrderedDict: "o",
+    defaultdict: "dd",
+}
+_NAMES = ("obj", "number", "key", "receiver", "function", "self", "value", "file", "cls", "context", "args")
+_BY_NAME = """
+from collections import Counter, OrderedDict, defaultdict, deque
+class S: pass
+def fresh():
+    s.l = [3, 1]; s.d = {'a': 1}; s.s = {1, 2}; s.q = deque([1]); s.t = (1,); s.f = frozenset([1])
+    s.b = bytearray(b'ab'); s.c = Counter('ab'); s.o = OrderedDict(a=1, b=2); s.dd = defaultdict(list, a=[1])
+    s.shared = [1, 2]
+s = S()
+fresh()
+target = None
+def double(x): return x * 2
+"""
+_VALUES = ("s.shared", "1", "'a'", "double", "None")
+
+
+def _given(function: Any, expression: str, plain: Any) -> Iterator[tuple[str, ...]]:
+    """Arguments by name that fit, and some that do not."""
+    yield from ((f"{name}=1",) for name in _NAMES)
+    try:
+        called = function if function is not None else eval(expression, vars(plain))
+        parameters = [
+            p
+            for p in inspect.signature(called).parameters.values()
+            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        ]
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.default is p.empty] or [p.name for p in parameters[:1]]
+    names = names or ["iterable"]
+    for optional in ([], [p.name for p in parameters if p.default is not p.empty][:1]):
+        wanted = list(dict.fromkeys([*names, *optional]))
+        if len(wanted) < 4:
+            for values in itertools.product(_VALUES, repeat=len(wanted)):
+                yield tuple(f"{name}={value}" for name, value in zip(wanted, values, strict=True))
+
+
+def _result(module: Any) -> str:
+    try:
+        found = module.f()
+        if hasattr(type(found), "__next__"):
+            found = list(found)
+        return repr((found, dict(vars(module.s))))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_arguments_by_name_are_taken_as_they_are_and_are_not_missed() -> None:
+    plain = load(_BY_NAME, instrument=False, name="plain")
+    module = load(_BY_NAME, name="m")
+    recorder = Recorder()
+    checked = 0
+    with contextlib.redirect_stdout(io.StringIO()), recording(Recorder()):
+        for name, function, expression in _modelled():
+            plain.target = module.target = function
+            for given in dict.fromkeys(_given(function, expression, plain)):
+                source = f"def f(): return {expression}({', '.join(given)})"
+                plain.fresh()
+                exec(source, vars(plain))
+                wanted = _result(plain)
+                if wanted.startswith("TypeError") and checked % 5:
+                    checked += 1
+                    continue  # most do not fit; a few of them will do
+                checked += 1
+                module.fresh()
+                exec(instrument_source(source, "snippet.py", "m"), vars(module))
+                recorder = Recorder()
+                recorder.learn(module)
+                recorder.start_run()
+                recorder.begin_step("0", 0)
+                assert _clean(_result(module)) == _clean(wanted), source
+                found = recorder.end_step()
+                looked_at = re.search(r"(?<!func)(?<!value)=s.shared", source) and "Error" not in wanted
+                if looked_at and name not in _KEEPING:
+                    touched = {str(location) for location in found.reads | found.writes}
+                    assert found.opaque or any("shared[" in each for each in touched), (source, touched)
+    assert checked > 1000
+
+
+_KEEPING = {
+    *("builtins.dict", "collections.Counter", "collections.OrderedDict", "collections.defaultdict"),
+    *(f"{kind}.{name}" for kind in ("dict", "OrderedDict", "defaultdict") for name in ("__init__", "update")),
+    *("Counter.__init__", "Counter.update", "Counter.subtract", "OrderedDict.setdefault"),
+}
+"""What keeps an argument as it is, without a look."""
+
+
+def _clean(text: str) -> str:
+    """Without addresses, and without the class in `list.append()`, which depends on how a method is called."""
+    return re.sub(r"0x[0-9a-f]+|plain|m\.|\w+\.(?=\w+\(\))", "", text)

@@ -15,6 +15,8 @@ from porcini.langs.aio.sites import Kind, site
 _NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "type", "range"})
 _DIRECT = frozenset({"update", "get", "pop", "setdefault", "copy", "clear"})
 """Methods of a `__dict__` that do not give it away."""
+_COMBINING = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
+"""Operators of sets."""
 _PLAIN_VALUES = (ast.Constant, ast.JoinedStr, ast.Compare, ast.Lambda)
 
 
@@ -167,9 +169,12 @@ class Expressions(ast.NodeTransformer):
             return owner.token, name
         return None
 
-    def _operand(self, node: ast.expr, hook: str = "@operand") -> ast.expr:
+    def _operand(self, node: ast.expr, hook: str = "@operand", *more: ast.expr) -> ast.expr:
         """A value that operators will read: `value if type(value) in plain else operand(value, site)`."""
-        node = self.visit(node)
+        return self._seen_operand(self.visit(node), hook, *more)
+
+    def _seen_operand(self, node: ast.expr, hook: str = "@operand", *more: ast.expr) -> ast.expr:
+        """As `_operand`, of what has been rewritten."""
         if isinstance(node, _PLAIN_VALUES):
             return node
         number = self._site(Kind.VALUE, "", node)
@@ -179,9 +184,9 @@ class Expressions(ast.NodeTransformer):
         elif self._temporaries():
             first, again = ast.NamedExpr(name_node("@value", ast.Store()), node), name_node("@value")
         else:
-            return ast.copy_location(called(hook, node, number), node)
+            return ast.copy_location(called(hook, node, number, *more), node)
         test = ast.Compare(called("@type", first), [ast.In()], [name_node("@plain")])
-        return ast.copy_location(ast.IfExp(test, again, called(hook, _copy(again), number)), node)
+        return ast.copy_location(ast.IfExp(test, again, called(hook, _copy(again), number, *more)), node)
 
     def _truth(self, node: ast.expr) -> ast.expr:
         """A condition."""
@@ -313,7 +318,9 @@ class Expressions(ast.NodeTransformer):
             keyword.value = self._mapped(keyword.value) if keyword.arg is None else self.visit(keyword.value)
             if keyword.arg == "context":
                 keyword.value = called("@context", keyword.value, self._site(Kind.READ, "", keyword.value))
-        if isinstance(function, ast.Name) and function.id in _NO_HOOK and self._is_builtin(function.id):
+        if isinstance(function, ast.Name) and self._needs_no_hook(function.id, node.args):
+            if function.id == "range":
+                node.args = [self._seen_operand(argument) for argument in node.args]
             if function.id in ("isinstance", "issubclass") and len(node.args) == 2:
                 number = self._site(Kind.READ, "", node)
                 node.args[1] = ast.copy_location(called("@checked", node.args[1], number), node.args[1])
@@ -322,6 +329,12 @@ class Expressions(ast.NodeTransformer):
         hook = "@later" if late else "@call"
         node.func = ast.copy_location(called(hook, callee, self._site(Kind.READ, "", node)), function)
         return node
+
+    def _needs_no_hook(self, name: str, args: list[ast.expr]) -> bool:
+        """A call of a builtin that does nothing with its arguments that would have to be recorded."""
+        if name not in _NO_HOOK or not self._is_builtin(name) or any(isinstance(a, ast.Starred) for a in args):
+            return False
+        return name != "type" or len(args) == 1
 
     def _is_builtin(self, name: str) -> bool:
         return (
@@ -361,9 +374,27 @@ class Expressions(ast.NodeTransformer):
             return self.generic_visit(node)
         if suspends(node.right):
             return self._suspended(node, node.left, node.op, node.right)
+        if isinstance(node.op, _COMBINING) and not isinstance(node.right, ast.Constant):
+            return self._combination(node)
         formats = isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Tuple)
         node.left = self._operand(node.left)
         node.right = self._operand(node.right, "@formatted" if formats else "@operand")
+        return node
+
+    def _combination(self, node: ast.BinOp) -> ast.expr:
+        """`a & b`: what b does depends on a, so a is kept."""
+        if isinstance(node.left, ast.Constant) or not (
+            self._temporaries() or (isinstance(node.left, ast.Name) and self._private(node.left.id))
+        ):
+            return self._suspended(node, node.left, node.op, node.right)
+        if isinstance(node.left, ast.Name) and self._private(node.left.id):
+            kept = node.left.id
+            node.left = self._operand(node.left)
+        else:
+            kept = self._temporary()
+            value = ast.NamedExpr(name_node(kept, ast.Store()), self._operand(node.left))
+            node.left = ast.copy_location(value, node.left)
+        node.right = self._operand(node.right, "@combined", name_node(kept))
         return node
 
     def _suspended(self, node: ast.expr, left: ast.expr, operator: ast.AST, right: ast.expr) -> ast.expr:

@@ -25,11 +25,11 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.calls import attributes, calling, functions
+from porcini.langs.aio.calls import attributes, calling, classes, functions
 from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 from porcini.langs.aio.operations.entries import redirect
-from porcini.langs.aio.recorder import LOG, ModuleToken, Recorder
+from porcini.langs.aio.recorder import CREATED, LOG, ModuleToken, Recorder
 from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,7 +86,7 @@ _WORKING: dict[str, Any] = {
     "@unpack": iterating.unpack,
     "@lazily": iterating.lazily,
     "@lazily_unpack": iterating.lazily_unpack,
-    "@delegated": iterating.delegated,
+    "@delegated": awaiting.delegated,
     "@generator": values.generator,
     "@pair": operators.pair,
     "@awaited": awaiting.awaited,
@@ -96,6 +96,10 @@ _WORKING: dict[str, Any] = {
     "@async_managed": awaiting.async_managed,
     "@call": calling.call,
     "@later": calling.later,
+    "@decorator": calling.decorator,
+    "@bases": classes.based,
+    "@metaclass": classes.metaclass,
+    "@combined": operators.combined,
     **_OPERATORS,
 }
 
@@ -109,6 +113,8 @@ _IDLE: dict[str, Any] = {
     "@log": deque[Any](maxlen=0).append,
     "@plain": frozenset({True, False}),
     "@type": callable,  # a C function that gives a boolean and runs no code of the program
+    "@call": functions.unrecorded,
+    "@later": functions.unrecorded,
     "@key_of": lambda obj, key, number: key,
     "@set_key": lambda obj, key, number: key,
     "@set_slice_key": lambda obj, key, number: key,
@@ -154,7 +160,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         raise RuntimeError("a recording is on already")
     _active = recorder
     log = recorder.detailed_log if recorder.detailed else LOG.append
-    redirect(log, recorder.drain)
+    redirect(log, recorder.drain, recorder.let_go)
     rules.forget()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
@@ -168,7 +174,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         yield recorder
     finally:
         _active = None
-        redirect(LOG.append, LOG.clear)
+        redirect(LOG.append, LOG.clear, CREATED.clear)
         for namespace in _globals.values():
             namespace.update(_IDLE)
         LOG.clear()

@@ -138,6 +138,12 @@ ITERATING: dict[Any, tuple[int, int]] = {
     functools.cmp_to_key: (-1, 0),
 }
 """Functions that go over an argument, and those that call one: the positions."""
+ITERATING_OPTIONS: dict[Any, frozenset[str]] = {
+    **dict.fromkeys((max, min), frozenset({"key", "default"})),
+    **dict.fromkeys((sum, math.prod), frozenset({"start"})),
+    sorted: frozenset({"key", "reverse"}),
+}
+"""What these may be given by name; anything else makes the call opaque."""
 NOT_ITERATING: frozenset[Any] = frozenset(
     {abs, ascii, bin, chr, divmod, format, hash, hex, oct, ord, pow, repr, round, *SCALARS, len, weakref.ref}
 )

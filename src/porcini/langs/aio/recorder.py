@@ -161,6 +161,7 @@ class Recorder:
         rules.HELD.clear()
         rules.REBOUND.clear()
         rules.SHARED_CONTEXTS.clear()
+        rules.LOST.clear()
         rules.HELD.update(self._held)
         rules.REBOUND.update(self._rebound)
         self._clear()
@@ -188,6 +189,8 @@ class Recorder:
             self._sweep()
         if MORTAL:
             self._count_references()
+        if rules.LOST:
+            self._opaque = True
         if not self._reads and not self._writes and not self._opaque:
             return EMPTY
         return Footprint(frozenset(self._reads), frozenset(self._writes), self._opaque)
@@ -204,8 +207,20 @@ class Recorder:
                 self._writes.add(self._named(obj).part(".<references>"))
             MORTAL[key] = (reference, count)
 
+    def let_go(self) -> None:
+        """Hold no objects any more, so that garbage can be collected. All that follows must be opaque."""
+        if self._pending is not None:
+            self._settle()
+        self.drain()
+        self._values.clear()
+        self._kept.clear()
+        CREATED.clear()
+        DERIVED.clear()
+
     def _clear(self) -> None:
         LOG.clear()
+        for made in CREATED:  # between steps: nobody will say when it dies
+            DERIVED.pop(id(made), None)
         CREATED.clear()
         self._reads, self._writes, self._opaque = set(), set(), False
         if self.detailed:
@@ -372,9 +387,11 @@ class Recorder:
                 self._class_data[obj] = frozenset(data)
                 yield from ((value, f"{path}.{name}") for name, value in vars(obj).items() if name != "__dict__")
         elif isinstance(obj, dict):
-            yield from ((value, f"{path}[{rules.shown(key)}]") for key, value in obj.items())
+            yield from ((value, f"{path}[{rules.shown(key)}]") for key, value in dict.items(obj))
         elif isinstance(obj, list | tuple | deque):
-            yield from ((value, f"{path}[{number}]") for number, value in enumerate(obj))
+            base = list if isinstance(obj, list) else tuple if isinstance(obj, tuple) else deque
+            items = base.__iter__(obj)  # type: ignore[arg-type]
+            yield from ((value, f"{path}[{number}]") for number, value in enumerate(items))
         if not isinstance(obj, type | FunctionType):
             yield from ((value, f"{path}.{name}") for name, value in rules.fields_of(obj))
 
@@ -446,7 +463,7 @@ class Recorder:
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
                 first = int(suffix[2:])
-                into.update(named.part(f"[{i}]") for i in range(first, max(len(obj), first + 1)))
+                into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
             else:
                 into.add(parts.get(suffix) or named.part(suffix))
         if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
@@ -568,7 +585,9 @@ class Recorder:
             inner = ", ".join(self._show(v) for v in list(value)[:8])  # type: ignore[call-overload]
             text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
         elif isinstance(value, dict):
-            text = "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(value.items())[:8]) + "}"
+            text = (
+                "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(dict.items(value))[:8]) + "}"
+            )
         else:
             text = f"<{self.name_of(value)}>"
         return text if len(text) <= 80 else text[:77] + "..."

@@ -39,8 +39,19 @@ class _Rewriter(Expressions):
 
     # Scopes ---------------------------------------------------------------------------------------------------
 
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
+        """They are called. The last one gets what was made just now."""
+        visited: list[ast.expr] = [self.visit(part) for part in node.decorator_list]
+        if not self.live:
+            return visited
+        hooks = ["@call"] * (len(visited) - 1) + ["@decorator"]
+        return [
+            ast.copy_location(called(hook, part, self._site(Kind.READ, "", part)), part)
+            for hook, part in zip(hooks, visited, strict=False)
+        ]
+
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        node.decorator_list = [self.visit(part) for part in node.decorator_list]
+        node.decorator_list = self._decorators(node)
         self._defaults(node.args)
         outer, live, loops = self.scope, self.live, self.loops
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
@@ -76,9 +87,15 @@ class _Rewriter(Expressions):
         arguments.kw_defaults = [part and self.visit(part) for part in arguments.kw_defaults]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.decorator_list = [self.visit(part) for part in node.decorator_list]
+        node.decorator_list = self._decorators(node)
         node.bases = [self.visit(part) for part in node.bases]
         node.keywords = [self.visit(part) for part in node.keywords]
+        if self.live and node.bases:
+            bases = called("@bases", ast.Tuple(node.bases, ast.Load()), self._site(Kind.READ, "", node))
+            node.bases = [ast.copy_location(ast.Starred(bases, ast.Load()), node.bases[0])]
+        for keyword in node.keywords if self.live else ():
+            if keyword.arg == "metaclass":
+                keyword.value = called("@metaclass", keyword.value, self._site(Kind.READ, "", node))
         outer = self.scope
         self.scope = self.scopes.of[node]
         self.classes.append(node.name)

@@ -36,6 +36,9 @@ REBOUND: set[int] = set()
 SHARED_CONTEXTS: set[int] = set()
 """Not empty if the program gave a context to a task or a callback, or looked at that of a task."""
 
+LOST: set[str] = set()
+"""What made it impossible to tell objects apart in this run: all steps are opaque from then on."""
+
 STREAMS: list[object] = []
 """Where text goes when the recording begins: the terminal, or what pytest puts in its place."""
 
@@ -70,7 +73,8 @@ _OPERATORS = frozenset(
     for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
     repr format add sub mul truediv floordiv mod pow matmul lshift rshift and or xor neg pos invert abs divmod
     round radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rlshift rrshift rand ror rxor int float index iadd
-    isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor""".split()  # noqa: SIM905
+    isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor rdivmod floor ceil trunc complex
+    bytes fspath length_hint sizeof""".split()  # noqa: SIM905
 )
 
 
@@ -135,7 +139,7 @@ def is_generated(function: object) -> bool:
     if code.co_filename.startswith("<attrs generated"):
         return True
     if code.co_filename == "<string>":
-        return "__create_fn__" in code.co_qualname or function.__name__ in _OPERATORS | {"__init__", "__setattr__"}
+        return code.co_qualname.startswith("__create_fn__.<locals>.")
     # `repr` of a dataclass is wrapped against recursion by `reprlib` or by `dataclasses` itself.
     return code.co_filename.endswith(("dataclasses.py", "reprlib.py")) and function.__name__ == "__repr__"
 
@@ -218,6 +222,22 @@ def has_unknown(kind: type, name: str) -> bool:
 
 
 @_remembered
+def is_foreign(cls: type, *trusted: str) -> bool:
+    """Has this class methods in Python whose code is not known? Those of known and of trusted modules are."""
+    for owner in cls.__mro__:
+        module = owner.__module__
+        if owner in known.C_BASES or module in known.READING_MODULES or module in trusted:
+            continue
+        if not is_mutable_type(owner):
+            continue
+        for method in vars(owner).values():
+            inner = getattr(method, "__func__", getattr(method, "fget", method))
+            if isinstance(inner, types.FunctionType) and not is_known_function(inner) and not is_generated(inner):
+                return True
+    return False
+
+
+@_remembered
 def container_base(kind: type) -> type | None:
     """The C container that a type inherits from."""
     return next((owner for owner in kind.__mro__ if owner in known.CONTAINERS), None)
@@ -267,6 +287,8 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
         return Way.UNKNOWN
     if writing and any(owner.__module__ in known.UNRECORDED_MODULES for owner in kind.__mro__):
         return Way.UNKNOWN
+    if writing and issubclass(kind, known.LOOP_CLASSES):
+        return Way.UNKNOWN  # its methods do not record that they read it
     value = lookup(kind, attr)
     if not _finds_attributes(kind, hook) and not isinstance(value, types.MethodDescriptorType):
         return Way.UNKNOWN

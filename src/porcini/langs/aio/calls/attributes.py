@@ -18,7 +18,7 @@ from porcini.langs.aio.sites import PLACES, Kind, site
 
 def dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
     """`getattr` and its kin: as the attribute access that it is."""
-    if attr in known.NAMESPACES:
+    if type(attr) is str and attr in known.NAMESPACES:
         objects.dict_set(obj, number) if kind == WRITE else objects.dict_held(obj, number, attr)
     elif isinstance(attr, str):
         log((obj, _dynamic_site(number, attr, kind)))
@@ -30,12 +30,12 @@ def _dynamic_site(number: int, attr: str, kind: int) -> int:
     return site(Kind(kind), attr, *PLACES[number])
 
 
-def get(number: int, obj: Any, attr: str, *default: Any) -> None:
+def get(number: int, obj: Any, attr: str, /, *default: Any) -> None:
     """`getattr` and `hasattr`."""
     dynamic(obj, attr, number, READ)
 
 
-def set_(number: int, obj: Any, attr: str, *value: Any) -> None:
+def set_(number: int, obj: Any, attr: str, /, *value: Any) -> None:
     """`setattr` and `delattr`."""
     dynamic(obj, attr, number, WRITE)
 
@@ -59,15 +59,18 @@ def attribute_getter(function: Any, number: int) -> Any:
     """`attrgetter(...)(obj)`: as the attribute accesses that it is."""
     paths = function.__reduce__()[1]
 
-    def got(obj: Any) -> Any:
+    def got(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if len(args) != 1 or kwargs:
+            return function(*args, **kwargs)  # an error
+        found = []
         for path in paths:
-            value = obj
+            value = args[0]
             for attr in path.split("."):
                 dynamic(value, attr, number, READ)
-                if attr is not path:
-                    value = getattr(value, attr)
-        return function(obj)
+                value = getattr(value, attr)
+            found.append(value)
+        return tuple(found) if len(found) > 1 else found[0]
 
     return got
 
@@ -76,11 +79,11 @@ def item_getter(function: Any, number: int) -> Any:
     """`itemgetter(...)(obj)`: as the subscripts that it is."""
     keys = function.__reduce__()[1]
 
-    def got(obj: Any) -> Any:
+    def got(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for key in keys:
-            items.item(obj, key, number)
-        return function(obj)
+        for key in keys if args else ():
+            items.item(args[0], key, number)
+        return function(*args, **kwargs)
 
     return got
 
@@ -88,8 +91,11 @@ def item_getter(function: Any, number: int) -> Any:
 def method_caller(function: Any, number: int) -> Any:
     """`methodcaller(...)(obj)`: as the call that it is."""
 
-    def got(obj: Any) -> Any:
+    def got(*objects: Any, **none: Any) -> Any:
         __tracebackhide__ = True
+        if len(objects) != 1 or none:
+            return function(*objects, **none)  # an error
+        (obj,) = objects
         made, given = function.__reduce__()
         name, args, kwargs = (
             (given[0], given[1:], {}) if made is operator.methodcaller else (made.args[0], given, made.keywords)

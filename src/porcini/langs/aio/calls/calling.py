@@ -5,8 +5,10 @@ What a wrapper is given may itself be called by what it wraps, so wrappers and `
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import sys
 import types
 import weakref
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import containers
-from porcini.langs.aio.calls.containers import Model
+from porcini.langs.aio.calls.containers import ANY, OPTIONS, Model
 from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
 from porcini.langs.aio.operations.iterating import source
 from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, write_all
@@ -64,12 +66,11 @@ def _other(function: Any, number: int) -> Any:
     if isinstance(function, type):
         return BY_TYPE[type](function, number)
     if isinstance(function, functools._lru_cache_wrapper):
-        log((function.__wrapped__, number, WRITE, (".<cache>",)))
-        call(function.__wrapped__, number)
-    elif isinstance(function, weakref.ref):
+        return _cached(function, number)
+    if isinstance(function, weakref.ref):
         unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
     elif kind.__module__ == "typing":
-        return reading(function, number)
+        return alias(function, number) if isinstance(_origin(function), type) else reading(function, number)
     elif rules.has_unknown(kind, "__call__"):
         unknown(name_of(function), number)
     return function
@@ -83,15 +84,64 @@ def partial(function: Any, number: int) -> Any:
 
 
 def alias(function: Any, number: int) -> Any:
-    """`list[int](...)`: as the class in it."""
-    call(function.__origin__, number)
-    return function
+    """`list[int](...)`: as the class in it; then the object is told, as `types.GenericAlias` and `typing` do."""
+    inner = call(_origin(function), number)
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if getattr(function, "_inst", True) is not True:
+            return function(*args, **kwargs)  # an error
+        obj = inner(*args, **kwargs)
+        with contextlib.suppress(AttributeError, TypeError):
+            obj.__orig_class__ = function
+        return obj
+
+    return made
+
+
+def _origin(function: Any) -> Any:
+    return getattr(function, "__origin__", None)
+
+
+def _cached(function: Any, number: int) -> Any:
+    """What `functools.lru_cache` made. Its arguments are compared."""
+    log((function.__wrapped__, number, WRITE, (".<cache>",)))
+    if call(function.__wrapped__, number) is not function.__wrapped__:
+        unknown(name_of(function), number)
+
+    def cached(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        for value in (*args, *kwargs.values()):
+            operand(value, number)
+        return function(*args, **kwargs)
+
+    return cached
+
+
+_DECORATING = frozenset({"lru_cache.<locals>.decorating_function", "dataclass.<locals>.wrap"})
+
+
+def decorator(function: Any, number: int) -> Any:
+    """As `call`, for a decorator of a new function or class: to give that another name changes nothing else."""
+    if type(function) is functools.partial and function.func is functools.update_wrapper:
+        return function
+    if type(function) is types.FunctionType and function.__module__ in ("functools", "dataclasses"):
+        return function if function.__qualname__ in _DECORATING else call(function, number)
+    return call(function, number)
 
 
 def name_of(function: Any) -> str:
     """A callee, for reports of what made a step opaque."""
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
     return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+
+
+def ours() -> int:
+    """How many of our frames stand between the program and the function that calls this, itself included."""
+    count, frame = 0, sys._getframe(1)
+    while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
+        count, frame = count + 1, frame.f_back
+    return count
 
 
 # Wrappers -----------------------------------------------------------------------------------------------------
@@ -115,18 +165,24 @@ def _argument(value: Any, function: Any, number: int) -> None:
     if kind in known.CALLABLE:
         _called_back(value, number)
     elif kind not in rules.PLAIN:
-        own = rules.container_base(kind) is None and kind not in VIEWS
-        if own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING:
+        own = not rules.has_c_method(kind, "__iter__") and kind not in VIEWS
+        iterated = own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING
+        if iterated or (callable(value) and rules.has_unknown(kind, "__call__")):
             unknown(f"{name_of(function)} of {kind.__qualname__}", number)
         operand(value, number)
+    elif isinstance(value, type) and function not in known.NOT_ITERATING and rules.is_foreign(value):
+        unknown(f"{name_of(function)} of {value.__qualname__}", number)
 
 
 def iterating(function: Any, number: int) -> Any:
     """A function that goes over one of its arguments, and may call another."""
     position, called = known.ITERATING[function]
+    options = known.ITERATING_OPTIONS.get(function, frozenset())
 
     def reads(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if not kwargs.keys() <= options:
+            unknown(name_of(function), number)
         alone = len(args) == 1 or (function is not max and function is not min)
         given = list(args)
         for index, value in enumerate(args):
@@ -169,14 +225,51 @@ def _called_back(function: Any, number: int) -> None:
 
 
 def modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
-    """Calls the function, with other arguments if the model says so."""
+    """Calls the function, with other arguments if the model says so.
+
+    Arguments that do not fit are an error that the function itself reports; the model is not asked then.
+    """
 
     def modelled(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        for name, value in kwargs.items():
-            if name == "key" and value is not None:
-                kwargs[name] = callback(value, number)
-        seen = model(*bound, number, *args, **kwargs)
+        if kwargs:
+            args, kwargs, fits = _options(model, function, number, args, kwargs)
+            if not fits:
+                unknown(name_of(function), number)
+                return function(*args, **kwargs)
+        try:
+            seen = model(*bound, number, *args, **kwargs)
+        except TypeError:
+            unknown(name_of(function), number)
+            seen = None
         return function(*(args if seen is None else seen), **kwargs)
 
     return modelled
+
+
+def _options(
+    model: Model, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+    """Arguments as a model wants them, by position but for options that it knows; and whether that could be."""
+    options = OPTIONS.get(model, frozenset())
+    if options is ANY:
+        return args, kwargs, True
+    if not kwargs.keys() <= options:
+        placed = by_position(function, args, kwargs)
+        if placed is None or not placed[1].keys() <= options:
+            return args, kwargs, False
+        args, kwargs = placed
+    if kwargs.get("key") is not None:  # no model has an option of this name that is anything else
+        kwargs = {**kwargs, "key": callback(kwargs["key"], number)}
+    return args, kwargs, True
+
+
+def by_position(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The same arguments, by position as far as that goes; None if it cannot be said where they belong."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return None
+    return bound.args, bound.kwargs

@@ -37,6 +37,12 @@ _CALLING: dict[Any, tuple[int, str]] = {
     itertools.groupby: (1, "key"),
 }
 """Which argument of these is a function."""
+_BY_OTHER_NAMES: dict[Any, tuple[str, ...]] = {itertools.compress: ("data", "selectors")}
+_LAZY_OPTIONS = frozenset(
+    {"iterable", "data", "selectors", "start", "step", "key", "func", "initial", "fillvalue", "repeat", "strict"}
+    | {"r", "object", "times"}
+)
+"""What these may be given by name."""
 _ALL_ITERATED = frozenset(
     {map, zip, itertools.chain, itertools.zip_longest, itertools.product, itertools.compress}
 )
@@ -75,29 +81,59 @@ def _plain(cls: Any, number: int) -> Any:
         return _object(cls, number)
     if cls is weakref.ref:
         return _with_callback(cls, number)
+    if cls is types.FunctionType:
+        return _function(cls, number)
     if cls in known.CODE:
         return cls
-    if cls is bytes:
+    return _bytes(cls, number) if cls is bytes else reading(cls, number)
 
-        def made(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            if args and not hasattr(type(args[0]), "__bytes__") and hasattr(type(args[0]), "__iter__"):
-                args = (source(args[0], number), *args[1:])
-            return cls(*args, **kwargs)
 
-        return made
-    return reading(cls, number)
+def _function(cls: Any, number: int) -> Any:
+    """A function made by hand may share variables with another, under another name: nothing is certain then."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if len(args) > 4 or "closure" in kwargs:
+            entries.lost("a function with the cells of another", number)
+        return cls(*args, **kwargs)
+
+    return made
+
+
+def _bytes(cls: Any, number: int) -> Any:
+    """`bytes(...)`: by `__bytes__`, or as the buffer or the numbers that it is given."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        given: Any = (args[0], *kwargs.values()) if args else kwargs.values()
+        for value in given:
+            operand(value, number)
+        if args:
+            args = (_numbers(args[0], number), *args[1:])
+        elif "source" in kwargs:
+            kwargs["source"] = _numbers(kwargs["source"], number)
+        return cls(*args, **kwargs)
+
+    return made
+
+
+def _numbers(value: Any, number: int) -> Any:
+    """What `bytes` and `bytearray` go over, unless there is another way to make bytes of it."""
+    kind = type(value)
+    if kind in rules.PLAIN or not hasattr(kind, "__iter__") or hasattr(kind, "__index__"):
+        return operand(value, number)
+    return operand(value, number) if hasattr(kind, "__bytes__") else source(value, number, deep=True)
 
 
 def _with_callback(cls: Any, number: int) -> Any:
     """`weakref.ref(obj, callback)` and `weakref.finalize(obj, callback, ...)`."""
 
-    def made(obj: Any, *args: Any, **kwargs: Any) -> Any:
+    def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if args and args[0] is not None:
-            mortal(obj)
-            args = (_finalising(args[0], number), *args[1:])
-        return cls(obj, *args, **kwargs)
+        if len(args) > 1 and args[1] is not None:
+            mortal(args[0])
+            args = (args[0], _finalising(args[1], number), *args[2:])
+        return cls(*args, **kwargs)
 
     return made
 
@@ -110,6 +146,34 @@ def _finalising(function: Any, number: int) -> Any:
         return later(function, number)(*args, **kwargs)
 
     return finalised
+
+
+# Classes that a step defines ------------------------------------------------------------------------------------
+
+
+def based(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    """The bases of a class that is defined in a step: a metaclass or `__init_subclass__` may be unknown."""
+    for base in bases:
+        if not isinstance(base, type):
+            known_origin = type(base) is types.GenericAlias or getattr(base, "__module__", "") == "typing"
+            if not known_origin and type(base).__module__ != "typing":
+                unknown(f"a class of {type(base).__qualname__}", number)
+            continue
+        metaclass(type(base), number)
+        hook = rules.lookup(base, "__init_subclass__")
+        inner = getattr(hook, "__func__", hook)
+        usual = not isinstance(inner, types.FunctionType) or inner.__module__ in known.READING_MODULES
+        if not usual and not rules.is_known_function(hook):
+            unknown(f"{base.__qualname__}.__init_subclass__", number)
+    return bases
+
+
+def metaclass(meta: Any, number: int) -> Any:
+    """`metaclass=...` of a class that is defined in a step."""
+    seen = not rules.is_foreign(meta, "abc") if isinstance(meta, type) else rules.is_known_function(meta)
+    if not seen:
+        unknown(f"a class of {name_of(meta)}", number)
+    return meta
 
 
 # Objects ------------------------------------------------------------------------------------------------------
@@ -153,12 +217,14 @@ def _object(cls: type, number: int) -> Any:
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if base is not None:
-            args = _contents(base, args, number)
+            args, kwargs = _contents(base, args, kwargs, number)
         elif frozen:  # filled before `__init__` can say what it does with them
-            for value in args:
+            for value in (*args, *kwargs.values()):
                 operand(value, number)
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
                     unknown(name_of(cls), number)
+        elif issubclass(cls, type) and len(args) > 1 and isinstance(args[1], tuple):
+            based(args[1], number)
         obj = cls(*args, **kwargs)
         if hasattr(cls, "__del__"):
             mortal(obj)
@@ -189,7 +255,8 @@ def _container(cls: type, number: int) -> Any:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        obj = cls(*_contents(cls, args, number), **kwargs)
+        args, kwargs = _contents(cls, args, kwargs, number)
+        obj = cls(*args, **kwargs)
         if cls is not tuple and cls is not frozenset:
             CREATED.append(obj)
         return obj
@@ -197,19 +264,33 @@ def _container(cls: type, number: int) -> Any:
     return made
 
 
-def _contents(base: type, args: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+def _contents(
+    base: type, args: tuple[Any, ...], kwargs: dict[str, Any], number: int
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a container's class: what is in them is read."""
     at = 1 if base is defaultdict else 0
-    if len(args) <= at:
-        return args
-    value = args[at]
+    if len(args) > at:
+        args = (*args[:at], _content(base, args[at], number), *args[at + 1 :])
+    name = _BY_NAME.get(base)
+    if name in kwargs:
+        kwargs[name] = _content(base, kwargs[name], number)
+    if base is Counter:
+        for count in kwargs.values():
+            operand(count, number)
+    return args, kwargs
+
+
+_BY_NAME: dict[type, str] = {deque: "iterable", bytearray: "source"}
+"""What these are made from may be given by name."""
+
+
+def _content(base: type, value: Any, number: int) -> Any:
+    """What a container is made from; gives what is to be given instead."""
     if issubclass(base, dict):
-        seen = containers.pairs(value, number, counts=base is Counter)
-    elif base is bytearray and (not hasattr(type(value), "__iter__") or hasattr(type(value), "__index__")):
-        seen = operand(value, number)
-    else:
-        seen = source(value, number, deep=base not in _KEEPING)
-    return (*args[:at], seen, *args[at + 1 :])
+        return containers.pairs(value, number, counts=base is Counter)
+    if base is bytearray:
+        return _numbers(value, number)
+    return source(value, number, deep=base not in _KEEPING)
 
 
 def _lazy(cls: type, number: int) -> Any:
@@ -220,17 +301,22 @@ def _lazy(cls: type, number: int) -> Any:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if not kwargs.keys() <= _LAZY_OPTIONS:
+            unknown(name_of(cls), number)
         given, seen, sources, plain = list(args), dict(kwargs), [], cls in _PASSING
         for index, value in [*enumerate(args), *kwargs.items()]:
             into: Any = given if isinstance(index, int) else seen
             if index in (position, keyword):
                 into[index] = callback(value, number)
                 plain = value is not None and (into[index] is not value or rules.is_known_function(value))
-            elif index == "iterable" or (isinstance(index, int) and first <= index < first + count):
+            elif index in _BY_OTHER_NAMES.get(cls, ("iterable",)) or (
+                isinstance(index, int) and first <= index < first + count
+            ):
                 into[index] = value if cls is reversed else source(value, number)
                 sources.append(into[index])
         if not plain:
             given = [watched(v, number) if type(v) is types.GeneratorType else v for v in given]
+            seen = {k: watched(v, number) if type(v) is types.GeneratorType else v for k, v in seen.items()}
         if cls is reversed and args and rules.container_base(type(args[0])) is None:
             kind = type(args[0])
             if kind not in rules.PLAIN and kind not in VIEWS and rules.has_unknown(kind, "__reversed__"):

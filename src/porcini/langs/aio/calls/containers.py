@@ -17,6 +17,7 @@ from porcini.langs.aio.operations.values import (
     operand,
     read_all,
     read_shape,
+    size,
     write_all,
     write_end,
 )
@@ -27,6 +28,25 @@ Model = Callable[..., Any]
 
 It may give back other arguments, which do the same: an iterator for an object that makes its own.
 """
+
+
+ANY: frozenset[str] = frozenset({"*"})
+OPTIONS: dict[Model, frozenset[str]] = {}
+"""What a model may be given by name (see `taking`)."""
+
+
+def taking(*options: str) -> Callable[[Model], Model]:
+    """Says which arguments a model knows by name, or that it knows all (`ANY`).
+
+    All others are given to it by position; a call where that cannot be done is opaque. So that no name of the
+    program's can be mistaken for one of ours, the parameters of models are positional.
+    """
+
+    def noted(model: Model) -> Model:
+        OPTIONS[model] = frozenset(options) if frozenset(options) != ANY else ANY
+        return model
+
+    return noted
 
 
 def _argument(value: Any, number: int) -> None:
@@ -50,7 +70,8 @@ def pairs(value: Any, number: int, counts: bool = False) -> Any:
     return iterating.source(value, number, deep=True) if counts else iterating.unpack(value, number)
 
 
-def _extend(obj: Any, number: int, *values: Any, **more: Any) -> tuple[Any, ...]:
+@taking(*ANY)
+def _extend(obj: Any, number: int, /, *values: Any, **more: Any) -> tuple[Any, ...]:
     """Items of others are put in: which ones cannot be said before that."""
     seen = []
     for value in values:
@@ -61,10 +82,13 @@ def _extend(obj: Any, number: int, *values: Any, **more: Any) -> tuple[Any, ...]
     write_all(obj, number)
     if isinstance(obj, Counter):
         read_all(obj, number)
+        for count in more.values():
+            operand(count, number)
     return tuple(seen)
 
 
-def _update(obj: Any, number: int, *others: Any, **more: Any) -> tuple[Any, ...]:
+@taking(*ANY)
+def _update(obj: Any, number: int, /, *others: Any, **more: Any) -> tuple[Any, ...]:
     """`dict.update` and `set.update`: key by key if the keys can be seen."""
     seen: list[Any] = []
     for other in others:
@@ -84,18 +108,20 @@ def _update(obj: Any, number: int, *others: Any, **more: Any) -> tuple[Any, ...]
     return tuple(seen)
 
 
-def _read(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
+@taking(*ANY)
+def _read(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
     """The container is compared, or combined with others to a new one."""
     operand(obj, number)
-    for value in args:
+    for value in (*args, *kwargs.values()):
         _argument(value, number)
 
 
-def _pop(obj: Any, number: int, *key: Any) -> None:
+def _pop(obj: Any, number: int, /, *key: Any) -> None:
     """The last item of a list, the item with a key; else all move up."""
-    if isinstance(obj, list) and not key and obj:
-        log((obj, number, WRITE, (f"[{len(obj) - 1}]", SHAPE)))
-        log((obj, number, READ, (f"[{len(obj) - 1}]", SHAPE, BASE)))
+    last = size(obj) - 1
+    if isinstance(obj, list) and not key and last >= 0:
+        log((obj, number, WRITE, (f"[{last}]", SHAPE)))
+        log((obj, number, READ, (f"[{last}]", SHAPE, BASE)))
     elif isinstance(obj, dict) and key:
         items.ensure_key(obj, key[0], number, adds=False)
     else:
@@ -103,32 +129,34 @@ def _pop(obj: Any, number: int, *key: Any) -> None:
         read_all(obj, number)
 
 
-def _lookup(obj: Any, number: int, key: Any, *default: Any) -> None:
+def _lookup(obj: Any, number: int, key: Any, /, *default: Any) -> None:
     """`dict.get` and `in`."""
     items.has_key(obj, key, number)
 
 
-def _item(obj: Any, number: int, key: Any) -> None:
+def _item(obj: Any, number: int, key: Any, /) -> None:
     items.item(obj, key, number)
 
 
-def _ensure(obj: Any, number: int, key: Any, value: Any = None) -> None:
+def _ensure(obj: Any, number: int, key: Any, value: Any = None, /) -> None:
     items.ensure_key(obj, key, number)
 
 
-def _discard(obj: Any, number: int, key: Any) -> None:
+def _discard(obj: Any, number: int, key: Any, /) -> None:
     items.ensure_key(obj, key, number, adds=False)
 
 
-def _change(obj: Any, number: int, *value: Any, **kwargs: Any) -> None:
+@taking(*ANY)
+def _change(obj: Any, number: int, /, *value: Any, **kwargs: Any) -> None:
     """The whole container changes, by what it is given."""
     operand(obj, number)
     write_all(obj, number)
-    for each in value:
+    for each in (*value, *kwargs.values()):
         _argument(each, number)
 
 
-def _value(obj: Any, number: int, *values: Any, **kwargs: Any) -> None:
+@taking("key", "reverse")
+def _value(obj: Any, number: int, /, *values: Any, **kwargs: Any) -> None:
     """A value is put in, taken out, or items are sorted: they are compared, and then others move."""
     operand(obj, number)
     write_all(obj, number)
@@ -136,20 +164,20 @@ def _value(obj: Any, number: int, *values: Any, **kwargs: Any) -> None:
         operand(value, number)
 
 
-def _search(obj: Any, number: int, *values: Any) -> None:
+def _search(obj: Any, number: int, /, *values: Any) -> None:
     """`index` and `count`: values are compared."""
     operand(obj, number)
     for value in values:
         operand(value, number)
 
 
-def _store(obj: Any, number: int, key: Any, value: Any) -> None:
+def _store(obj: Any, number: int, key: Any, value: Any, /) -> None:
     items.write_key(obj, key, number)
     if type(key) is slice:
         operators.consumed(value, number)
 
 
-def _delete(obj: Any, number: int, key: Any) -> None:
+def _delete(obj: Any, number: int, key: Any, /) -> None:
     items.write_key(obj, key, number, adds=False)
 
 
@@ -176,7 +204,7 @@ LOOKING = frozenset(
 WITHOUT_ARGUMENTS = (write_end, _whole, read_shape)
 """Models that need no arguments, and can log at once."""
 _COMPARING = ("eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "sizeof", "format")
-_COMBINING = ("add", "mul", "rmul", "or", "and", "sub", "xor")
+_COMBINING = ("add", "mul", "rmul", "or", "and", "sub", "xor", "mod", "rmod")
 _CHANGING = ("iadd", "imul", "ior", "iand", "isub", "ixor", "init")
 _SET_METHODS = (
     *("union", "difference", "intersection", "symmetric_difference"),
@@ -248,23 +276,33 @@ _METHODS: dict[type, dict[str, Model]] = {
         **_COMMON,
         **dict.fromkeys(_SET_METHODS, _read),
     },
-    bytearray: dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _change),
+    bytearray: {**dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _change), **_COMMON},
 }
 
 
-def _argument_only(obj: Any, number: int, *args: Any, **kwargs: Any) -> None:
-    for value in args:
+@taking(*ANY)
+def combined(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
+    """A method of a view: with a set, or with whatever can be iterated over."""
+    operand(obj, number)
+    for value in (*args, *kwargs.values()):
         _argument(value, number)
 
 
-OBJECT: dict[str, Model] = {
-    f"__{name}__": _argument_only
+@taking(*ANY)
+def argument_only(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
+    """What is given is read; nothing happens to the object."""
+    for value in (*args, *kwargs.values()):
+        _argument(value, number)
+
+
+OBJECT = frozenset(
+    f"__{name}__"
     for name in (
         *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook"),
         "class_getitem",
     )
-}
-"""What every object has from `object`, by name."""
+)
+"""What every object has from `object`."""
 
 
 def model_of(base: type | None, name: str) -> Model | None:

@@ -8,11 +8,13 @@ import contextvars
 import copy
 import dataclasses
 import functools
+import gc
 import heapq
 import inspect
 import json
 import logging
 import operator
+import re
 import struct
 import sys
 import traceback
@@ -24,10 +26,10 @@ from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import attributes, logs
-from porcini.langs.aio.calls.calling import call, iterating, modelling, name_of, reading
-from porcini.langs.aio.calls.containers import Model
-from porcini.langs.aio.operations import awaiting, items, objects
-from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.calls.calling import by_position, call, iterating, modelling, name_of, ours, reading
+from porcini.langs.aio.calls.containers import ANY, Model, taking
+from porcini.langs.aio.operations import awaiting, entries, items, objects
+from porcini.langs.aio.operations.entries import log, new, unknown
 from porcini.langs.aio.operations.values import (
     VIEWS,
     derive,
@@ -38,7 +40,7 @@ from porcini.langs.aio.operations.values import (
     read_sources,
     write_all,
 )
-from porcini.langs.aio.recorder import CREATED, WRITE
+from porcini.langs.aio.recorder import CREATED, READ, WRITE
 
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Such a function runs later than it is called."""
@@ -86,7 +88,7 @@ def in_python(function: Any, number: int) -> Any:
 # Models log what a call will do -------------------------------------------------------------------------------
 
 
-def _length(number: int, obj: Any) -> None:
+def _length(number: int, obj: Any, /) -> None:
     """`len`."""
     kind = type(obj)
     if rules.has_c_method(kind, "__len__"):
@@ -97,42 +99,52 @@ def _length(number: int, obj: Any) -> None:
         unknown(f"{kind.__qualname__}.__len__", number)
 
 
-def _next(number: int, iterator: Any, *default: Any) -> None:
+def _next(number: int, iterator: Any, /, *default: Any) -> None:
     iterate(iterator, number)
 
 
-def _item_of(number: int, obj: Any, key: Any) -> None:
+def _item_of(number: int, obj: Any, key: Any, /) -> None:
     items.item(obj, key, number)
 
 
-def reordered(number: int, heap: Any, *values: Any, **options: Any) -> None:
+@taking("key", "lo", "hi")
+def reordered(number: int, heap: Any, /, *values: Any, **options: Any) -> None:
     """A list that is changed as a whole, by comparing or by chance: `heapq`, `bisect.insort`, `shuffle`."""
+    if rules.container_base(type(heap)) is None:
+        unknown(f"a change of {type(heap).__qualname__}", number)
     operand(heap, number)
     write_all(heap, number)
     for value in values:
         operand(value, number)
 
 
-def _print(number: int, *values: Any, file: Any = None, **how: Any) -> None:
+@taking("sep", "end", "file", "flush")
+def _print(number: int, /, *values: Any, file: Any = None, **how: Any) -> None:
     """Text that goes where it always goes is seen by nobody."""
     for value in values:
         operand(value, number)
     out = sys.stdout if file is None else file
-    if out is not None and not rules.is_outside(out) and rules.has_unknown(type(out), "write"):
-        unknown("print", number)
+    if out is not None and not rules.is_outside(out):
+        for name in ("write", "flush"):
+            _method_used(out, name, number)
 
 
-def _warn(number: int, *args: Any, **kwargs: Any) -> None:
-    for value in args:
-        operand(value, number)
-    log((warnings, number, WRITE, (".shown",)))
+def _method_used(obj: Any, name: str, number: int) -> None:
+    """C code calls a method of this: one that is known, and of its class, records itself."""
+    kind = type(obj)
+    found = rules.lookup(kind, name)
+    own = rules.dict_of(obj) or {}
+    usual = rules.attribute(kind, name) is rules.Way.SILENT and name not in own
+    if not usual or not rules.is_known_function(found):
+        unknown(f"{kind.__qualname__}.{name}", number)
 
 
-def _format_exc(number: int, *args: Any, **kwargs: Any) -> None:
+@taking(*ANY)
+def _format_exc(number: int, /, *args: Any, **kwargs: Any) -> None:
     operand(sys.exc_info()[1], number)
 
 
-def _instance(number: int, obj: Any, cls: Any) -> None:
+def _instance(number: int, obj: Any, cls: Any, /) -> None:
     checked(cls, number)
 
 
@@ -174,7 +186,8 @@ def shared_context(context: Any, number: int) -> Any:
 def _opaque(name: str) -> Model:
     """The model of a function that would need one, and has none."""
 
-    def model(number: int, *args: Any, **kwargs: Any) -> None:
+    @taking(*ANY)
+    def model(number: int, /, *args: Any, **kwargs: Any) -> None:
         unknown(name, number)
 
     return model
@@ -186,11 +199,12 @@ def _opaque(name: str) -> Model:
 def _iter(function: Any, number: int) -> Any:
     """`iter`: a new iterator that reads its container, or the iterator that it was given."""
 
-    def made(obj: Any, *sentinel: Any) -> Any:
+    def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if sentinel:
+        if len(args) != 1 or kwargs:
             unknown("iter(function, sentinel)", number)
-            return function(obj, *sentinel)
+            return function(*args, **kwargs)
+        (obj,) = args
         iterate(obj, number)
         iterator = function(obj)
         return iterator if iterator is obj or not is_c_iterator(type(iterator)) else derive(iterator, (obj,))
@@ -201,9 +215,10 @@ def _iter(function: Any, number: int) -> Any:
 def _async_next(function: Any, number: int) -> Any:
     """`anext`: an asynchronous generator goes on in each step until it answers."""
 
-    def made(obj: Any, *default: Any) -> Any:
+    def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        result = function(obj, *default)
+        result = function(*args, **kwargs)
+        obj = args[0]
         if isinstance(obj, types.AsyncGeneratorType):
             return awaiting.framed(result, obj, number)
         if rules.has_unknown(type(obj), "__anext__"):
@@ -216,23 +231,55 @@ def _async_next(function: Any, number: int) -> Any:
 def _identity(function: Any, number: int) -> Any:
     """`id` gives another number in each run; what is found by it cannot be named."""
 
-    def identity(obj: Any) -> int:
-        found = id(obj)
+    def identity(*args: Any, **kwargs: Any) -> int:
+        __tracebackhide__ = True
+        found = id(*args, **kwargs)
         rules.IDENTITIES.add(found)
         return found
 
     return identity
 
 
+def _program_frame() -> types.FrameType:
+    """The innermost frame that is not ours: all of `calls` may stand between the program and a function here."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _locals() -> Any:
+    """As `locals()` in the program: without the variables that we have added there."""
+    frame = _program_frame()
+    found = frame.f_locals
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return found
+    return {name: value for name, value in found.items() if not name.startswith("@")}
+
+
+def unrecorded(function: Any, number: int, *_: Any) -> Any:
+    """The callee of a call that is not recorded: even then, the names that we have added are not shown."""
+    if function is not locals and function is not vars and function is not dir:
+        return function
+
+    def found(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if args or kwargs:
+            return function(*args, **kwargs)
+        return sorted(_locals()) if function is dir else _locals()
+
+    return found
+
+
 def _vars(function: Any, number: int) -> Any:
     """A dict that is more than that."""
 
-    def held(*args: Any) -> Any:
+    def held(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         unknown("vars()", number)
-        if not args:
-            return dict(sys._getframe(1).f_locals)
-        found = function(*args)
+        if not args and not kwargs:
+            return _locals()
+        found = function(*args, **kwargs)
         objects.hold(found)
         return found
 
@@ -240,25 +287,98 @@ def _vars(function: Any, number: int) -> Any:
 
 
 def _of_frame(function: Any, number: int) -> Any:
-    """`globals`, `locals`: of the frame that calls, so it has to call itself."""
-    unknown(f"{function.__name__}()", number)
-    if function is globals:
-        frame = sys._getframe(1)
-        while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
-            frame = frame.f_back  # all of `calls` stands between the program and this
-        objects.hold(frame.f_globals)
-    return function
+    """`globals`, `locals`, `dir`: of the frame that calls."""
+
+    def found(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        unknown(f"{function.__name__}()", number)
+        if args or kwargs:
+            return function(*args, **kwargs)
+        if function is globals:
+            objects.hold(_program_frame().f_globals)
+            return _program_frame().f_globals
+        return sorted(_locals()) if function is dir else _locals()
+
+    return found
+
+
+def _evaluating(function: Any, number: int) -> Any:
+    """`eval` and `exec`: in the frame that calls. What they run is not instrumented."""
+
+    def evaluated(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        unknown(function.__name__, number)
+        if len(args) == 1 and "globals" not in kwargs and "locals" not in kwargs:
+            frame = _program_frame()
+            args = (*args, frame.f_globals, frame.f_locals)
+        return function(*args, **kwargs)
+
+    return evaluated
+
+
+def _warning(function: Any, number: int) -> Any:
+    """`warnings.warn`: about the line of the program that calls it."""
+
+    def warned(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        for value in (*args, *kwargs.values()):
+            operand(value, number)
+        log((warnings, number, WRITE, (".shown",)))
+        given, options = by_position(function, args, kwargs) or (args, kwargs)
+        if len(given) > 2 and isinstance(given[2], int):
+            return function(*given[:2], given[2] + ours(), *given[3:], **options)
+        if isinstance(options.get("stacklevel", 1), int):
+            options = {**options, "stacklevel": options.get("stacklevel", 1) + ours()}
+        return function(*given, **options)
+
+    return warned
+
+
+def _collecting(function: Any, number: int) -> Any:
+    """`gc.collect`: what is garbage but for us shall go, too. It cannot be named after that."""
+
+    def collected(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        entries.lost("gc.collect", number)
+        entries.let_go()
+        return function(*args, **kwargs)
+
+    return collected
+
+
+def _replacing(function: Any, number: int) -> Any:
+    """`dataclasses.replace`: fields that are not given are read, and a new object is made."""
+
+    def replaced(*args: Any, **changes: Any) -> Any:
+        __tracebackhide__ = True
+        if len(args) != 1 or not dataclasses.is_dataclass(args[0]) or isinstance(args[0], type):
+            return function(*args, **changes)  # an error
+        for field in dataclasses.fields(args[0]):
+            if field.name not in changes:
+                attributes.dynamic(args[0], field.name, number, READ)
+        call(type(args[0]), number)
+        for value in changes.values():
+            operand(value, number)
+        result = function(*args, **changes)
+        return new(result) if type(result) is type(args[0]) and not hasattr(result, "__del__") else result
+
+    return replaced
 
 
 def _copying(function: Any, number: int) -> Any:
     """`copy` and `deepcopy` read all fields; the copy is new."""
 
-    def copied(obj: Any, *memo: Any) -> Any:
+    def copied(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        objects.copied(obj, number, set())
-        if memo:
+        given, options = by_position(function, args, kwargs) or (args, kwargs)
+        if options or not given:
+            unknown(name_of(function), number)
+            return function(*args, **kwargs)
+        obj = given[0]
+        objects.copied(obj, number)
+        if len(given) > 1 and given[1:] != (None,):
             unknown("deepcopy with a memo", number)
-        result = function(obj, *memo)
+        result = function(*args, **kwargs)
         own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
         if result is not obj and (type(obj) in known.CONTAINERS or not own):
             CREATED.append(result)
@@ -303,7 +423,6 @@ _MODELS: dict[Any, Model] = {
     print: _print,
     isinstance: _instance,
     issubclass: _instance,
-    warnings.warn: _warn,
     operator.getitem: _item_of,
     **{getattr(heapq, n): reordered for n in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")},
     **{getattr(bisect, n): reordered for n in ("insort", "insort_left", "insort_right")},
@@ -313,6 +432,7 @@ _MODELS: dict[Any, Model] = {
     functools.update_wrapper: _opaque("functools.update_wrapper"),
     traceback.format_exc: _format_exc,
     json.dump: _opaque("json.dump"),
+    re.purge: _opaque("re.purge"),
     dataclasses.asdict: _opaque("asdict"),
     dataclasses.astuple: _opaque("astuple"),
 }
@@ -321,8 +441,11 @@ _MAKERS: dict[Any, Callable[[Any, int], Any]] = {
     anext: _async_next,
     id: _identity,
     vars: _vars,
-    globals: _of_frame,
-    locals: _of_frame,
+    **dict.fromkeys((globals, locals, dir), _of_frame),
+    **dict.fromkeys((eval, exec), _evaluating),
+    warnings.warn: _warning,
+    gc.collect: _collecting,
+    dataclasses.replace: _replacing,
     copy.copy: _copying,
     copy.deepcopy: _copying,
     json.loads: _parsing,

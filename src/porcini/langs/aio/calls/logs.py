@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import types
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.calls.calling import reading
-from porcini.langs.aio.operations.entries import unknown
+from porcini.langs.aio.calls.calling import ours, reading
+from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.operations.values import operand, read_all
+from porcini.langs.aio.recorder import READ, WRITE
 
 CLASSES = (logging.Filterer, logging.LoggerAdapter, logging.LogRecord, logging.Formatter)
 _FORMATTING = (logging.LogRecord, logging.Handler, logging.Formatter)
@@ -19,28 +21,20 @@ _LOOKS = frozenset({"isEnabledFor", "getEffectiveLevel", "hasHandlers", "getLeve
 def logged(function: Any, receiver: Any, name: str, number: int) -> Any:
     """What goes to the terminal is seen by nobody; a handler of the program records itself; the rest is opaque."""
     if isinstance(receiver, _FORMATTING) and name in ("getMessage", "format"):
-
-        def formatted(*record: Any) -> Any:
-            __tracebackhide__ = True
-            each = record[0] if record else receiver
-            operand(each.msg, number)
-            operand(each.args, number)
-            own = getattr(receiver, "formatter", None)
-            if type(own) not in (type(None), logging.Formatter) or type(receiver).__module__ != "logging":
-                unknown("logging.Formatter", number)
-            return function(*record)
-
-        return formatted
+        return _formatting(function, receiver, number)
     if name == "getLogger":
 
-        def got(*which: Any) -> Any:
+        def got(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
+            which = [*args, *kwargs.values()]
             if which and which[0] is not None and which[0] not in logging.root.manager.loggerDict:
                 unknown("logging.getLogger", number)
-            return function(*which)
+            return function(*args, **kwargs)
 
         return got
+    adapters = []
     while isinstance(receiver, logging.LoggerAdapter):
+        adapters.append(receiver)
         receiver = receiver.logger
     if not isinstance(receiver, logging.Logger) or name not in _LOGS | _LOOKS:
         unknown(f"logging.{name}", number)
@@ -49,22 +43,95 @@ def logged(function: Any, receiver: Any, name: str, number: int) -> Any:
     if isinstance(level, int) and not receiver.isEnabledFor(level):
         return function  # who changes that is opaque
     silent = _silent_logger(receiver, number)
-    return function if silent or name in _LOOKS else reading(function, number)
+    for adapter in adapters:
+        silent = silent and type(adapter) is logging.LoggerAdapter
+        if rules.is_foreign(type(adapter), "logging"):
+            unknown(f"logging by {type(adapter).__qualname__}", number)
+        log((adapter, number, READ, (".extra",)))
+        operand(rules.peek(adapter, "extra"), number)
+    return function if silent or name in _LOOKS else _logging(function, number)
+
+
+def _formatting(function: Any, receiver: Any, number: int) -> Any:
+    """`record.getMessage()`, `handler.format(record)`: which writes the text into the record."""
+
+    def formatted(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        record = next(iter((*args, *kwargs.values())), receiver)
+        if isinstance(record, logging.LogRecord):
+            operand(record.msg, number)
+            operand(record.args, number)
+            log((record, number, WRITE, (".message", ".asctime", ".exc_text")))
+        own = getattr(receiver, "formatter", None)
+        if type(own) not in (type(None), logging.Formatter) or type(receiver).__module__ != "logging":
+            unknown("logging.Formatter", number)
+        return function(*args, **kwargs)
+
+    return formatted
+
+
+def _logging(function: Any, number: int) -> Any:
+    """A call that makes a record, which says where it was made: the frames of ours are left out."""
+    reads = reading(function, number)
+
+    def logs(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        level = kwargs.get("stacklevel", 1)
+        if isinstance(level, int):
+            kwargs["stacklevel"] = level + ours() + 1  # `reads` is ours, too
+        return reads(*args, **kwargs)
+
+    return logs
 
 
 def _silent_logger(logger: Any, number: int) -> bool:
-    """Does what is logged here go to the terminal only?"""
+    """Does what is logged here go to the terminal only, without anything of the program's being called for it?"""
     silent, each = True, logger
+    if type(logger) not in (logging.Logger, logging.RootLogger):
+        silent = _known(logger, number) and False
+    if logging.getLogRecordFactory() is not logging.LogRecord:
+        silent = False
+        if not rules.is_known_function(logging.getLogRecordFactory()):
+            unknown("a factory of records", number)
+    read_all(logger.filters, number)
+    for part in logger.filters:
+        silent = _known(part, number) and False
     while each is not None:
         read_all(each.handlers, number)
-        read_all(each.filters, number)
         for handler in each.handlers:
-            if isinstance(handler, logging.NullHandler):
-                continue
-            if type(handler) is logging.StreamHandler and rules.is_outside(handler.stream):
-                continue
-            silent = False
-            if not rules.is_known_function(type(handler).emit):
-                unknown(f"logging to {type(handler).__qualname__}", number)
+            silent = _silent_handler(handler, number) and silent
         each = each.parent if each.propagate else None
-    return silent and not logger.filters
+    return silent
+
+
+def _silent_handler(handler: Any, number: int) -> bool:
+    """Is what this handler is given seen by nobody? What it calls of the program's must be known."""
+    if type(handler) is logging.NullHandler:
+        return True
+    read_all(handler.filters, number)
+    for part in handler.filters:
+        _known(part, number)
+    formats = type(handler.formatter) not in (type(None), logging.Formatter)
+    if formats:
+        _known(handler.formatter, number)
+    if type(handler) is not logging.StreamHandler:
+        return _known(handler, number) and False
+    if not rules.is_outside(handler.stream):
+        unknown(f"logging to {type(handler.stream).__qualname__}", number)
+        return False
+    return not formats and not handler.filters
+
+
+def _known(part: Any, number: int) -> bool:
+    """A filter, a formatter, a handler: code of the program records itself."""
+    kind = type(part)
+    if isinstance(part, types.FunctionType | types.MethodType):
+        known = rules.is_known_function(part)
+    elif kind.__module__ == "logging":
+        known = kind in (logging.Filter, logging.Formatter)
+    else:
+        known = not rules.is_foreign(kind, "logging")
+        known = known and (not isinstance(part, logging.Handler) or rules.is_known_function(kind.emit))
+    if not known:
+        unknown(f"logging by {kind.__qualname__}", number)
+    return known

@@ -14,7 +14,7 @@ from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import attributes, containers, functions, logs
-from porcini.langs.aio.calls.calling import call, modelling, name_of, reading
+from porcini.langs.aio.calls.calling import by_position, call, modelling, name_of, reading
 from porcini.langs.aio.calls.containers import Model
 from porcini.langs.aio.operations import awaiting
 from porcini.langs.aio.operations.entries import log, new, unknown
@@ -24,6 +24,8 @@ from porcini.langs.aio.recorder import READ, STATE, WRITE
 
 _OF_CODE = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
 """Methods of functions, modules and the like that look at nothing that changes."""
+_OF_PROPERTY = frozenset({"getter", "setter", "deleter"})
+_ASYNC_RUNNING = frozenset({"asend", "athrow", "aclose", "__anext__"})
 _TEXT = frozenset({str, bytes, re.Pattern})
 _READS_STATE = frozenset({"result", "exception", "done", "cancelled", "cancelling"})
 _WRITES_STATE = frozenset(
@@ -60,15 +62,18 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         frame(receiver, number)
         return function
     if kind is types.AsyncGeneratorType:
-        return lambda *args: awaiting.framed(function(*args), receiver, number)
+        if name not in _ASYNC_RUNNING:
+            return function
+        return lambda *args, **kwargs: awaiting.framed(function(*args, **kwargs), receiver, number)
     if kind is types.CoroutineType:
-        if name in ("send", "throw"):
-            awaiting.awaited(receiver, number)
+        if name in ("send", "throw", "close"):
+            awaiting.resumed(receiver, number)
         return function
     if kind in known.CODE and kind is not type and kind is not object:
         if name == "__call__" and kind is not types.GenericAlias:
             return call(receiver, number)
-        if name not in _OF_CODE and not (kind is types.FunctionType and name == "__get__"):
+        making = (kind is types.FunctionType and name == "__get__") or (kind is property and name in _OF_PROPERTY)
+        if name not in _OF_CODE and not making:
             unknown(f"{kind.__qualname__}.{name}", number)
         return function
     if kind is Context or kind is ContextVar:
@@ -88,19 +93,22 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     if isinstance(receiver, known.LOOP_CLASSES):
         return _of_loop(function, name, number)
     if isinstance(receiver, type) and name == "fromkeys" and receiver in known.CONTAINERS:
-        return lambda keys, *value: new(function(source(keys, number, deep=True), *value))
+        return _from_keys(function, number)
     if isinstance(receiver, type) and name in ("__new__", "mro"):
         return reading(function, number)
     if name in ("__init__", "__init_subclass__", "__exit__", "__enter__") and isinstance(receiver, BaseException):
         return function
     if name in ("__setattr__", "__delattr__", "__getattribute__"):
         access = READ if name == "__getattribute__" else WRITE
-        return modelling(lambda n, attr, *v: attributes.dynamic(receiver, attr, n, access), function, number)
-    if name in containers.OBJECT:
-        return _bound(containers.OBJECT[name], function, receiver, number)
-    if kind in VIEWS or is_c_iterator(kind):
+        return modelling(lambda n, attr, /, *v: attributes.dynamic(receiver, attr, n, access), function, number)
+    if kind in VIEWS:
+        made = name in ("__iter__", "__reversed__")
+        return _bound(containers.viewing if made else containers.combined, function, receiver, number)
+    if is_c_iterator(kind):
         iterate(receiver, number)
-        return function
+        return reading(function, number)
+    if name in containers.OBJECT:
+        return _of_object(function, receiver, name, number)
     if kind.__module__ in known.HASH_MODULES:
         log((receiver, number, WRITE if name == "update" else READ, STATE))
         return reading(function, number)
@@ -110,6 +118,31 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
     return function
 
 
+def _from_keys(function: Any, number: int) -> Any:
+    """`dict.fromkeys`."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if kwargs:
+            args, kwargs = by_position(function, args, kwargs) or (args, kwargs)
+        if kwargs or not args:
+            unknown(name_of(function), number)
+            return function(*args, **kwargs)
+        return new(function(source(args[0], number, deep=True), *args[1:]))
+
+    return made
+
+
+def _of_object(function: Any, receiver: Any, name: str, number: int) -> Any:
+    """What every object has: a type in C may have its own, which looks into it."""
+    inner = function.func if isinstance(function, functools.partial) else function
+    if getattr(inner, "__objclass__", object) is not object or name in ("__str__", "__format__"):
+        operand(receiver, number)
+        if name == "__init__":
+            unknown(name_of(inner), number)
+    return _bound(containers.argument_only, function, receiver, number)
+
+
 def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
     """A method of a container. What can be logged at once needs no wrapper."""
     if model in containers.WITHOUT_ARGUMENTS:
@@ -117,10 +150,11 @@ def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
         return function
     if model is containers.copying:
         read_all(receiver, number)
-        return lambda *args: new(function(*args)) if type(receiver) in known.CONTAINERS else function(*args)
+        plain = type(receiver) in known.CONTAINERS
+        return lambda *args, **kwargs: new(function(*args, **kwargs)) if plain else function(*args, **kwargs)
     if model is containers.viewing:
         iterate(receiver, number)
-        return lambda *args: derive(function(*args), (receiver,))
+        return lambda *args, **kwargs: derive(function(*args, **kwargs), (receiver,))
     return modelling(model, function, number, receiver)
 
 
@@ -153,18 +187,22 @@ def in_python(function: Any, number: int) -> Any:
             return reading(function, number)
         unknown(name_of(inner), number)
         return function
-    call(inner, number)
-    return function
+    made = call(inner, number)
+    return function if made is inner else functools.partial(made, receiver)
 
 
 def unbound(function: Any, number: int) -> Any:
     """`dict.get(d, k)`, `object.__setattr__(o, name, value)`."""
 
-    def called(receiver: Any, *args: Any, **kwargs: Any) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        receiver = args[0] if args else None
+        if not isinstance(receiver, function.__objclass__):
+            return function(*args, **kwargs)  # an error
         if isinstance(receiver, asyncio.Future):
             unknown(name_of(function), number)
-        return _method(functools.partial(function, receiver), receiver, function.__name__, number)(*args, **kwargs)
+        bound = functools.partial(function, receiver)
+        return _method(bound, receiver, function.__name__, number)(*args[1:], **kwargs)
 
     return called
 
@@ -210,9 +248,9 @@ def _text(function: Any, receiver: Any, name: str, number: int) -> Any:
     """A method of a string. `format` may look up attributes and items, by names in the string."""
     if name == "join":
 
-        def joined(values: Any) -> Any:
+        def joined(*values: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            return function(source(values, number, deep=True))
+            return function(*(source(each, number, deep=True) for each in values), **kwargs)
 
         return joined
     if name in ("format", "format_map", "translate"):

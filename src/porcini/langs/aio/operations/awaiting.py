@@ -6,14 +6,16 @@ What is not known is wrapped, so that each step in which it runs says so.
 from __future__ import annotations
 
 import asyncio
+import gc
 import types
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.operations import values
+from porcini.langs.aio.operations import iterating, values
 from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.operations.values import is_c_iterator
 from porcini.langs.aio.recorder import READ, STATE, WRITE
 
 
@@ -43,6 +45,52 @@ def awaited_again(obj: Any, number: int, _: None = None) -> Any:
     if type(obj) is types.CoroutineType:
         log((obj, number, WRITE, STATE))
     return awaited(obj, number)
+
+
+def resumed(coroutine: Any, number: int) -> None:
+    """`send` and the like: the coroutine goes on, here and now."""
+    log((coroutine, number, WRITE, STATE))
+    if not rules.is_instrumented(coroutine.cr_code):
+        unknown(coroutine.cr_code.co_qualname, number)
+
+
+def delegated(obj: Any, number: int) -> Any:
+    """`yield from` this: what gets what is sent or thrown, and has a value in the end, goes on getting it."""
+    kind = type(obj)
+    if kind is types.GeneratorType:
+        values.frame(obj, number)
+        return obj if rules.is_instrumented(obj.gi_code) else _resumed(obj, partial(values.frame, obj, number))
+    if kind is _COROUTINE_WRAPPER:
+        (obj,) = gc.get_referents(obj)
+        kind = type(obj)
+    if kind is types.CoroutineType:
+        resumed(obj, number)
+        known = rules.is_instrumented(obj.cr_code)
+        return obj.__await__() if known else _resumed(obj, partial(resumed, obj, number))
+    if rules.has_unknown(kind, "__iter__") and not is_c_iterator(kind) and rules.container_base(kind) is None:
+        iterator = iter(obj)
+        if hasattr(iterator, "send") or hasattr(iterator, "throw"):
+            note = partial(unknown, f"{kind.__module__}.{kind.__qualname__}.__iter__", number)
+            note()
+            return _resumed(iterator, note)
+        obj = iterator
+    return iterating.lazily(obj, number)
+
+
+async def _nothing() -> None:
+    return None
+
+
+def _wrapper_type() -> type:
+    coroutine = _nothing()
+    try:
+        return type(coroutine.__await__())
+    finally:
+        coroutine.close()
+
+
+_COROUTINE_WRAPPER = _wrapper_type()
+"""What `coroutine.__await__()` gives."""
 
 
 class Noted:

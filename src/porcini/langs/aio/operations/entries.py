@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from porcini.langs.aio import rules
 from porcini.langs.aio.recorder import CREATED, LOG, OPAQUE, Token
 
 MANY = 4096
 """A log that is longer than this is turned into locations in the middle of a step (`relieve`)."""
 _sink: Callable[[tuple[Any, ...]], None] = LOG.append
 _drain: Callable[[], None] = LOG.clear
+_let_go: Callable[[], None] = CREATED.clear
 
 
-def redirect(sink: Callable[[tuple[Any, ...]], None], drain: Callable[[], None]) -> None:
-    """Who gets the log: a detailed recorder wants to see each access when it happens."""
-    global _sink, _drain
-    _sink, _drain = sink, drain
+def redirect(
+    sink: Callable[[tuple[Any, ...]], None], drain: Callable[[], None], let_go: Callable[[], None]
+) -> None:
+    """Who gets the log (a detailed recorder wants to see each access when it happens), and who holds objects."""
+    global _sink, _drain, _let_go
+    _sink, _drain, _let_go = sink, drain, let_go
 
 
 def relieve() -> None:
@@ -32,6 +36,17 @@ def log(entry: tuple[Any, ...]) -> None:
 def unknown(name: str, number: int) -> None:
     """The step does something that is not known."""
     log((name, number, 0, OPAQUE))
+
+
+def lost(name: str, number: int) -> None:
+    """From here on nothing is certain: this step, and all that come after it in this run, are opaque."""
+    unknown(name, number)
+    rules.LOST.add(name)
+
+
+def let_go() -> None:
+    """Hold no object of the program's any more. What has names by its identity loses them: see `lost`."""
+    _let_go()
 
 
 def at(obj: Any, number: int) -> Any:

@@ -20,6 +20,7 @@ from porcini.langs.aio.operations.values import (
     operand,
     read_all,
     read_sources,
+    size,
     suffix_of,
     write_all,
 )
@@ -53,7 +54,7 @@ def read_key(obj: Any, key: object, number: int) -> None:
     """`obj[key]` of a C container."""
     if isinstance(obj, list):
         if type(key) is int:
-            length = len(obj)
+            length = size(obj)
             if -length <= key < length:
                 if 0 <= key < _LISTED:
                     log((obj, number, READ, _INDICES[key]))
@@ -72,7 +73,7 @@ def read_key(obj: Any, key: object, number: int) -> None:
 def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
     """An item is set (or, without `adds`, removed). The shape changes, too, if the key was not there."""
     if isinstance(obj, list):
-        length = len(obj)
+        length = size(obj)
         if type(key) is int and -length <= key < length and adds:
             index = key % length
             log((obj, number, WRITE, _ITEMS[index] if index < _LISTED else (f"[{index}]",)))
@@ -133,9 +134,8 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
             factory = obj.default_factory
             if factory not in known.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
                 unknown(f"default_factory {factory!r}", number)
-            value = obj[key] if factory is not None else None
             if factory in known.CONTAINERS:
-                CREATED.append(value)
+                CREATED.append(obj[key])
         elif rules.has_unknown(kind, "__missing__"):
             unknown(f"{kind.__qualname__}.__missing__", number)
         else:

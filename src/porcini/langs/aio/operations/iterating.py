@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Iterator
+from contextvars import Context
 from typing import Any
 
 from porcini.langs.aio import rules
@@ -68,6 +69,10 @@ def mapped(obj: Any, number: int) -> Any:
     kind = type(obj)
     if rules.container_base(kind) is None and (not hasattr(kind, "keys") or rules.has_unknown(kind, "keys")):
         unknown(f"{kind.__qualname__}.keys", number)
+    if isinstance(obj, dict):  # it may be given to a call that makes a task
+        context = dict.get(obj, "context")
+        if isinstance(context, Context):
+            rules.SHARED_CONTEXTS.add(id(context))
     return iterate(obj, number)
 
 
@@ -130,11 +135,6 @@ def lazily(obj: Any, number: int, unpacks: int = 0) -> Any:
 def lazily_unpack(obj: Any, number: int, depth: int = 1) -> Any:
     """As `unpack`, for a loop that is suspended in between."""
     return lazily(obj, number, unpacks=depth)
-
-
-def delegated(obj: Any, number: int) -> Any:
-    """`yield from` this: a generator gets what is sent, so it is given back as it is."""
-    return iterate(obj, number) if type(obj) is types.GeneratorType else lazily(obj, number)
 
 
 def _again(iterator: Iterator[Any], obj: Any, number: int, unpacks: int) -> Iterator[Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 import types
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.operations.entries import log, unknown
-from porcini.langs.aio.operations.values import operand, read_all
+from porcini.langs.aio.operations.values import inside, operand, read_all
 from porcini.langs.aio.recorder import READ
 from porcini.langs.aio.rules import PLAIN
 
@@ -43,51 +44,77 @@ def dict_set(obj: Any, number: int) -> Any:
 
 def matched(obj: Any, number: int, attributes: tuple[str, ...]) -> Any:
     """The subject of `match`: patterns may look at all of it, and at these attributes."""
-    _match(obj, number, attributes, set())
+    todo, seen = [obj], set[int]()
+    while todo:
+        value = todo.pop()
+        if id(value) not in seen and not (type(value) in PLAIN and type(value) in known.ALWAYS_PLAIN):
+            seen.add(id(value))
+            todo += _matched(value, number, attributes)
     return obj
 
 
-def _match(obj: Any, number: int, attributes: tuple[str, ...], seen: set[int]) -> None:
+def _matched(obj: Any, number: int, attributes: tuple[str, ...]) -> Iterable[Any]:
+    """An object that a pattern may look at is read; gives what is in it."""
     kind = type(obj)
-    if id(obj) in seen or (kind in PLAIN and kind in known.ALWAYS_PLAIN):
-        return
-    seen.add(id(obj))
     if rules.container_base(kind) is not None:
         operand(obj, number)
-        inside = (
-            list(dict.values(obj)) if isinstance(obj, dict) else [] if isinstance(obj, bytearray) else list(obj)
-        )
+        if kind in known.CONTAINERS:
+            return inside(obj)
+        if not rules.has_c_method(kind, "__iter__"):
+            unknown(f"match of {kind.__qualname__}", number)
     elif not rules.is_mutable_type(kind) and not isinstance(obj, BaseException | type | types.ModuleType):
         unknown(f"match of {kind.__qualname__}", number)
-        return
-    else:
-        fields = dict(rules.fields_of(obj))
-        names = {*fields, *attributes, *getattr(kind, "__match_args__", ())}
-        for name in sorted(names):
-            if rules.attribute(kind, name) in (rules.Way.UNKNOWN, rules.Way.CACHED):
-                unknown(f"{kind.__qualname__}.{name}", number)
-            log((obj, number, READ, ("." + name,)))
-        inside = list(fields.values())
-    for value in inside:
-        _match(value, number, attributes, seen)
+        return ()
+    elif hasattr(kind, "__getitem__") and not isinstance(obj, type):
+        unknown(f"match of {kind.__qualname__}", number)
+    fields = dict(rules.fields_of(obj))
+    names = {*fields, *attributes, *getattr(kind, "__match_args__", ())}
+    for name in sorted(names):
+        if rules.attribute(kind, name) in (rules.Way.UNKNOWN, rules.Way.CACHED):
+            unknown(f"{kind.__qualname__}.{name}", number)
+        log((obj, number, READ, ("." + name,)))
+    return [*fields.values(), *(inside(obj) if rules.container_base(kind) is not None else ())]
 
 
-def copied(obj: Any, number: int, seen: set[int]) -> None:
+_COPYING = ("__copy__", "__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__new__")
+
+
+def copied(obj: Any, number: int) -> None:
     """All that is in an object, for a copy. Which attributes a `__dict__` has is no location: it is opaque."""
-    kind = type(obj)
-    if id(obj) in seen or kind in known.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
-        return
-    seen.add(id(obj))
-    if rules.container_base(kind) is not None:
-        read_all(obj, number)
-        inside = [*dict.keys(obj), *dict.values(obj)] if isinstance(obj, dict) else list(obj)
-    elif rules.dict_of(obj) is not None or not hasattr(kind, "__slots__"):
-        unknown(f"copy of {kind.__module__}.{kind.__qualname__}", number)
-        return
-    else:
-        inside = [value for _, value in rules.fields_of(obj)]
+    todo, seen = [obj], set[int]()
+    while todo:
+        obj = todo.pop()
+        kind = type(obj)
+        if id(obj) in seen or kind in known.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
+            continue
+        seen.add(id(obj))
+        if kind in known.CONTAINERS:
+            read_all(obj, number)
+            todo += inside(obj)
+            continue
+        if rules.dict_of(obj) is not None or not hasattr(kind, "__slots__") or any(map(_own(kind), _COPYING)):
+            unknown(f"copy of {kind.__module__}.{kind.__qualname__}", number)
+            continue
+        if rules.container_base(kind) is not None:
+            read_all(obj, number)
+            todo += inside(obj)
+            if not rules.has_c_method(kind, "__iter__"):
+                unknown(f"copy of {kind.__module__}.{kind.__qualname__}", number)
+        todo += [value for _, value in rules.fields_of(obj)]
         for owner in kind.__mro__:
             slots = vars(owner).get("__slots__", ())
             log((obj, number, READ, tuple("." + name for name in ((slots,) if isinstance(slots, str) else slots))))
-    for value in inside:
-        copied(value, number, seen)
+
+
+def _own(kind: type) -> Callable[[str], bool]:
+    """Does a type have this method from a class that is neither known nor in C?"""
+
+    def own(name: str) -> bool:
+        method = rules.lookup(kind, name)
+        return isinstance(getattr(method, "__func__", method), types.FunctionType) and not (
+            rules.is_known_function(method)
+            or rules.is_generated(method)
+            or getattr(method, "__module__", "").startswith(("namedtuple_", "dataclasses"))
+        )
+
+    return own

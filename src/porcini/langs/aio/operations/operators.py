@@ -15,7 +15,7 @@ from porcini.langs.aio.rules import PLAIN, Rule
 
 def pair(left: Any, right: Any, number: int) -> tuple[Any, Any]:
     """Both operands, where one of them was suspended."""
-    return operand(left, number), operand(right, number)
+    return operand(left, number), combined(right, number, left)
 
 
 def formatted(obj: Any, number: int) -> Any:
@@ -23,6 +23,16 @@ def formatted(obj: Any, number: int) -> Any:
     if type(obj) is not dict and hasattr(type(obj), "__missing__"):
         unknown(f"% of {type(obj).__qualname__}", number)
     return operand(obj, number)
+
+
+def combined(obj: Any, number: int, other: Any) -> Any:
+    """The right side of `&`, `|`, `-` and `^`: views of a dict go over whatever they are combined with."""
+    operand(obj, number)
+    if type(obj) in VIEWS:
+        consumed(other, number)
+    if type(other) in VIEWS:
+        consumed(obj, number)
+    return obj
 
 
 def in_place(obj: Any, number: int) -> Any:

@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from porcini.langs.aio import rules
+from porcini.langs.aio import known, rules
 from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unknown
 from porcini.langs.aio.recorder import (
     APPENDED,
@@ -53,6 +53,15 @@ def suffix_of(key: object) -> str | None:
     return None if text is None else f"[{text}]"
 
 
+def size(obj: Any) -> int:
+    """The length of a C container, without running a `__len__` of the program."""
+    kind = type(obj)
+    if kind in known.CONTAINERS:
+        return len(obj)
+    base: Any = rules.container_base(kind)
+    return int(base.__len__(obj)) if base is not None else len(obj)
+
+
 def read_shape(obj: Any, number: int) -> None:
     """`len`, truth: only the shape."""
     log((obj, number, READ, SHAPE_ONLY))
@@ -61,7 +70,7 @@ def read_shape(obj: Any, number: int) -> None:
 def read_all(obj: Any, number: int) -> None:
     """Iteration: the shape and every item that is there."""
     if isinstance(obj, list):
-        log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(len(obj))])))
+        log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(size(obj))])))
     elif isinstance(obj, dict | set):
         suffixes = (
             [suffix_of(key) for key in set.__iter__(obj)]
@@ -84,7 +93,7 @@ def write_end(obj: Any, number: int) -> None:
     if isinstance(obj, _ONE_LOCATION):
         log((obj, number, WRITE, SHAPE_ONLY))
     else:
-        log((obj, number, WRITE, (SHAPE, f"{APPENDED}{len(obj)}")))
+        log((obj, number, WRITE, (SHAPE, f"{APPENDED}{size(obj)}")))
 
 
 # Operators ----------------------------------------------------------------------------------------------------
@@ -93,54 +102,52 @@ def write_end(obj: Any, number: int) -> None:
 def operand(obj: Any, number: int) -> Any:
     """The value is compared, added, printed: all that its operators can read is read."""
     if type(obj) not in PLAIN:
-        _deep(obj, number, set())
+        _deep(obj, number)
     return obj
 
 
-def _deep(obj: Any, number: int, seen: set[int]) -> None:
+def _deep(obj: Any, number: int) -> None:
     """All that is in an object is read, as far as its type's operators look into it."""
-    kind = type(obj)
-    if kind in PLAIN or id(obj) in seen:
-        return
-    rule = rules.rule(kind)
-    if rule is Rule.PLAIN:
-        return
-    seen.add(id(obj))
-    if rule is Rule.UNKNOWN:
-        if kind in VIEWS or id(obj) in DERIVED:
-            read_sources(obj, number)
-            for source in DERIVED.get(id(obj), ((), False))[0]:
-                _deep(source, number, seen)
-        elif not is_c_iterator(kind) and kind is not re.Match:
-            unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
-    elif isinstance(obj, BaseException):
-        for value in (*obj.args, *getattr(obj, "exceptions", ())):
-            _deep(value, number, seen)
-    elif isinstance(obj, functools.partial):
-        for value in (*obj.args, obj.keywords):
-            _deep(value, number, seen)
-    elif rule is Rule.FIELDS:
-        fields = dict(rules.fields_of(obj))
-        for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
-            log((obj, number, READ, ("." + name,)))
-        for value in fields.values():
-            _deep(value, number, seen)
-    else:
-        read_all(obj, number)
-        if isinstance(obj, dict):
-            for value in dict.values(obj):
-                _deep(value, number, seen)
-            for key in dict.keys(obj):
-                _deep(key, number, seen)
-        elif not isinstance(obj, bytearray):
-            for value in list(_C_ITER[rules.container_base(kind)](obj)):
-                _deep(value, number, seen)
+    todo, seen = [obj], set[int]()
+    while todo:
+        obj = todo.pop()
+        kind = type(obj)
+        if kind in PLAIN or id(obj) in seen:
+            continue
+        rule = rules.rule(kind)
+        if rule is Rule.PLAIN:
+            continue
+        seen.add(id(obj))
+        if rule is Rule.UNKNOWN:
+            if kind in VIEWS or id(obj) in DERIVED:
+                read_sources(obj, number)
+                todo += DERIVED.get(id(obj), ((), False))[0]
+            elif not is_c_iterator(kind) and kind is not re.Match:
+                unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
+        elif isinstance(obj, BaseException):
+            todo += (*obj.args, *getattr(obj, "exceptions", ()))
+        elif isinstance(obj, functools.partial):
+            todo += (*obj.args, obj.keywords)
+        elif rule is Rule.FIELDS:
+            fields = dict(rules.fields_of(obj))
+            for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
+                log((obj, number, READ, ("." + name,)))
+            todo += fields.values()
+        else:
+            read_all(obj, number)
+            todo += inside(obj)
+
+
+def inside(obj: Any) -> list[Any]:
+    """What is in a C container, keys included, without running an `__iter__` of the program."""
+    if isinstance(obj, dict):
+        return [*dict.values(obj), *dict.keys(obj)]
+    return [] if isinstance(obj, bytearray) else list(_C_ITER[rules.container_base(type(obj))](obj))
 
 
 _C_ITER: dict[type | None, Callable[[Any], Iterator[Any]]] = {
     kind: kind.__iter__ for kind in (list, set, deque, tuple, frozenset)
 }
-"""How to go over a container without running an `__iter__` of the program."""
 
 
 # Loops --------------------------------------------------------------------------------------------------------
