@@ -667,3 +667,37 @@ def test_what_is_opaque_is_noted():
 def test_the_corpus_is_where_it_was():
     assert CORPUS.is_dir()
     assert coroutines.explore is explore
+
+
+async def synchronised() -> int:
+    lock, semaphore, condition = asyncio.Lock(), asyncio.Semaphore(1), asyncio.Condition()
+    event, queue, done = asyncio.Event(), asyncio.Queue(1), []
+
+    async def gives() -> None:
+        async with lock, semaphore:
+            await asyncio.sleep(0)
+        async with condition:
+            done.append(1)
+            condition.notify_all()
+        await queue.put(1)
+        event.set()
+
+    async def takes() -> None:
+        async with lock, semaphore:
+            await asyncio.sleep(0)
+        async with condition:
+            await condition.wait_for(lambda: done)
+        async with asyncio.timeout(10):
+            await event.wait()
+        done.append(await queue.get())
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(gives())
+        group.create_task(takes())
+    return len(done)
+
+
+def test_nothing_that_asyncio_does_for_synchronisation_is_opaque() -> None:
+    report = porcini.explore(synchronised)
+    assert report.verdict == "holds"
+    assert not [note for note in report.notes if "opaque" in note]

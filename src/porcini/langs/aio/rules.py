@@ -206,6 +206,13 @@ def _rule(kind: type) -> Rule:
     return base
 
 
+@_remembered
+def is_identity(kind: type) -> bool:
+    """Do values of this type equal themselves only, with a hash that never changes?"""
+    hashes = lookup(kind, "__hash__") is vars(object)["__hash__"] or issubclass(kind, asyncio.Future)
+    return hashes and lookup(kind, "__eq__") is vars(object)["__eq__"]
+
+
 def unknown_truth(kind: type) -> bool:
     """Does a truth test of this type run code that is not known?"""
     method = lookup(kind, "__bool__")

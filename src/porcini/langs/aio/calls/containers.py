@@ -12,6 +12,7 @@ from porcini.langs.aio.operations import items, iterating, operators
 from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.operations.values import (
     VIEWS,
+    compared,
     is_c_iterator,
     iterate,
     operand,
@@ -157,7 +158,7 @@ def _change(obj: Any, number: int, /, *value: Any, **kwargs: Any) -> None:
 
 @taking("key", "reverse")
 def _value(obj: Any, number: int, /, *values: Any, **kwargs: Any) -> None:
-    """A value is put in, taken out, or items are sorted: they are compared, and then others move."""
+    """A value is put in, or items are sorted: they are compared, and then others move."""
     operand(obj, number)
     write_all(obj, number)
     for value in values:
@@ -166,9 +167,15 @@ def _value(obj: Any, number: int, /, *values: Any, **kwargs: Any) -> None:
 
 def _search(obj: Any, number: int, /, *values: Any) -> None:
     """`index` and `count`: values are compared."""
-    operand(obj, number)
+    compared(obj, number)
     for value in values:
-        operand(value, number)
+        compared(value, number)
+
+
+def _remove(obj: Any, number: int, /, *values: Any) -> None:
+    """A value is looked for, and those behind it move up."""
+    _search(obj, number, *values)
+    write_all(obj, number)
 
 
 def _store(obj: Any, number: int, key: Any, value: Any, /) -> None:
@@ -229,7 +236,8 @@ _METHODS: dict[type, dict[str, Model]] = {
         "append": write_end,
         "extend": _extend,
         "pop": _pop,
-        **dict.fromkeys(("insert", "remove", "sort"), _value),
+        **dict.fromkeys(("insert", "sort"), _value),
+        "remove": _remove,
         "reverse": _whole,
         **dict.fromkeys(("index", "count"), _search),
     },
@@ -238,7 +246,8 @@ _METHODS: dict[type, dict[str, Model]] = {
         **dict.fromkeys(("append", "appendleft", "reverse"), write_end),
         **dict.fromkeys(("pop", "popleft", "rotate"), _whole),
         **dict.fromkeys(("extend", "extendleft"), _extend),
-        **dict.fromkeys(("insert", "remove"), _value),
+        "insert": _value,
+        "remove": _remove,
         **dict.fromkeys(("index", "count"), _search),
     },
     dict: {

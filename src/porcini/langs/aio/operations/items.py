@@ -17,6 +17,7 @@ from porcini.langs.aio.operations.values import (
     SHAPE_ONLY,
     VIEWS,
     WHOLE,
+    compared,
     operand,
     read_all,
     read_sources,
@@ -40,8 +41,8 @@ def has_key(obj: Any, key: object, number: int) -> None:
     """Is this key there? Whoever adds or removes it writes the item."""
     suffix = suffix_of(key)
     if suffix is None or not isinstance(obj, dict | set):
-        operand(obj, number)
-        operand(key, number)
+        compared(obj, number)
+        compared(key, number)
     else:
         log((obj, number, READ, (suffix, BASE)))
 
@@ -86,7 +87,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         suffix = suffix_of(key)
         if suffix is None:
             log((obj, number, WRITE, WHOLE))
-            operand(key, number)
+            compared(key, number)
         else:
             stays = _present(obj, key) is adds
             log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))

@@ -106,8 +106,15 @@ def operand(obj: Any, number: int) -> Any:
     return obj
 
 
-def _deep(obj: Any, number: int) -> None:
-    """All that is in an object is read, as far as its type's operators look into it."""
+def compared(obj: Any, number: int) -> Any:
+    """The value is looked for, or looked through: asked whether it equals another one, and nothing else."""
+    if type(obj) not in PLAIN:
+        _deep(obj, number, equals=True)
+    return obj
+
+
+def _deep(obj: Any, number: int, equals: bool = False) -> None:
+    """All that is in an object is read, as far as its type's operators, or `==` alone, look into it."""
     todo, seen = [obj], set[int]()
     while todo:
         obj = todo.pop()
@@ -122,7 +129,7 @@ def _deep(obj: Any, number: int) -> None:
             if kind in VIEWS or id(obj) in DERIVED:
                 read_sources(obj, number)
                 todo += DERIVED.get(id(obj), ((), False))[0]
-            elif not is_c_iterator(kind) and kind is not re.Match:
+            elif not is_c_iterator(kind) and kind is not re.Match and not (equals and rules.is_identity(kind)):
                 unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
         elif isinstance(obj, BaseException):
             todo += (*obj.args, *getattr(obj, "exceptions", ()))
