@@ -147,10 +147,14 @@ class Foresight:
 
     def _recall(self, race: Race, between: Sequence[int]) -> Event | None:
         """An event of an earlier run that the step of a race would be."""
-        writer, number, at = self._execution.last_writer, self._number_of, race.at
+        writer, at = self._execution.last_writer, race.at
+        there: dict[Location, int] = {}
         for origins, event in self._seen.get(self._process(race.step), ()):
             for location, origin in origins:
-                if number(writer(location, at, between)) != origin:
+                found = there.get(location)
+                if found is None:
+                    found = there[location] = self._number_of(writer(location, at, between))
+                if found != origin:
                     break
             else:
                 return event

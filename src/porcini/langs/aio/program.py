@@ -166,7 +166,7 @@ class AioRun:
             return self._advance()
         loop, recorder, pid = self.loop, self.program.recorder, action.pid
         for process in loop.ready:
-            if process.name.pid == pid:
+            if process.name.pid is pid or process.name.pid == pid:
                 break
         else:
             raise KeyError(pid)
