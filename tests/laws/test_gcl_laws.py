@@ -13,7 +13,7 @@ from porcini.ir.footprint import cell
 from reference import Reference
 from strategies import PROGRAMS, programs
 
-MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 300
 
 

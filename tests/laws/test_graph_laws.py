@@ -20,7 +20,7 @@ from porcini.engines.graph import Graph, Order
 from porcini.ir.lookahead import GraphLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
-SOME = settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 AMPLE = [Options(reduction="ample", ample=ample) for ample in get_args(Ample)]
 REDUCTIONS = [Options(reduction="none"), *AMPLE]
 

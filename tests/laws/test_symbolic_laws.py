@@ -70,7 +70,7 @@ def test_where_guards_come_and_go(source: str) -> None:
 
 
 @settings(SOME, max_examples=max(PROGRAMS // 250, 3))
-@given(programs(processes=3, events=5))
+@given(programs(processes=3, events=4))
 def test_other_equivalences_and_none(source: str) -> None:
     if "|>*" not in source:
         for equivalence in ("semantic", "traces"):
