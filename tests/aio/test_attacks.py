@@ -59,8 +59,8 @@ class Encoder(json.JSONEncoder):
 
 PRELUDE = """
 import abc, asyncio, bisect, collections, contextlib, contextvars, copy, ctypes, dataclasses, decimal, functools
-import gc, inspect, io, itertools, json, logging, math, operator, random, re, string, sys, traceback, types, typing
-import weakref
+import enum, gc, inspect, io, itertools, json, logging, math, operator, random, re, string, sys, traceback, types
+import typing, weakref
 import foreign
 class O:
     def __init__(self, **fields):
@@ -655,6 +655,41 @@ CASES = {
         "return len(foreign.seen)",
         "res",
     ),
+    "shared_manager": (
+        "@contextlib.contextmanager\ndef cm(): yield\nc=cm()\ndef use():\n    try:\n        with c: return 1\n"
+        "    except (RuntimeError,AttributeError): return 2",
+        "return use()",
+        "return use()",
+        "res",
+    ),
+    "shared_async_manager": (
+        "@contextlib.asynccontextmanager\nasync def cm(): yield\nc=cm()\nasync def use():\n    try:\n"
+        "        async with c: return 1\n    except (RuntimeError,AttributeError): return 2",
+        "return await use()",
+        "return await use()",
+        "res",
+    ),
+    "module_put_in": (
+        "sys.modules.pop('zz',None)",
+        "sys.modules['zz']=types.ModuleType('zz')",
+        "try:\n    import zz\n    return 1\nexcept ImportError: return 0",
+        "(res,sys.modules.pop('zz',None))[0]",
+    ),
+    "enum_of_dict": ("d={'a':1}", "d['b']=2", "return len(enum.Enum('E',d))", "res"),
+    "enum_looked_up": (
+        "class E(enum.Enum):\n    A=[1]\nl=[1]",
+        "l.append(2)",
+        "try: return E(l).name\nexcept ValueError: return 0",
+        "res",
+    ),
+    "kept_callback": (
+        "l=[];e=json.JSONEncoder(default=l.append)",
+        "e.encode([P()])",
+        "l.append(1)",
+        "type(l[0]).__name__",
+    ),
+    "property_in_c": ("class L(list): size=property(list.__len__)\nl=L()", "l.append(1)", "return l.size", "res"),
+    "setter_in_c": ("class L(list): last=property(None,list.append)\nl=L()", "l.last=1", "return list(l)", "res"),
     "match_value": ("", "Cls.n=1", "match 1:\n    case Cls.n: return 1\n    case _: return 2", "res"),
 }
 

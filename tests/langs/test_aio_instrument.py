@@ -785,7 +785,7 @@ def test_parts_of_the_standard_library_work_instrumented(name: str, check: str, 
 
 STATE = """
 from collections import Counter, defaultdict, deque
-import dataclasses
+import dataclasses, json
 class S:
     total = 0
     def __init__(self):
@@ -851,7 +851,7 @@ s = S()
         ("o = S(); o.x = 3; o.l.append(1); o.x", "", ""),
         ("l = [1]; l.append(2); sorted(l); [x for x in l]; {1: l}[1]", "", ""),
         ("l = 'a b'.split(); l.append('c'); m = l[1:]; m.append(l); m[0] = 1", "", ""),
-        ("import json; d = json.loads('{\"a\": []}'); d['a'].append(1); d['b'] = 2", "", ""),
+        ("d = json.loads('{\"a\": []}'); d['a'].append(1); d['b'] = 2", "", ""),
         ("g = (e for e in [1, 2]); next(g); list(g)", "", ""),
         ("x = 1; y = x + 2; z = (x, y); x, y = z; 'a'.upper(); max(x, y)", "", ""),
     ],

@@ -319,6 +319,8 @@ class Expressions(ast.NodeTransformer):
             if keyword.arg == "context":
                 keyword.value = called("@context", keyword.value, self._site(Kind.READ, "", keyword.value))
         if isinstance(function, ast.Name) and self._needs_no_hook(function.id, node.args):
+            if function.id == "type" and len(node.args) == 3:
+                node.args[1] = called("@bases", node.args[1], self._site(Kind.READ, "", node))
             if function.id == "range":
                 node.args = [self._seen_operand(argument) for argument in node.args]
             if function.id in ("isinstance", "issubclass") and len(node.args) == 2:
@@ -332,9 +334,7 @@ class Expressions(ast.NodeTransformer):
 
     def _needs_no_hook(self, name: str, args: list[ast.expr]) -> bool:
         """A call of a builtin that does nothing with its arguments that would have to be recorded."""
-        if name not in _NO_HOOK or not self._is_builtin(name) or any(isinstance(a, ast.Starred) for a in args):
-            return False
-        return name != "type" or len(args) == 1
+        return name in _NO_HOOK and self._is_builtin(name) and not any(isinstance(a, ast.Starred) for a in args)
 
     def _is_builtin(self, name: str) -> bool:
         return (

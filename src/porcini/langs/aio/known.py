@@ -171,7 +171,6 @@ SILENT_FUNCTIONS: frozenset[Any] = frozenset(
         typing.cast,
         callable,
         breakpoint,
-        __import__,
         sys.intern,
         sys.exc_info,
         sys.exception,

@@ -70,6 +70,12 @@ def mortal(obj: object) -> None:
         LOG.append(("a finaliser without weak references", OUTSIDE, 0, OPAQUE))
 
 
+def _module_name(module: ModuleType) -> str:
+    """A module need not have a name."""
+    name = getattr(module, "__name__", "")
+    return name if isinstance(name, str) else ""
+
+
 class Token:
     """Stands for the closure variables of one activation of a function."""
 
@@ -154,6 +160,7 @@ class Recorder:
     def start_run(self) -> None:
         """Forget the objects of the run before; names of what was learnt stay."""
         self._names = dict(self._learnt)
+        self._names[id(sys.modules)] = self._entry("sys.modules", "sys.modules")
         self._kept = {}
         DERIVED.clear()
         MORTAL.clear()
@@ -257,7 +264,7 @@ class Recorder:
         """The name that locations of this object begin with."""
         return self._named(obj).name
 
-    def _named(self, obj: object) -> Named:
+    def _named(self, obj: Any) -> Named:
         found = self._names.get(id(obj))
         if found is not None:
             return found
@@ -266,15 +273,15 @@ class Recorder:
         if found is not None:
             return found
         if kind is ModuleToken:
-            name = obj.name  # type: ignore[attr-defined]
-        elif kind not in _PROXIES and isinstance(obj, type | FunctionType):
+            name = obj.name
+        elif kind not in _PROXIES and issubclass(type(obj), type | FunctionType):
             name = f"{obj.__module__}.{obj.__qualname__}"
         elif kind is ModuleType:
-            name = obj.__name__  # type: ignore[attr-defined]
+            name = _module_name(obj)
         elif kind is MethodType:  # its attributes are those of its function
-            return self._named(obj.__func__)  # type: ignore[attr-defined]
+            return self._named(obj.__func__)
         elif kind is super:
-            name = f"?super of {obj.__thisclass__!r}, {obj.__self_class__!r}"  # type: ignore[attr-defined]
+            name = f"?super of {obj.__thisclass__!r}, {obj.__self_class__!r}"
         else:
             name = f"?{kind.__module__}.{kind.__qualname__}"
             found = self._by_type[kind] = self._entry(name, name)
@@ -339,7 +346,7 @@ class Recorder:
         """Attributes that are known by another way, too: a `__dict__` that is kept or shared."""
         seen: dict[int, int] = {}
         for obj in self._kept_always:
-            own = rules.dict_of(obj) if not isinstance(obj, type | FunctionType | ModuleType) else None
+            own = rules.dict_of(obj) if not issubclass(type(obj), type | FunctionType | ModuleType) else None
             if own is None:
                 continue
             if id(own) in self._learnt:
@@ -358,7 +365,7 @@ class Recorder:
             if id(obj) in self._learnt:
                 continue
             inside = list(self._inside(obj, path, module))
-            if not isinstance(obj, FunctionType | type | ModuleType):
+            if not issubclass(type(obj), FunctionType | type | ModuleType):
                 if kind.__module__ in ("builtins", "collections") or inside or hasattr(obj, "__dict__"):
                     self._learnt[id(obj)] = self._names[id(obj)] = self._entry(path, path)
             elif inside:
@@ -366,10 +373,10 @@ class Recorder:
             self._kept_always.append(obj)
             todo.extend(inside)
 
-    def _inside(self, obj: object, path: str, module: str) -> Iterator[tuple[object, str]]:
-        if isinstance(obj, ModuleType):
+    def _inside(self, obj: Any, path: str, module: str) -> Iterator[tuple[object, str]]:
+        if issubclass(type(obj), ModuleType):
             return
-        if isinstance(obj, FunctionType):
+        if issubclass(type(obj), FunctionType):
             if obj.__module__ == module:
                 for number, value in enumerate(obj.__defaults__ or ()):
                     yield value, f"{path}.<default {number}>"
@@ -381,18 +388,18 @@ class Recorder:
                     except ValueError:
                         continue
                 yield from ((value, f"{path}.{name}") for name, value in vars(obj).items())
-        elif isinstance(obj, type):
+        elif issubclass(type(obj), type):
             if obj.__module__ == module:
                 data = {n: v for n, v in vars(obj).items() if not n.startswith("__") and not rules.is_lookup(v)}
                 self._class_data[obj] = frozenset(data)
                 yield from ((value, f"{path}.{name}") for name, value in vars(obj).items() if name != "__dict__")
-        elif isinstance(obj, dict):
+        elif issubclass(type(obj), dict):
             yield from ((value, f"{path}[{rules.shown(key)}]") for key, value in dict.items(obj))
-        elif isinstance(obj, list | tuple | deque):
-            base = list if isinstance(obj, list) else tuple if isinstance(obj, tuple) else deque
-            items = base.__iter__(obj)  # type: ignore[arg-type]
+        elif issubclass(type(obj), list | tuple | deque):
+            base = list if issubclass(type(obj), list) else tuple if issubclass(type(obj), tuple) else deque
+            items = base.__iter__(obj)
             yield from ((value, f"{path}[{number}]") for number, value in enumerate(items))
-        if not isinstance(obj, type | FunctionType):
+        if not issubclass(type(obj), type | FunctionType):
             yield from ((value, f"{path}.{name}") for name, value in rules.fields_of(obj))
 
     # The footprint --------------------------------------------------------------------------------------------
@@ -478,21 +485,21 @@ class Recorder:
             self._opaque = True
             self._note(f"bool({type(obj).__qualname__})", number)
 
-    def _attribute(self, obj: object, named: Named, attr: str) -> tuple[Location, ...] | None:
+    def _attribute(self, obj: Any, named: Named, attr: str) -> tuple[Location, ...] | None:
         """The locations that reading an attribute reads; None if reading it runs code that is not known."""
         if type(obj) in _PROXIES:
             return None
-        if isinstance(obj, Token):
+        if issubclass(type(obj), Token):
             return (named.part("." + attr),)
-        if isinstance(obj, asyncio.Future):
+        if issubclass(type(obj), asyncio.Future):
             if rules.is_silent_future_attribute(attr):
                 return ()
             if not rules.is_seen_by_loop(obj):
                 return (named.part(STATE[0]),)
             return (named.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
-        if isinstance(obj, ModuleType):
-            return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(obj.__name__, ()) else ()
-        if isinstance(obj, type):
+        if issubclass(type(obj), ModuleType):
+            return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(_module_name(obj), ()) else ()
+        if issubclass(type(obj), type):
             return self._class_attribute(obj, attr) if rules.known_on_class(obj, attr) else None
         if type(obj) is super:
             return () if rules.known_on_super(obj, attr) else None
@@ -535,16 +542,16 @@ class Recorder:
         self._opaque = True
         self._note(f"{type(obj).__qualname__}.{attr}", number)
 
-    def _way_to_write(self, obj: object, attr: str) -> rules.Way:
+    def _way_to_write(self, obj: Any, attr: str) -> rules.Way:
         """Classes and modules: only what is known to be data; whatever else is written there may be a method."""
         if type(obj) in _PROXIES:
             return rules.Way.UNKNOWN
-        if isinstance(obj, Token):
+        if issubclass(type(obj), Token):
             return rules.Way.PLAIN
-        if isinstance(obj, type):
+        if issubclass(type(obj), type):
             data: Iterable[str] = self._class_data.get(obj, ())
-        elif isinstance(obj, ModuleType):
-            data = rules.WRITTEN_GLOBALS.get(obj.__name__, ())
+        elif issubclass(type(obj), ModuleType):
+            data = rules.WRITTEN_GLOBALS.get(_module_name(obj), ())
         else:
             return rules.attribute(type(obj), attr, writing=True)
         return rules.Way.PLAIN if attr in data else rules.Way.UNKNOWN
@@ -576,15 +583,15 @@ class Recorder:
             return self._show(rules.peek(entry[0], NAMES[entry[1]]))
         return self._show(entry[0]) if entry[3] is not OPAQUE else ""
 
-    def _show(self, value: object) -> str:
+    def _show(self, value: Any) -> str:
         if value is rules.ABSENT:
             return ""
-        if isinstance(value, int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
+        if issubclass(type(value), int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
             text = repr(value)
         elif type(value) in (list, tuple, set, deque):
-            inner = ", ".join(self._show(v) for v in list(value)[:8])  # type: ignore[call-overload]
+            inner = ", ".join(self._show(v) for v in list(value)[:8])
             text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
-        elif isinstance(value, dict):
+        elif issubclass(type(value), dict):
             text = (
                 "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(dict.items(value))[:8]) + "}"
             )

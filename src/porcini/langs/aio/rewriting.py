@@ -281,6 +281,14 @@ class _Rewriter(Expressions):
         )
         return [ast.copy_location(part, node) for part in (*holds, ast.Assign([stored], change))]
 
+    def visit_Import(self, node: ast.Import) -> ast.AST | list[ast.stmt]:
+        """`import m` in a function looks for `m`."""
+        if not self.live:
+            return node
+        names = [ast.Constant(alias.name) for alias in node.names]
+        read = ast.Expr(called("@import", self._site(Kind.READ, "", node), *names))
+        return [ast.copy_location(read, node), node]
+
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
         """`from m import x` in a function reads `m.x`."""
         if not self.live:
@@ -335,8 +343,10 @@ class _Rewriter(Expressions):
 
     def _with(self, node: ast.With | ast.AsyncWith) -> ast.AST:
         bound: list[str] = []
-        function = "@managed" if isinstance(node, ast.With) else "@async_managed"
         for each in node.items:
+            function = "@managed" if isinstance(node, ast.With) else "@async_managed"
+            if not isinstance(each.context_expr, ast.Call):
+                function += "_again"
             manager = self.visit(each.context_expr)
             if self.live:
                 manager = ast.copy_location(called(function, manager, self._site(Kind.READ, "", manager)), manager)

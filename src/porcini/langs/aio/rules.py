@@ -83,7 +83,9 @@ def marked(code: types.CodeType) -> types.CodeType:
 
     Copies of a code object keep flags, which matters because decorators such as `types.coroutine` make some.
     """
-    constants = tuple(marked(value) if isinstance(value, types.CodeType) else value for value in code.co_consts)
+    constants = tuple(
+        marked(value) if issubclass(type(value), types.CodeType) else value for value in code.co_consts
+    )
     return code.replace(co_consts=constants, co_flags=code.co_flags | _MARK)
 
 
@@ -124,24 +126,24 @@ class Rule(enum.Enum):
     UNKNOWN = enum.auto()
 
 
-def is_known_function(function: object) -> bool:
+def is_known_function(function: Any) -> bool:
     """A Python function or method that records what it does."""
-    while isinstance(function, staticmethod | classmethod | types.MethodType):
+    while issubclass(type(function), staticmethod | classmethod | types.MethodType):
         function = function.__func__
-    return isinstance(function, types.FunctionType) and is_instrumented(function.__code__)
+    return issubclass(type(function), types.FunctionType) and is_instrumented(function.__code__)
 
 
-def is_generated(function: object) -> bool:
+def is_generated(function: Any) -> bool:
     """Written by `dataclass` or `attrs`: it does what its fields do."""
-    if not isinstance(function, types.FunctionType):
+    if not issubclass(type(function), types.FunctionType):
         return False
     code = function.__code__
     if code.co_filename.startswith("<attrs generated"):
         return True
     if code.co_filename == "<string>":
-        return code.co_qualname.startswith("__create_fn__.<locals>.")
+        return bool(code.co_qualname.startswith("__create_fn__.<locals>."))
     # `repr` of a dataclass is wrapped against recursion by `reprlib` or by `dataclasses` itself.
-    return code.co_filename.endswith(("dataclasses.py", "reprlib.py")) and function.__name__ == "__repr__"
+    return bool(code.co_filename.endswith(("dataclasses.py", "reprlib.py")) and function.__name__ == "__repr__")
 
 
 @_remembered
@@ -239,7 +241,11 @@ def is_foreign(cls: type, *trusted: str) -> bool:
             continue
         for method in vars(owner).values():
             inner = getattr(method, "__func__", getattr(method, "fget", method))
-            if isinstance(inner, types.FunctionType) and not is_known_function(inner) and not is_generated(inner):
+            if (
+                issubclass(type(inner), types.FunctionType)
+                and not is_known_function(inner)
+                and not is_generated(inner)
+            ):
                 return True
     return False
 
@@ -297,27 +303,27 @@ def attribute(kind: type, attr: str, writing: bool = False) -> Way:
     if writing and issubclass(kind, known.LOOP_CLASSES):
         return Way.UNKNOWN  # its methods do not record that they read it
     value = lookup(kind, attr)
-    if not _finds_attributes(kind, hook) and not isinstance(value, types.MethodDescriptorType):
+    if not _finds_attributes(kind, hook) and not issubclass(type(value), types.MethodDescriptorType):
         return Way.UNKNOWN
     if value is ABSENT:
         if not writing and has_unknown(kind, "__getattr__"):
             return Way.UNKNOWN
         return Way.PLAIN
-    if isinstance(value, functools.cached_property):
+    if issubclass(type(value), functools.cached_property):
         if writing:
             return Way.PLAIN
         return Way.CACHED if is_known_function(value.func) else Way.UNKNOWN
-    if isinstance(value, property):
+    if issubclass(type(value), property):
         function = value.fset if writing else value.fget
-        if function is None or is_known_function(function) or _is_c(function) or kind in known.ALWAYS_PLAIN:
+        if function is None or is_known_function(function) or kind in known.ALWAYS_PLAIN:
             return Way.SILENT  # a property that is known records what it does
         return Way.UNKNOWN
-    if isinstance(value, types.FunctionType | classmethod | staticmethod):
+    if issubclass(type(value), types.FunctionType | classmethod | staticmethod):
         return Way.UNKNOWN if writing else Way.SILENT  # methods are constants; who replaces one is opaque
     if _is_c(value):
         return _c_attribute(attr, value, writing)
     special = "__set__" if writing else "__get__"
-    if has_unknown(type(value), special) and not isinstance(value, type):
+    if has_unknown(type(value), special) and not issubclass(type(value), type):
         return Way.UNKNOWN
     return Way.PLAIN
 
@@ -329,13 +335,13 @@ def _finds_attributes(kind: type, hook: str) -> bool:
     return owner is object or python or owner in known.SETTLED or issubclass(owner, known.SETTLED_BASES)
 
 
-def _c_attribute(attr: str, value: object, writing: bool) -> Way:
+def _c_attribute(attr: str, value: Any, writing: bool) -> Way:
     """A method, a slot, or what a C type shows of its inside."""
-    if isinstance(value, types.MemberDescriptorType) and is_mutable_type(value.__objclass__):
+    if issubclass(type(value), types.MemberDescriptorType) and is_mutable_type(value.__objclass__):
         return Way.PLAIN
     if writing:
         return Way.UNKNOWN
-    if not isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType):
+    if not issubclass(type(value), types.GetSetDescriptorType | types.MemberDescriptorType):
         return Way.SILENT
     owner = value.__objclass__
     settled = owner in known.SETTLED or issubclass(owner, BaseException | type | types.ModuleType)
@@ -343,7 +349,7 @@ def _c_attribute(attr: str, value: object, writing: bool) -> Way:
 
 
 def _is_c(value: object) -> bool:
-    return isinstance(value, known.C_DESCRIPTORS)
+    return issubclass(type(value), known.C_DESCRIPTORS)
 
 
 def is_seen_by_loop(future: object) -> bool:
@@ -370,7 +376,7 @@ def known_on_class(cls: Any, attr: str) -> bool:
 
 def _known_lookup(value: object) -> bool:
     """Does what a class has under a name run no unknown code when it is bound? What is called then is seen."""
-    if isinstance(value, known.BINDING_NOTHING) or _is_c(value):
+    if issubclass(type(value), known.BINDING_NOTHING) or _is_c(value):
         return True
     return not is_lookup(value) or not has_unknown(type(value), "__get__")
 
@@ -379,13 +385,13 @@ def known_on_super(obj: Any, attr: str) -> bool:
     """Does `super().attr` find a method, or a property that is known?"""
     mro = (obj.__self_class__ or obj.__thisclass__).__mro__
     after = mro[mro.index(obj.__thisclass__) + 1 :] if obj.__thisclass__ in mro else mro
-    value = next((vars(owner)[attr] for owner in after if attr in vars(owner)), ABSENT)
+    value: Any = next((vars(owner)[attr] for owner in after if attr in vars(owner)), ABSENT)
     if value is ABSENT:
         return attribute(super, attr) is not Way.UNKNOWN
-    if isinstance(value, property):
+    if issubclass(type(value), property):
         return value.fget is None or is_known_function(value.fget)
-    return isinstance(value, types.FunctionType | classmethod | staticmethod) or (
-        _is_c(value) and not isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType)
+    return issubclass(type(value), types.FunctionType | classmethod | staticmethod) or (
+        _is_c(value) and not issubclass(type(value), types.GetSetDescriptorType | types.MemberDescriptorType)
     )
 
 
@@ -408,7 +414,7 @@ def peek(obj: object, attr: str) -> object:
         pass
     for owner in type(obj).__mro__:
         value = vars(owner).get(attr, ABSENT)
-        if isinstance(value, types.MemberDescriptorType):
+        if issubclass(type(value), types.MemberDescriptorType):
             try:
                 return value.__get__(obj, type(obj))
             except AttributeError:
@@ -427,7 +433,7 @@ def fields_of(obj: object) -> Iterator[tuple[str, Any]]:
         if not is_mutable_type(owner):
             continue
         for name, value in list(vars(owner).items()):
-            if isinstance(value, types.MemberDescriptorType):
+            if issubclass(type(value), types.MemberDescriptorType):
                 try:
                     yield name, value.__get__(obj, type(obj))
                 except AttributeError:
@@ -437,22 +443,22 @@ def fields_of(obj: object) -> Iterator[tuple[str, Any]]:
 # Keys ---------------------------------------------------------------------------------------------------------
 
 
-def shown(key: object) -> str | None:
+def shown(key: Any) -> str | None:
     """A key as text: the same for equal keys, in every run. None for a key that has no such text."""
     kind = type(key)
     if kind is int:
         return repr(key) if key not in IDENTITIES else None
     if kind is str or kind is bytes or key is None:
         return repr(key)
-    if kind is bool or (kind is float and key.is_integer()):  # type: ignore[attr-defined]
-        return repr(int(key))  # type: ignore[call-overload]
+    if kind is bool or (kind is float and key.is_integer()):
+        return repr(int(key))
     if kind is float:
         return repr(key)
     if kind is tuple:
-        parts = [shown(part) for part in key]  # type: ignore[attr-defined]
+        parts = [shown(part) for part in key]
         return None if None in parts else f"({', '.join(map(str, parts))})"
-    if isinstance(key, enum.Enum) and kind.__eq__ is object.__eq__:
+    if issubclass(type(key), enum.Enum) and lookup(kind, "__eq__") is object.__eq__:
         return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
-    if isinstance(key, type | types.FunctionType):
+    if issubclass(type(key), type | types.FunctionType):
         return f"<{key.__module__}.{key.__qualname__}>"
     return None

@@ -12,7 +12,7 @@ from porcini.langs.aio import known
 from porcini.langs.aio.calls.calling import call
 from porcini.langs.aio.operations import items, objects
 from porcini.langs.aio.operations.entries import log, unknown
-from porcini.langs.aio.recorder import READ, WRITE
+from porcini.langs.aio.recorder import BASE, READ, WRITE
 from porcini.langs.aio.sites import PLACES, Kind, site
 
 
@@ -20,7 +20,7 @@ def dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
     """`getattr` and its kin: as the attribute access that it is."""
     if type(attr) is str and attr in known.NAMESPACES:
         objects.dict_set(obj, number) if kind == WRITE else objects.dict_held(obj, number, attr)
-    elif isinstance(attr, str):
+    elif issubclass(type(attr), str):
         log((obj, _dynamic_site(number, attr, kind)))
 
 
@@ -40,11 +40,18 @@ def set_(number: int, obj: Any, attr: str, /, *value: Any) -> None:
     dynamic(obj, attr, number, WRITE)
 
 
+def looked_for(number: int, *modules: str) -> None:
+    """`import module`, in a function."""
+    for module in modules:
+        log((sys.modules, number, READ, (f"[{module!r}]", BASE)))
+
+
 def imported(module: str, level: int, here: str, names: tuple[str, ...], number: int) -> None:
     """`from module import names`, in a function."""
     if level:
         package = getattr(sys.modules.get(here), "__package__", None)
         module = importlib.util.resolve_name("." * level + module, package) if package else ""
+    looked_for(number, module)
     found = sys.modules.get(module)
     if found is None:
         unknown(f"import from {module}", number)

@@ -63,11 +63,11 @@ def later(function: Any, number: int) -> Any:
 def _other(function: Any, number: int) -> Any:
     """A callee whose very type is not listed."""
     kind = type(function)
-    if isinstance(function, type):
+    if issubclass(type(function), type):
         return BY_TYPE[type](function, number)
-    if isinstance(function, functools._lru_cache_wrapper):
+    if issubclass(type(function), functools._lru_cache_wrapper):
         return _cached(function, number)
-    if isinstance(function, weakref.ref):
+    if issubclass(type(function), weakref.ref):
         unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
     elif kind.__module__ == "typing":
         return alias(function, number) if isinstance(_origin(function), type) else reading(function, number)
@@ -136,6 +136,14 @@ def name_of(function: Any) -> str:
     return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
+def program_frame() -> types.FrameType:
+    """The innermost frame that is not ours: all of `calls` may stand between the program and what it calls."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
 def ours() -> int:
     """How many of our frames stand between the program and the function that calls this, itself included."""
     count, frame = 0, sys._getframe(1)
@@ -154,7 +162,10 @@ def reading(function: Any, number: int) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
             _argument(value, function, number)
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if type(result) is type and result.__module__ == __name__:
+            result.__module__ = program_frame().f_globals.get("__name__", "")  # it was looked for in our frame
+        return result
 
     return reads
 
@@ -170,7 +181,7 @@ def _argument(value: Any, function: Any, number: int) -> None:
         if iterated or (callable(value) and rules.has_unknown(kind, "__call__")):
             unknown(f"{name_of(function)} of {kind.__qualname__}", number)
         operand(value, number)
-    elif isinstance(value, type) and function not in known.NOT_ITERATING and rules.is_foreign(value):
+    elif issubclass(type(value), type) and function not in known.NOT_ITERATING and rules.is_foreign(value):
         unknown(f"{name_of(function)} of {value.__qualname__}", number)
 
 

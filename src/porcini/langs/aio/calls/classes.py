@@ -61,18 +61,35 @@ def called(cls: type, number: int) -> Any:
         return _plain(cls, number)
     if cls is weakref.finalize:
         return _with_callback(cls, number)
+    if issubclass(cls, enum.Enum):
+        return reading(cls, number)
     if issubclass(cls, BaseException | type) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
         _initialised(cls, number)
         return cls
     if cls.__module__ in known.READING_MODULES:
-        return reading(cls, number)
+        return _keeping(cls, number)
     if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
-        if not issubclass(cls, enum.Enum):
-            unknown(name_of(cls), number)
+        unknown(name_of(cls), number)
         return cls
     if not _initialised(cls, number):
         return cls
     return _object(cls, number) if _default_new(cls) else cls
+
+
+def _keeping(cls: Any, number: int) -> Any:
+    """A known class that reads what it is given, and may call it later: what does not record itself is wrapped."""
+    reads = reading(cls, number)
+
+    def seen(value: Any) -> Any:
+        return (
+            later(value, number) if type(value) in known.CALLABLE and not rules.is_known_function(value) else value
+        )
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return reads(*map(seen, args), **{name: seen(value) for name, value in kwargs.items()})
+
+    return made
 
 
 def _plain(cls: Any, number: int) -> Any:
@@ -153,8 +170,8 @@ def _finalising(function: Any, number: int) -> Any:
 
 def based(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
     """The bases of a class that is defined in a step: a metaclass or `__init_subclass__` may be unknown."""
-    for base in bases:
-        if not isinstance(base, type):
+    for base in bases if type(bases) is tuple else ():
+        if not issubclass(type(base), type):
             known_origin = type(base) is types.GenericAlias or getattr(base, "__module__", "") == "typing"
             if not known_origin and type(base).__module__ != "typing":
                 unknown(f"a class of {type(base).__qualname__}", number)
@@ -162,7 +179,7 @@ def based(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
         metaclass(type(base), number)
         hook = rules.lookup(base, "__init_subclass__")
         inner = getattr(hook, "__func__", hook)
-        usual = not isinstance(inner, types.FunctionType) or inner.__module__ in known.READING_MODULES
+        usual = not issubclass(type(inner), types.FunctionType) or inner.__module__ in known.READING_MODULES
         if not usual and not rules.is_known_function(hook):
             unknown(f"{base.__qualname__}.__init_subclass__", number)
     return bases
@@ -170,7 +187,7 @@ def based(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
 
 def metaclass(meta: Any, number: int) -> Any:
     """`metaclass=...` of a class that is defined in a step."""
-    seen = not rules.is_foreign(meta, "abc") if isinstance(meta, type) else rules.is_known_function(meta)
+    seen = not rules.is_foreign(meta, "abc") if issubclass(type(meta), type) else rules.is_known_function(meta)
     if not seen:
         unknown(f"a class of {name_of(meta)}", number)
     return meta

@@ -64,7 +64,7 @@ def _argument(value: Any, number: int) -> None:
 def pairs(value: Any, number: int, counts: bool = False) -> Any:
     """What a dict is made from: another one, or pairs; a Counter counts what else it is given."""
     kind = type(value)
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         return operand(value, number) if counts else iterate(value, number)
     if hasattr(kind, "keys"):
         return iterating.mapped(value, number)
@@ -76,12 +76,12 @@ def _extend(obj: Any, number: int, /, *values: Any, **more: Any) -> tuple[Any, .
     """Items of others are put in: which ones cannot be said before that."""
     seen = []
     for value in values:
-        if isinstance(obj, dict):
-            seen.append(pairs(value, number, counts=isinstance(obj, Counter)))
+        if issubclass(type(obj), dict):
+            seen.append(pairs(value, number, counts=issubclass(type(obj), Counter)))
         else:
-            seen.append(iterating.source(value, number, deep=not isinstance(obj, list | deque)))
+            seen.append(iterating.source(value, number, deep=not issubclass(type(obj), list | deque)))
     write_all(obj, number)
-    if isinstance(obj, Counter):
+    if issubclass(type(obj), Counter):
         read_all(obj, number)
         for count in more.values():
             operand(count, number)
@@ -96,14 +96,16 @@ def _update(obj: Any, number: int, /, *others: Any, **more: Any) -> tuple[Any, .
         if (
             type(obj) not in (dict, set)
             or type(other) not in (dict, set, list, tuple)
-            or (isinstance(obj, dict) and not isinstance(other, dict))
+            or (issubclass(type(obj), dict) and not issubclass(type(other), dict))
         ):
             seen.extend(_extend(obj, number, other))
             continue
         seen.append(other)
         iterate(other, number)
         for key in other:
-            items.write_key(obj, key, number) if isinstance(obj, dict) else items.ensure_key(obj, key, number)
+            items.write_key(obj, key, number) if issubclass(type(obj), dict) else items.ensure_key(
+                obj, key, number
+            )
     for key in more:
         items.write_key(obj, key, number)
     return tuple(seen)
@@ -120,10 +122,10 @@ def _read(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
 def _pop(obj: Any, number: int, /, *key: Any) -> None:
     """The last item of a list, the item with a key; else all move up."""
     last = size(obj) - 1
-    if isinstance(obj, list) and not key and last >= 0:
+    if issubclass(type(obj), list) and not key and last >= 0:
         log((obj, number, WRITE, (f"[{last}]", SHAPE)))
         log((obj, number, READ, (f"[{last}]", SHAPE, BASE)))
-    elif isinstance(obj, dict) and key:
+    elif issubclass(type(obj), dict) and key:
         items.ensure_key(obj, key[0], number, adds=False)
     else:
         write_all(obj, number)

@@ -26,7 +26,16 @@ from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import attributes, logs
-from porcini.langs.aio.calls.calling import by_position, call, iterating, modelling, name_of, ours, reading
+from porcini.langs.aio.calls.calling import (
+    by_position,
+    call,
+    iterating,
+    modelling,
+    name_of,
+    ours,
+    program_frame,
+    reading,
+)
 from porcini.langs.aio.calls.containers import ANY, Model, taking
 from porcini.langs.aio.operations import awaiting, entries, items, objects
 from porcini.langs.aio.operations.entries import log, new, unknown
@@ -157,11 +166,11 @@ def checked(cls: Any, number: int) -> Any:
 
 def _check(cls: Any, number: int) -> None:
     """As `checked`, of what is no plain class."""
-    if isinstance(cls, tuple | types.UnionType):
-        for each in cls if isinstance(cls, tuple) else cls.__args__:
+    if issubclass(type(cls), tuple | types.UnionType):
+        for each in cls if issubclass(type(cls), tuple) else cls.__args__:
             checked(each, number)
         return
-    if getattr(cls, "_is_protocol", False) and isinstance(cls, type):
+    if getattr(cls, "_is_protocol", False) and issubclass(type(cls), type):
         unknown(f"isinstance of {cls.__qualname__}", number)
     for name in ("__instancecheck__", "__subclasscheck__"):
         owner = rules.owner_of(type(cls), name) or type
@@ -178,7 +187,7 @@ def context_used(number: int) -> None:
 
 def shared_context(context: Any, number: int) -> Any:
     """`context=...` in a call."""
-    if isinstance(context, Context):
+    if issubclass(type(context), Context):
         rules.SHARED_CONTEXTS.add(id(context))
     return context
 
@@ -219,7 +228,7 @@ def _async_next(function: Any, number: int) -> Any:
         __tracebackhide__ = True
         result = function(*args, **kwargs)
         obj = args[0]
-        if isinstance(obj, types.AsyncGeneratorType):
+        if issubclass(type(obj), types.AsyncGeneratorType):
             return awaiting.framed(result, obj, number)
         if rules.has_unknown(type(obj), "__anext__"):
             unknown(f"{type(obj).__qualname__}.__anext__", number)
@@ -240,17 +249,9 @@ def _identity(function: Any, number: int) -> Any:
     return identity
 
 
-def _program_frame() -> types.FrameType:
-    """The innermost frame that is not ours: all of `calls` may stand between the program and a function here."""
-    frame = sys._getframe(1)
-    while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
-        frame = frame.f_back
-    return frame
-
-
 def _locals() -> Any:
     """As `locals()` in the program: without the variables that we have added there."""
-    frame = _program_frame()
+    frame = program_frame()
     found = frame.f_locals
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         return found
@@ -295,8 +296,8 @@ def _of_frame(function: Any, number: int) -> Any:
         if args or kwargs:
             return function(*args, **kwargs)
         if function is globals:
-            objects.hold(_program_frame().f_globals)
-            return _program_frame().f_globals
+            objects.hold(program_frame().f_globals)
+            return program_frame().f_globals
         return sorted(_locals()) if function is dir else _locals()
 
     return found
@@ -309,7 +310,7 @@ def _evaluating(function: Any, number: int) -> Any:
         __tracebackhide__ = True
         unknown(function.__name__, number)
         if len(args) == 1 and "globals" not in kwargs and "locals" not in kwargs:
-            frame = _program_frame()
+            frame = program_frame()
             args = (*args, frame.f_globals, frame.f_locals)
         return function(*args, **kwargs)
 
@@ -351,7 +352,7 @@ def _replacing(function: Any, number: int) -> Any:
 
     def replaced(*args: Any, **changes: Any) -> Any:
         __tracebackhide__ = True
-        if len(args) != 1 or not dataclasses.is_dataclass(args[0]) or isinstance(args[0], type):
+        if len(args) != 1 or not dataclasses.is_dataclass(args[0]) or issubclass(type(args[0]), type):
             return function(*args, **changes)  # an error
         for field in dataclasses.fields(args[0]):
             if field.name not in changes:
@@ -396,10 +397,10 @@ def _parsing(function: Any, number: int) -> Any:
         result = reads(*args, **kwargs)
         todo = [result] if not kwargs else []
         while todo:
-            value = todo.pop()
+            value: Any = todo.pop()
             if type(value) is dict or type(value) is list:
                 CREATED.append(value)
-                todo.extend(value.values() if isinstance(value, dict) else value)
+                todo.extend(value.values() if type(value) is dict else value)
         return result
 
     return parsed

@@ -20,7 +20,7 @@ _LOOKS = frozenset({"isEnabledFor", "getEffectiveLevel", "hasHandlers", "getLeve
 
 def logged(function: Any, receiver: Any, name: str, number: int) -> Any:
     """What goes to the terminal is seen by nobody; a handler of the program records itself; the rest is opaque."""
-    if isinstance(receiver, _FORMATTING) and name in ("getMessage", "format"):
+    if issubclass(type(receiver), _FORMATTING) and name in ("getMessage", "format"):
         return _formatting(function, receiver, number)
     if name == "getLogger":
 
@@ -33,10 +33,10 @@ def logged(function: Any, receiver: Any, name: str, number: int) -> Any:
 
         return got
     adapters = []
-    while isinstance(receiver, logging.LoggerAdapter):
+    while issubclass(type(receiver), logging.LoggerAdapter):
         adapters.append(receiver)
         receiver = receiver.logger
-    if not isinstance(receiver, logging.Logger) or name not in _LOGS | _LOOKS:
+    if not issubclass(type(receiver), logging.Logger) or name not in _LOGS | _LOOKS:
         unknown(f"logging.{name}", number)
         return function
     level = getattr(logging, name.upper(), None)
@@ -58,7 +58,7 @@ def _formatting(function: Any, receiver: Any, number: int) -> Any:
     def formatted(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         record = next(iter((*args, *kwargs.values())), receiver)
-        if isinstance(record, logging.LogRecord):
+        if issubclass(type(record), logging.LogRecord):
             operand(record.msg, number)
             operand(record.args, number)
             log((record, number, WRITE, (".message", ".asctime", ".exc_text")))
@@ -125,13 +125,13 @@ def _silent_handler(handler: Any, number: int) -> bool:
 def _known(part: Any, number: int) -> bool:
     """A filter, a formatter, a handler: code of the program records itself."""
     kind = type(part)
-    if isinstance(part, types.FunctionType | types.MethodType):
+    if issubclass(type(part), types.FunctionType | types.MethodType):
         known = rules.is_known_function(part)
     elif kind.__module__ == "logging":
         known = kind in (logging.Filter, logging.Formatter)
     else:
         known = not rules.is_foreign(kind, "logging")
-        known = known and (not isinstance(part, logging.Handler) or rules.is_known_function(kind.emit))
+        known = known and (not issubclass(type(part), logging.Handler) or rules.is_known_function(kind.emit))
     if not known:
         unknown(f"logging by {kind.__qualname__}", number)
     return known

@@ -86,17 +86,19 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         return reading(function, number)
     if kind in rules.PLAIN and kind in known.ALWAYS_PLAIN and kind is not type:
         return _text(function, receiver, name, number) if kind in _TEXT else reading(function, number)
-    if isinstance(receiver, random.Random):
+    if issubclass(type(receiver), random.Random):
         return _random(function, receiver, name, number)
-    if isinstance(receiver, asyncio.Future):
+    if issubclass(type(receiver), asyncio.Future):
         return _future(function, receiver, name, number)
-    if isinstance(receiver, known.LOOP_CLASSES):
+    if issubclass(type(receiver), known.LOOP_CLASSES):
         return _of_loop(function, name, number)
-    if isinstance(receiver, type) and name == "fromkeys" and receiver in known.CONTAINERS:
+    if issubclass(type(receiver), type) and name == "fromkeys" and receiver in known.CONTAINERS:
         return _from_keys(function, number)
-    if isinstance(receiver, type) and name in ("__new__", "mro"):
+    if issubclass(type(receiver), type) and name in ("__new__", "mro"):
         return reading(function, number)
-    if name in ("__init__", "__init_subclass__", "__exit__", "__enter__") and isinstance(receiver, BaseException):
+    if name in ("__init__", "__init_subclass__", "__exit__", "__enter__") and issubclass(
+        type(receiver), BaseException
+    ):
         return function
     if name in ("__setattr__", "__delattr__", "__getattribute__"):
         access = READ if name == "__getattribute__" else WRITE
@@ -135,7 +137,7 @@ def _from_keys(function: Any, number: int) -> Any:
 
 def _of_object(function: Any, receiver: Any, name: str, number: int) -> Any:
     """What every object has: a type in C may have its own, which looks into it."""
-    inner = function.func if isinstance(function, functools.partial) else function
+    inner = function.func if issubclass(type(function), functools.partial) else function
     if getattr(inner, "__objclass__", object) is not object or name in ("__str__", "__format__"):
         operand(receiver, number)
         if name == "__init__":
@@ -163,27 +165,27 @@ def in_python(function: Any, number: int) -> Any:
     receiver: Any = function.__self__
     inner: Any = function.__func__
     name: str = getattr(inner, "__name__", "")
-    if isinstance(receiver, asyncio.Future):
+    if issubclass(type(receiver), asyncio.Future):
         return _future(function, receiver, name, number)
-    if isinstance(receiver, known.LOOP_CLASSES):
+    if issubclass(type(receiver), known.LOOP_CLASSES):
         return _of_loop(function, name, number)
     base = rules.container_base(type(receiver))
     if base is not None and vars(base).get(name) is inner:
         model = containers.model_of(base, name)
         if model is not None:
             return _bound(model, function, receiver, number)
-    if isinstance(receiver, random.Random):
+    if issubclass(type(receiver), random.Random):
         return _random(function, receiver, name, number)
-    if isinstance(receiver, logs.CLASSES):
+    if issubclass(type(receiver), logs.CLASSES):
         return logs.logged(function, receiver, name, number)
-    if isinstance(inner, types.FunctionType):
+    if issubclass(type(inner), types.FunctionType):
         module = inner.__globals__.get("__name__", "")
         if rules.is_generated(inner):
             operand(receiver, number)
             return reading(function, number)
         pure = module in known.CONSTANT_MODULES or inner.__qualname__.startswith("PurePath.")
-        pure = pure or (isinstance(receiver, type) and module in known.READING_MODULES)
-        if pure or module.startswith("namedtuple_") or isinstance(receiver, enum.Enum):
+        pure = pure or (issubclass(type(receiver), type) and module in known.READING_MODULES)
+        if pure or module.startswith("namedtuple_") or issubclass(type(receiver), enum.Enum):
             return reading(function, number)
         unknown(name_of(inner), number)
         return function
@@ -197,9 +199,9 @@ def unbound(function: Any, number: int) -> Any:
     def called(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         receiver = args[0] if args else None
-        if not isinstance(receiver, function.__objclass__):
+        if not issubclass(type(receiver), function.__objclass__):
             return function(*args, **kwargs)  # an error
-        if isinstance(receiver, asyncio.Future):
+        if issubclass(type(receiver), asyncio.Future):
             unknown(name_of(function), number)
         bound = functools.partial(function, receiver)
         return _method(bound, receiver, function.__name__, number)(*args[1:], **kwargs)

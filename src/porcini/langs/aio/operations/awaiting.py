@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
+import sys
 import types
 from collections.abc import Callable, Generator
 from functools import partial
@@ -29,13 +31,15 @@ def awaited(obj: Any, number: int, _: None = None) -> Any:
         if rules.is_instrumented(obj.cr_code):
             return obj
         return Noted(obj, partial(unknown, obj.cr_code.co_qualname, number))
-    if isinstance(obj, asyncio.Future):
+    if issubclass(type(obj), asyncio.Future):
         if not rules.is_seen_by_loop(obj):
             log((obj, number, READ, STATE))
         return obj
-    if kind is Noted or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
+    if kind is Noted or kind is Framed or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
         return obj
-    if rules.has_unknown(kind, "__await__") or not hasattr(kind, "__await__"):
+    if kind is types.GeneratorType and not obj.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE:
+        return obj  # an error
+    if rules.has_unknown(kind, "__await__") or kind is types.GeneratorType:
         return Noted(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
@@ -60,13 +64,14 @@ def delegated(obj: Any, number: int) -> Any:
     if kind is types.GeneratorType:
         values.frame(obj, number)
         return obj if rules.is_instrumented(obj.gi_code) else _resumed(obj, partial(values.frame, obj, number))
-    if kind is _COROUTINE_WRAPPER:
-        (obj,) = gc.get_referents(obj)
-        kind = type(obj)
-    if kind is types.CoroutineType:
-        resumed(obj, number)
-        known = rules.is_instrumented(obj.cr_code)
-        return obj.__await__() if known else _resumed(obj, partial(resumed, obj, number))
+    if kind is _COROUTINE_WRAPPER or kind is types.CoroutineType:
+        coroutine = obj if kind is types.CoroutineType else gc.get_referents(obj)[0]
+        resumed(coroutine, number)
+        if rules.is_instrumented(coroutine.cr_code):
+            return obj
+        if kind is types.CoroutineType and not sys._getframe(1).f_code.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            return obj  # an error
+        return _resumed(obj, partial(resumed, coroutine, number))
     if rules.has_unknown(kind, "__iter__") and not is_c_iterator(kind) and rules.container_base(kind) is None:
         iterator = iter(obj)
         if hasattr(iterator, "send") or hasattr(iterator, "throw"):
@@ -104,7 +109,36 @@ class Noted:
     def __await__(self) -> Generator[Any, Any, Any]:
         self._note()
         inner = self._inner
-        return _resumed(inner if hasattr(inner, "send") else inner.__await__(), self._note)
+        if not hasattr(inner, "send"):
+            inner = type(inner).__await__(inner)
+            if not hasattr(type(inner), "__next__"):
+                return inner  # type: ignore[no-any-return]  # an error
+        return _resumed(inner, self._note)
+
+
+class Framed(Noted):
+    """The same, of what can be driven by hand as well: `agen.asend(...)`."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Framed:
+        return self
+
+    def __next__(self) -> Any:
+        self._note()
+        return self._inner.__next__()
+
+    def send(self, value: Any) -> Any:
+        self._note()
+        return self._inner.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        self._note()
+        return self._inner.throw(*error)
+
+    def close(self) -> None:
+        self._note()
+        self._inner.close()
 
 
 def _resumed(inner: Any, note: Callable[[], None]) -> Generator[Any, Any, Any]:
@@ -128,16 +162,16 @@ def _resumed(inner: Any, note: Callable[[], None]) -> Generator[Any, Any, Any]:
         return end.value
 
 
-def framed(awaitable: Any, agen: Any, number: int) -> Noted:
+def framed(awaitable: Any, agen: Any, number: int) -> Framed:
     """`anext` of an asynchronous generator, and the like: its frame runs in each step until it answers."""
     note = partial(values.frame, agen, number)
     note()
-    return Noted(awaitable, note)
+    return Framed(awaitable, note)
 
 
 def async_iterate(obj: Any, number: int) -> Any:
     """`async for` over this."""
-    if isinstance(obj, types.AsyncGeneratorType):
+    if issubclass(type(obj), types.AsyncGeneratorType):
         return _Iteration(obj, partial(values.frame, obj, number))
     kind = type(obj)
     if rules.has_unknown(kind, "__aiter__") or rules.has_unknown(kind, "__anext__"):
@@ -176,6 +210,24 @@ def managed(obj: Any, number: int) -> Any:
     if _known_manager(obj, "__enter__", "__exit__"):
         return obj
     return _OpaqueManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
+
+
+def _used_up(obj: Any, number: int) -> None:
+    """A manager made from a generator, which can be entered once, and was not made here."""
+    if type(obj).__module__ == "contextlib" and hasattr(obj, "gen"):
+        log((obj, number, WRITE, STATE))
+
+
+def managed_again(obj: Any, number: int) -> Any:
+    """As `managed`, of something that was not made here: somebody else may have entered it."""
+    _used_up(obj, number)
+    return managed(obj, number)
+
+
+def async_managed_again(obj: Any, number: int) -> Any:
+    """As `async_managed`, of something that was not made here."""
+    _used_up(obj, number)
+    return async_managed(obj, number)
 
 
 class _OpaqueManager:

@@ -40,7 +40,7 @@ _ITEMS = [(f"[{i}]",) for i in range(_LISTED)]
 def has_key(obj: Any, key: object, number: int) -> None:
     """Is this key there? Whoever adds or removes it writes the item."""
     suffix = suffix_of(key)
-    if suffix is None or not isinstance(obj, dict | set):
+    if suffix is None or not issubclass(type(obj), dict | set):
         compared(obj, number)
         compared(key, number)
     else:
@@ -48,12 +48,12 @@ def has_key(obj: Any, key: object, number: int) -> None:
 
 
 def _present(obj: Any, key: object) -> bool:
-    return set.__contains__(obj, key) if isinstance(obj, set) else dict.__contains__(obj, key)
+    return set.__contains__(obj, key) if issubclass(type(obj), set) else dict.__contains__(obj, key)
 
 
 def read_key(obj: Any, key: object, number: int) -> None:
     """`obj[key]` of a C container."""
-    if isinstance(obj, list):
+    if issubclass(type(obj), list):
         if type(key) is int:
             length = size(obj)
             if -length <= key < length:
@@ -65,15 +65,15 @@ def read_key(obj: Any, key: object, number: int) -> None:
                 log((obj, number, READ, WHOLE))
         else:
             read_all(obj, number)
-    elif isinstance(obj, dict | set):
+    elif issubclass(type(obj), dict | set):
         has_key(obj, key, number)
-    elif not isinstance(obj, NO_LOCATIONS):
+    elif not issubclass(type(obj), NO_LOCATIONS):
         log((obj, number, READ, SHAPE_ONLY))
 
 
 def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
     """An item is set (or, without `adds`, removed). The shape changes, too, if the key was not there."""
-    if isinstance(obj, list):
+    if issubclass(type(obj), list):
         length = size(obj)
         if type(key) is int and -length <= key < length and adds:
             index = key % length
@@ -83,7 +83,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         else:
             log((obj, number, WRITE, WHOLE))
             log((obj, number, READ, WHOLE))
-    elif isinstance(obj, dict | set):
+    elif issubclass(type(obj), dict | set):
         suffix = suffix_of(key)
         if suffix is None:
             log((obj, number, WRITE, WHOLE))
@@ -92,7 +92,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
             stays = _present(obj, key) is adds
             log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
             log((obj, number, READ, (suffix,)))
-    elif not isinstance(obj, NO_LOCATIONS):
+    elif not issubclass(type(obj), NO_LOCATIONS):
         log((obj, number, WRITE, SHAPE_ONLY))
 
 
@@ -125,12 +125,17 @@ def item(obj: Any, key: object, number: int) -> Any:
 def _item(obj: Any, kind: type, key: object, number: int) -> None:
     """As `item`, of a type that is less common: a `__missing__` may add what is not there."""
     if rules.has_c_method(kind, "__getitem__"):
-        missing = isinstance(obj, dict) and hasattr(kind, "__missing__") and not isinstance(obj, Counter)
+        missing = (
+            issubclass(type(obj), dict) and hasattr(kind, "__missing__") and not issubclass(type(obj), Counter)
+        )
         if not missing or suffix_of(key) is None or _present(obj, key):
             read_key(obj, key, number)
             if missing and suffix_of(key) is None:
                 write_all(obj, number)
-        elif isinstance(obj, defaultdict) and vars(kind).get("__missing__") in (None, defaultdict.__missing__):
+        elif issubclass(type(obj), defaultdict) and vars(kind).get("__missing__") in (
+            None,
+            defaultdict.__missing__,
+        ):
             write_key(obj, key, number)
             factory = obj.default_factory
             if factory not in known.CONTAINERS and factory not in PLAIN and not rules.is_known_function(factory):
@@ -143,7 +148,7 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
             read_key(obj, key, number)
     elif kind in VIEWS:
         read_sources(obj, number)
-    elif isinstance(obj, type) or kind.__module__ == "typing":
+    elif issubclass(type(obj), type) or kind.__module__ == "typing":
         return
     elif kind is re.Match:
         operand(obj.string, number)
@@ -175,14 +180,14 @@ def sliced(obj: Any, key: slice, number: int) -> Any:
 def contains(obj: Any, key: object, number: int) -> Any:
     """`key in obj`; gives back the container."""
     kind = type(obj)
-    if kind in PLAIN and not isinstance(obj, type):
+    if kind in PLAIN and not issubclass(type(obj), type):
         return obj
     if rules.has_c_method(kind, "__contains__"):
         has_key(obj, key, number)
     elif kind in VIEWS:
         operand(obj, number)
         operand(key, number)
-    elif isinstance(obj, enum.EnumMeta):
+    elif issubclass(type(obj), enum.EnumMeta):
         operand(key, number)
     elif rules.has_unknown(kind, "__contains__"):
         unknown(f"{kind.__qualname__}.__contains__", number)
@@ -222,16 +227,16 @@ def _changing(name: str, adds: bool, updates: bool, consumed: bool = False) -> C
     return change
 
 
-def _element_in_place(obj: Any, key: object, number: int) -> None:
+def _element_in_place(obj: Any, key: Any, number: int) -> None:
     """`d[k] += v` may change the element itself."""
     try:
-        if isinstance(obj, list) and isinstance(key, int):
+        if issubclass(type(obj), list) and issubclass(type(key), int):
             in_place(list.__getitem__(obj, key), number)
-        elif isinstance(obj, dict) and suffix_of(key) is not None:
+        elif issubclass(type(obj), dict) and suffix_of(key) is not None:
             in_place(dict.get(obj, key), number)
-        elif isinstance(obj, deque) and isinstance(key, int):
+        elif issubclass(type(obj), deque) and issubclass(type(key), int):
             in_place(deque.__getitem__(obj, key), number)
-        elif isinstance(obj, list):
+        elif issubclass(type(obj), list):
             in_place(obj, number)
         else:
             unknown("an item by a key that is an object", number)

@@ -25,7 +25,7 @@ def source(obj: Any, number: int, deep: bool = False) -> Any:
     if kind is list and not deep:
         read_all(obj, number)
         return obj
-    if kind in PLAIN or isinstance(obj, type) or not hasattr(kind, "__iter__"):
+    if kind in PLAIN or issubclass(type(obj), type) or not hasattr(kind, "__iter__"):
         iterate(obj, number)
         return watched(iter(obj), number) if deep and hasattr(kind, "__getitem__") and kind not in PLAIN else obj
     if rules.has_c_method(kind, "__iter__") or kind in VIEWS:
@@ -69,9 +69,9 @@ def mapped(obj: Any, number: int) -> Any:
     kind = type(obj)
     if rules.container_base(kind) is None and (not hasattr(kind, "keys") or rules.has_unknown(kind, "keys")):
         unknown(f"{kind.__qualname__}.keys", number)
-    if isinstance(obj, dict):  # it may be given to a call that makes a task
+    if issubclass(type(obj), dict):  # it may be given to a call that makes a task
         context = dict.get(obj, "context")
-        if isinstance(context, Context):
+        if issubclass(type(context), Context):
             rules.SHARED_CONTEXTS.add(id(context))
     return iterate(obj, number)
 
@@ -120,7 +120,7 @@ def lazily(obj: Any, number: int, unpacks: int = 0) -> Any:
     kind = type(obj)
     if kind is str or kind is range or (kind is tuple and not unpacks):
         return obj
-    if kind in PLAIN and not isinstance(obj, type) and kind is not types.GeneratorType:
+    if kind in PLAIN and not issubclass(type(obj), type) and kind is not types.GeneratorType:
         return obj
     in_c = rules.has_c_method(kind, "__iter__") or kind in VIEWS or is_c_iterator(kind)
     if in_c or kind is types.GeneratorType or rules.has_unknown(kind, "__iter__") or not hasattr(kind, "__iter__"):

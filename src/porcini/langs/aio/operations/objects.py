@@ -16,14 +16,14 @@ from porcini.langs.aio.rules import PLAIN
 
 def dict_used(obj: Any, number: int) -> Any:
     """`o.__dict__[k]`, `o.__dict__.update(...)`: attributes change in ways that are not followed."""
-    if not isinstance(obj, type):
+    if not issubclass(type(obj), type):
         unknown("__dict__", number)
     return obj
 
 
 def dict_held(obj: Any, number: int, attr: str) -> Any:
     """`o.__dict__`, `f.__globals__`: whatever is done with it later is opaque, too."""
-    if not isinstance(obj, type):
+    if not issubclass(type(obj), type):
         unknown(attr, number)
         hold(getattr(obj, attr, None))
     return obj
@@ -62,10 +62,10 @@ def _matched(obj: Any, number: int, attributes: tuple[str, ...]) -> Iterable[Any
             return inside(obj)
         if not rules.has_c_method(kind, "__iter__"):
             unknown(f"match of {kind.__qualname__}", number)
-    elif not rules.is_mutable_type(kind) and not isinstance(obj, BaseException | type | types.ModuleType):
+    elif not rules.is_mutable_type(kind) and not issubclass(type(obj), BaseException | type | types.ModuleType):
         unknown(f"match of {kind.__qualname__}", number)
         return ()
-    elif hasattr(kind, "__getitem__") and not isinstance(obj, type):
+    elif hasattr(kind, "__getitem__") and not issubclass(type(obj), type):
         unknown(f"match of {kind.__qualname__}", number)
     fields = dict(rules.fields_of(obj))
     names = {*fields, *attributes, *getattr(kind, "__match_args__", ())}
@@ -85,7 +85,7 @@ def copied(obj: Any, number: int) -> None:
     while todo:
         obj = todo.pop()
         kind = type(obj)
-        if id(obj) in seen or kind in known.ALWAYS_PLAIN or isinstance(obj, type | enum.Enum):
+        if id(obj) in seen or kind in known.ALWAYS_PLAIN or issubclass(type(obj), type | enum.Enum):
             continue
         seen.add(id(obj))
         if kind in known.CONTAINERS:

@@ -38,7 +38,7 @@ def combined(obj: Any, number: int, other: Any) -> Any:
 def in_place(obj: Any, number: int) -> Any:
     """`x += v`: a mutable x changes itself."""
     kind = type(obj)
-    if kind not in PLAIN and not isinstance(obj, tuple | frozenset):
+    if kind not in PLAIN and not issubclass(type(obj), tuple | frozenset):
         rule = rules.rule(kind)
         if rule is Rule.CONTAINER:
             write_all(obj, number)
@@ -56,7 +56,7 @@ def changed(obj: Any, value: Any, number: int) -> tuple[Any, Any]:
 def consumed(obj: Any, number: int) -> Any:
     """The right side of `x += v`, or of an assignment to a slice: a list would go over it."""
     kind = type(obj)
-    if kind not in PLAIN and not isinstance(obj, type):
+    if kind not in PLAIN and not issubclass(type(obj), type):
         if rules.container_base(kind) is not None or kind in VIEWS or not hasattr(kind, "__iter__"):
             operand(obj, number)
         elif kind is types.GeneratorType or is_c_iterator(kind):

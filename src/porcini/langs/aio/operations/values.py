@@ -69,28 +69,28 @@ def read_shape(obj: Any, number: int) -> None:
 
 def read_all(obj: Any, number: int) -> None:
     """Iteration: the shape and every item that is there."""
-    if isinstance(obj, list):
+    if issubclass(type(obj), list):
         log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(size(obj))])))
-    elif isinstance(obj, dict | set):
+    elif issubclass(type(obj), dict | set):
         suffixes = (
             [suffix_of(key) for key in set.__iter__(obj)]
-            if isinstance(obj, set)
+            if issubclass(type(obj), set)
             else list(map(suffix_of, dict.keys(obj)))
         )
         log((obj, number, READ, (SHAPE, BASE, *[s for s in suffixes if s is not None])))
-    elif not isinstance(obj, NO_LOCATIONS):
+    elif not issubclass(type(obj), NO_LOCATIONS):
         log((obj, number, READ, SHAPE_ONLY))
 
 
 def write_all(obj: Any, number: int) -> None:
     """Sorting, clearing, shifting: everything may be another one now."""
-    if not isinstance(obj, NO_LOCATIONS):
-        log((obj, number, WRITE, SHAPE_ONLY if isinstance(obj, _ONE_LOCATION) else WHOLE))
+    if not issubclass(type(obj), NO_LOCATIONS):
+        log((obj, number, WRITE, SHAPE_ONLY if issubclass(type(obj), _ONE_LOCATION) else WHOLE))
 
 
 def write_end(obj: Any, number: int) -> None:
     """Items are added at the end; which ones is known when the step has ended."""
-    if isinstance(obj, _ONE_LOCATION):
+    if issubclass(type(obj), _ONE_LOCATION):
         log((obj, number, WRITE, SHAPE_ONLY))
     else:
         log((obj, number, WRITE, (SHAPE, f"{APPENDED}{size(obj)}")))
@@ -131,9 +131,9 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
                 todo += DERIVED.get(id(obj), ((), False))[0]
             elif not is_c_iterator(kind) and kind is not re.Match and not (equals and rules.is_identity(kind)):
                 unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
-        elif isinstance(obj, BaseException):
+        elif issubclass(type(obj), BaseException):
             todo += (*obj.args, *getattr(obj, "exceptions", ()))
-        elif isinstance(obj, functools.partial):
+        elif issubclass(type(obj), functools.partial):
             todo += (*obj.args, obj.keywords)
         elif rule is Rule.FIELDS:
             fields = dict(rules.fields_of(obj))
@@ -147,9 +147,9 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
 
 def inside(obj: Any) -> list[Any]:
     """What is in a C container, keys included, without running an `__iter__` of the program."""
-    if isinstance(obj, dict):
+    if issubclass(type(obj), dict):
         return [*dict.values(obj), *dict.keys(obj)]
-    return [] if isinstance(obj, bytearray) else list(_C_ITER[rules.container_base(type(obj))](obj))
+    return [] if issubclass(type(obj), bytearray) else list(_C_ITER[rules.container_base(type(obj))](obj))
 
 
 _C_ITER: dict[type | None, Callable[[Any], Iterator[Any]]] = {
@@ -178,7 +178,7 @@ def iterate(obj: Any, number: int) -> Any:
         return obj
     elif kind is types.GeneratorType:
         frame(obj, number)
-    elif kind in PLAIN and not isinstance(obj, type):
+    elif kind in PLAIN and not issubclass(type(obj), type):
         return obj
     else:
         _iterate(obj, kind, number)
@@ -197,7 +197,7 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
         elif kind.__name__ not in ("count", "repeat"):
             unknown(f"{kind.__name__} of unknown origin", number)
         log((obj, number, WRITE, STATE))
-    elif isinstance(obj, type):
+    elif issubclass(type(obj), type):
         if rules.has_unknown(kind, "__iter__") and kind.__module__ != "enum":
             unknown(f"{kind.__qualname__}.__iter__", number)
     elif rules.has_unknown(kind, "__iter__") or (
@@ -217,15 +217,35 @@ def derive(view: Any, sources: tuple[object, ...], deep: bool = False) -> Any:
 
 def read_sources(view: Any, number: int) -> None:
     """Whatever a view or an iterator reads when it is used."""
-    found = DERIVED.get(id(view))
-    if found is None:
-        if type(view) in VIEWS:
-            unknown(f"{type(view).__name__} of unknown origin", number)
+    todo, began = [view], len(_being_read)
+    if id(view) in _being_read:  # it is in what it goes over
         return
-    for source in found[0]:
-        iterate(source, number)
-        if found[1] and rules.container_base(type(source)) is not None:
-            operand(source, number)
+    try:
+        while todo:
+            view = todo.pop()
+            found = DERIVED.get(id(view))
+            if found is None:
+                if type(view) in VIEWS:
+                    unknown(f"{type(view).__name__} of unknown origin", number)
+                continue
+            if id(view) in _being_read:
+                continue
+            _being_read[id(view)] = None
+            for source in found[0]:
+                if id(source) in DERIVED and is_c_iterator(type(source)):
+                    log((source, number, WRITE, STATE))
+                    todo.append(source)
+                else:
+                    iterate(source, number)
+                if found[1] and rules.container_base(type(source)) is not None:
+                    operand(source, number)
+    finally:
+        while len(_being_read) > began:
+            _being_read.popitem()
+
+
+_being_read: dict[int, None] = {}
+"""Ids of the views and iterators whose sources are being read, in order."""
 
 
 # Generators ---------------------------------------------------------------------------------------------------
