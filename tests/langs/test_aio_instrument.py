@@ -33,7 +33,7 @@ from porcini.langs.aio.hook import (
     recompiled,
     recording,
 )
-from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.recorder import DERIVED, Recorder
 
 _numbers = itertools.count()
 
@@ -1386,3 +1386,22 @@ _KEEPING = {
 def _clean(text: str) -> str:
     """Without addresses, and without the class in `list.append()`, which depends on how a method is called."""
     return re.sub(r"0x[0-9a-f]+|plain|m\.|\w+\.(?=\w+\(\))", "", text)
+
+
+def test_a_view_that_is_made_between_steps_leaves_nothing_behind() -> None:
+    """Its address may be that of another view later, which goes over something else."""
+    module = load("d = {}\ndef f(): return d.items()", name="m")
+    recorder = Recorder()
+    with recording(recorder):
+        recorder.start_run()
+        module.f()
+        assert DERIVED
+        recorder.begin_step("0", 0)
+        assert not DERIVED
+        recorder.end_step()
+
+
+def test_after_a_collection_nothing_is_certain() -> None:
+    module = load("import gc\nl = []\ndef f(): gc.collect()\ndef g(): return len(l)", name="m")
+    before, collection, after = steps(module, module.g, module.f, module.g)
+    assert not before.opaque and collection.opaque and after.opaque
