@@ -406,12 +406,9 @@ def dict_of(obj: object) -> dict[str, Any] | None:
 
 def peek(obj: object, attr: str) -> object:
     """The value of an attribute, without running code of the program."""
-    try:
-        own = object.__getattribute__(obj, "__dict__")
-        if attr in own:
-            return own[attr]
-    except (AttributeError, TypeError):
-        pass
+    own = dict_of(obj)
+    if own is not None and attr in own:
+        return own[attr]
     for owner in type(obj).__mro__:
         value = vars(owner).get(attr, ABSENT)
         if issubclass(type(value), types.MemberDescriptorType):

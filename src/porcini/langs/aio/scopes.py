@@ -16,6 +16,10 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Position = tuple[int, int]
 
 
+TOKEN = "\U0010ffff@cells"
+"""The variable for the closure variables of a function. It sorts last, so `f.__closure__[0]` is what it was."""
+
+
 def is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
 
@@ -115,7 +119,7 @@ class Scopes(ast.NodeVisitor):
         for scope in self.of.values():
             if scope.is_function and any(map(scope.is_shared, list(scope.captured))):
                 number += 1
-                scope.token = f"@cells{number}"
+                scope.token = f"{TOKEN}{number}"
 
     def _enter(self, node: ast.AST, body: Iterator[ast.AST]) -> Scope:
         outer, loops = self.current, self.loops

@@ -144,6 +144,13 @@ def program_frame() -> types.FrameType:
     return frame
 
 
+def with_hooks(namespace: dict[str, Any]) -> None:
+    """Instrumented code is to run in a namespace of the program's own: it needs what we have added to globals."""
+    for name, value in list(program_frame().f_globals.items()):
+        if name.startswith("@"):
+            namespace.setdefault(name, value)
+
+
 def ours() -> int:
     """How many of our frames stand between the program and the function that calls this, itself included."""
     count, frame = 0, sys._getframe(1)
@@ -163,7 +170,7 @@ def reading(function: Any, number: int) -> Any:
         for value in (*args, *kwargs.values()):
             _argument(value, function, number)
         result = function(*args, **kwargs)
-        if type(result) is type and result.__module__ == __name__:
+        if issubclass(type(result), type) and result.__module__ == __name__:
             result.__module__ = program_frame().f_globals.get("__name__", "")  # it was looked for in our frame
         return result
 

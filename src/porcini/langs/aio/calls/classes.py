@@ -13,7 +13,7 @@ from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import containers
-from porcini.langs.aio.calls.calling import callback, later, name_of, reading
+from porcini.langs.aio.calls.calling import callback, later, name_of, reading, with_hooks
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import unknown
 from porcini.langs.aio.operations.iterating import source, watched
@@ -112,6 +112,9 @@ def _function(cls: Any, number: int) -> Any:
         __tracebackhide__ = True
         if len(args) > 4 or "closure" in kwargs:
             entries.lost("a function with the cells of another", number)
+        space = args[1] if len(args) > 1 else kwargs.get("globals")
+        if type(space) is dict:
+            with_hooks(space)
         return cls(*args, **kwargs)
 
     return made

@@ -1,6 +1,7 @@
 """Functions that are not instrumented: those that are known by themselves, and how, and the rest."""
 
 from __future__ import annotations
+import __future__
 
 import abc
 import bisect
@@ -35,6 +36,7 @@ from porcini.langs.aio.calls.calling import (
     ours,
     program_frame,
     reading,
+    with_hooks,
 )
 from porcini.langs.aio.calls.containers import ANY, Model, taking
 from porcini.langs.aio.operations import awaiting, entries, items, objects
@@ -170,7 +172,7 @@ def _check(cls: Any, number: int) -> None:
         for each in cls if issubclass(type(cls), tuple) else cls.__args__:
             checked(each, number)
         return
-    if getattr(cls, "_is_protocol", False) and issubclass(type(cls), type):
+    if issubclass(type(cls), type) and getattr(cls, "_is_protocol", False):
         unknown(f"isinstance of {cls.__qualname__}", number)
     for name in ("__instancecheck__", "__subclasscheck__"):
         owner = rules.owner_of(type(cls), name) or type
@@ -255,7 +257,7 @@ def _locals() -> Any:
     found = frame.f_locals
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         return found
-    return {name: value for name, value in found.items() if not name.startswith("@")}
+    return {name: value for name, value in found.items() if "@" not in name}
 
 
 def unrecorded(function: Any, number: int, *_: Any) -> Any:
@@ -309,12 +311,29 @@ def _evaluating(function: Any, number: int) -> Any:
     def evaluated(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         unknown(function.__name__, number)
-        if len(args) == 1 and "globals" not in kwargs and "locals" not in kwargs:
-            frame = program_frame()
-            args = (*args, frame.f_globals, frame.f_locals)
-        return function(*args, **kwargs)
+        given, options = by_position(function, args, kwargs) or ((), {})
+        if not given:
+            return function(*args, **kwargs)  # an error
+        source, *spaces = given
+        frame = program_frame()
+        spaces += [None] * (2 - len(spaces))
+        if spaces[0] is None:
+            spaces = [frame.f_globals, frame.f_locals if spaces[1] is None else spaces[1]]
+        if type(source) in (str, bytes):
+            text = source.lstrip(" \t" if type(source) is str else b" \t") if function is eval else source
+            inherited = frame.f_code.co_flags & _FUTURE
+            source = compile(text, "<string>", function.__name__, inherited, dont_inherit=True)
+        elif type(source) is types.CodeType and type(spaces[0]) is dict:
+            with_hooks(spaces[0])
+        return function(source, *[space for space in spaces if space is not None], **options)
 
     return evaluated
+
+
+_FUTURE = functools.reduce(
+    operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
+)
+"""What code that is compiled in a function inherits from it."""
 
 
 def _warning(function: Any, number: int) -> Any:
