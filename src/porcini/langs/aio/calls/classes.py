@@ -43,6 +43,8 @@ _LAZY_OPTIONS = frozenset(
     | {"r", "object", "times"}
 )
 """What these may be given by name."""
+_NUMBERS = frozenset({"start", "step", "repeat", "strict", "r", "times"})
+"""Of those, what is a number or a truth value."""
 _ALL_ITERATED = frozenset(
     {map, zip, itertools.chain, itertools.zip_longest, itertools.product, itertools.compress}
 )
@@ -63,6 +65,8 @@ def called(cls: type, number: int) -> Any:
         return _with_callback(cls, number)
     if issubclass(cls, enum.Enum):
         return reading(cls, number)
+    if cls is types.SimpleNamespace:
+        return _namespace(cls, number)
     if issubclass(cls, BaseException | type) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
         _initialised(cls, number)
         return cls
@@ -74,6 +78,18 @@ def called(cls: type, number: int) -> Any:
     if not _initialised(cls, number):
         return cls
     return _object(cls, number) if _default_new(cls) else cls
+
+
+def _namespace(cls: Any, number: int) -> Any:
+    """`types.SimpleNamespace` keeps what it is given by name; since 3.13 it takes a mapping as well."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        for value in args:
+            operand(value, number)
+        return cls(*args, **kwargs)
+
+    return made
 
 
 def _keeping(cls: Any, number: int) -> Any:
@@ -334,6 +350,8 @@ def _lazy(cls: type, number: int) -> Any:
             ):
                 into[index] = value if cls is reversed else source(value, number)
                 sources.append(into[index])
+            elif index in _NUMBERS:
+                operand(value, number)
         if not plain:
             given = [watched(v, number) if type(v) is types.GeneratorType else v for v in given]
             seen = {k: watched(v, number) if type(v) is types.GeneratorType else v for k, v in seen.items()}

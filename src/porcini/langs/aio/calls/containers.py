@@ -163,7 +163,7 @@ def _value(obj: Any, number: int, /, *values: Any, **kwargs: Any) -> None:
     """A value is put in, or items are sorted: they are compared, and then others move."""
     operand(obj, number)
     write_all(obj, number)
-    for value in values:
+    for value in (*values, kwargs.get("reverse")):
         operand(value, number)
 
 

@@ -125,14 +125,14 @@ def reordered(number: int, heap: Any, /, *values: Any, **options: Any) -> None:
         unknown(f"a change of {type(heap).__qualname__}", number)
     operand(heap, number)
     write_all(heap, number)
-    for value in values:
+    for value in (*values, options.get("lo"), options.get("hi")):
         operand(value, number)
 
 
 @taking("sep", "end", "file", "flush")
 def _print(number: int, /, *values: Any, file: Any = None, **how: Any) -> None:
     """Text that goes where it always goes is seen by nobody."""
-    for value in values:
+    for value in (*values, how.get("flush")):
         operand(value, number)
     out = sys.stdout if file is None else file
     if out is not None and not rules.is_outside(out):
