@@ -51,7 +51,12 @@ class Optimal:
                 f"with this schedule: {' '.join(str(m.pid) for m in search.execution.trace().schedule)}"
             )
         last = search.execution.events[-1].pid if search.execution.events else None
-        chosen = next((action for action in awake if action.pid == last), awake[0])
+        chosen = awake[0]
+        if last is not None and len(awake) > 1:
+            for action in awake:
+                if action.pid is last or action.pid == last:
+                    chosen = action
+                    break
         node.plan.append(Branch(search.planned(chosen)))
 
     def next_move(self, search: Search, node: Node) -> Action | None:

@@ -38,7 +38,7 @@ from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES, Kind
 LIMIT = 1 << 18
 """A step with more accesses than this is opaque: its log is cut."""
 
-GARBAGE = 20_000
+GARBAGE = 50_000
 """So many objects more than at the last collection make the next run begin with one."""
 
 KNOWN = 100_000

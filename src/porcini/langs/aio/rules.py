@@ -52,7 +52,7 @@ R = TypeVar("R")
 _memories: list[Callable[[], None]] = []
 
 
-def _remembered(function: Callable[P, R]) -> Callable[P, R]:
+def remembered(function: Callable[P, R]) -> Callable[P, R]:
     """Answers about types are kept until `forget`."""
     cached = functools.cache(function)
     _memories.append(cached.cache_clear)
@@ -146,7 +146,7 @@ def is_generated(function: Any) -> bool:
     return bool(code.co_filename.endswith(("dataclasses.py", "reprlib.py")) and function.__name__ == "__repr__")
 
 
-@_remembered
+@remembered
 def known_fields(cls: type) -> bool:
     """Does a generated `__init__` run nothing that is not known: factories, converters, validators?"""
     found: list[object] = []
@@ -171,7 +171,7 @@ def is_outside(stream: object) -> bool:
     return stream is None or any(stream is each for each in (*STREAMS, sys.__stdout__, sys.__stderr__))
 
 
-@_remembered
+@remembered
 def rule(kind: type) -> Rule:
     """What using a value of this type as an operand reads."""
     found = _rule(kind)
@@ -208,7 +208,7 @@ def _rule(kind: type) -> Rule:
     return base
 
 
-@_remembered
+@remembered
 def is_identity(kind: type) -> bool:
     """Do values of this type equal themselves only, with a hash that never changes?"""
     hashes = lookup(kind, "__hash__") is vars(object)["__hash__"] or issubclass(kind, asyncio.Future)
@@ -223,14 +223,14 @@ def unknown_truth(kind: type) -> bool:
     return method is not ABSENT and not is_known_function(method)
 
 
-@_remembered
+@remembered
 def has_unknown(kind: type, name: str) -> bool:
     """Is this special method of the type code that is not known?"""
     method = lookup(kind, name)
     return method is not ABSENT and not is_known_function(method)
 
 
-@_remembered
+@remembered
 def is_foreign(cls: type, *trusted: str) -> bool:
     """Has this class methods in Python whose code is not known? Those of known and of trusted modules are."""
     for owner in cls.__mro__:
@@ -250,7 +250,7 @@ def is_foreign(cls: type, *trusted: str) -> bool:
     return False
 
 
-@_remembered
+@remembered
 def container_base(kind: type) -> type | None:
     """The C container that a type inherits from."""
     return next((owner for owner in kind.__mro__ if owner in known.CONTAINERS), None)
@@ -291,7 +291,7 @@ def is_lookup(value: object) -> bool:
     return hasattr(type(value), "__get__")
 
 
-@_remembered
+@remembered
 def attribute(kind: type, attr: str, writing: bool = False) -> Way:
     """What finding, or setting, an attribute of an instance runs."""
     hook = "__setattr__" if writing else "__getattribute__"

@@ -9,7 +9,7 @@ import itertools
 import types
 import weakref
 from collections import Counter, defaultdict, deque
-from typing import Any
+from typing import Any, NamedTuple
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import containers
@@ -223,6 +223,17 @@ def _default_new(cls: Any) -> bool:
 
 def _initialised(cls: type, number: int) -> bool:
     """Is all that creating an instance runs known? If not, say so."""
+    making: Any = cls
+    foreign, problems = _unknown_making(cls, making.__new__, making.__init__)
+    for problem in problems:
+        unknown(problem, number)
+    return not foreign
+
+
+@rules.remembered
+def _unknown_making(cls: type, new: Any, init: Any) -> tuple[bool, tuple[str, ...]]:
+    """Is `__new__` or `__init__` of a class not known? With all that is not known about creating an instance."""
+    problems: list[str] = []
     for name in ("__new__", "__init__"):
         owner = rules.owner_of(cls, name) or object
         function = vars(owner)[name]
@@ -235,20 +246,32 @@ def _initialised(cls: type, number: int) -> bool:
                 continue
             if issubclass(cls, tuple) or issubclass(cls, enum.Enum):
                 continue
-            unknown(name_of(cls), number)
-            return False
+            return True, (*problems, name_of(cls))
         if rules.is_generated(function) and not rules.known_fields(cls):
-            unknown(f"fields of {name_of(cls)}", number)
-    return True
+            problems.append(f"fields of {name_of(cls)}")
+    return False, tuple(problems)
 
 
-def _object(cls: type, number: int) -> Any:
-    """Its result is new. A generated `__init__` makes new containers for fields that were not given."""
-    initialise: Any = getattr(cls, "__init__", None)
-    own = rules.is_known_function(initialise)
-    generated = not own and rules.is_generated(initialise)
+class _Making(NamedTuple):
+    """How an instance of a class comes to its contents."""
+
+    generated: bool
+    base: type | None
+    frozen: bool
+
+
+@rules.remembered
+def _making(cls: type, new: Any, init: Any) -> _Making:
+    own = rules.is_known_function(init)
+    generated = not own and rules.is_generated(init)
     base = None if own or generated else rules.container_base(cls)
-    frozen = own and issubclass(cls, (tuple, frozenset)) and not rules.is_known_function(cls.__new__)
+    frozen = own and issubclass(cls, (tuple, frozenset)) and not rules.is_known_function(new)
+    return _Making(generated, base, frozen)
+
+
+def _object(cls: Any, number: int) -> Any:
+    """Its result is new. A generated `__init__` makes new containers for fields that were not given."""
+    generated, base, frozen = _making(cls, cls.__new__, cls.__init__)
 
     def made(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
