@@ -701,3 +701,24 @@ def test_nothing_that_asyncio_does_for_synchronisation_is_opaque() -> None:
     report = porcini.explore(synchronised)
     assert report.verdict == "holds"
     assert not [note for note in report.notes if "opaque" in note]
+
+
+async def one_coroutine_for_two_tasks() -> str:
+    async def work() -> int:
+        await asyncio.sleep(0)
+        return 1
+
+    coroutine = work()
+    tasks = [asyncio.create_task(coroutine), asyncio.create_task(coroutine)]
+    done = await asyncio.gather(*tasks, return_exceptions=True)
+    return str([value if isinstance(value, int) else str(value) for value in done])
+
+
+@pytest.mark.parametrize("engine", ["exhaustive", "optimal", "source"])
+def test_whichever_task_is_first_gets_the_coroutine(engine: str) -> None:
+    found = {
+        str(outcome.state["result"])
+        for outcome in porcini.explore(one_coroutine_for_two_tasks, engine=engine).outcomes
+    }
+    again = "cannot reuse already awaited coroutine"
+    assert found == {str([1, again]), str([again, 1])}

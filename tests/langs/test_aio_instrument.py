@@ -34,6 +34,7 @@ from porcini.langs.aio.hook import (
     recording,
 )
 from porcini.langs.aio.recorder import DERIVED, Recorder
+from porcini.langs.aio.telling import Telling
 
 _numbers = itertools.count()
 
@@ -1155,7 +1156,7 @@ def test_nothing_is_recorded_outside_a_step_of_a_recording() -> None:
 
 def test_a_detailed_recorder_lists_accesses_with_values_and_places() -> None:
     module = load(STATE + "def f():\n    s.x = s.y + 5\n", name="m")
-    recorder = Recorder(detailed=True)
+    recorder = Telling()
     steps(module, module.f, recorder=recorder)
     shown = [(a.kind, a.location, a.value, a.file, a.line) for a in recorder.accesses]
     assert ("read", "m.s.y", "0", "snippet.py", 20) in shown

@@ -18,7 +18,8 @@ from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.naming import StepLabel
 from porcini.langs.aio.program import AioRun
-from porcini.langs.aio.recorder import Access, Recorder
+from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.telling import Access
 
 _ASYNCIO = str(Path(asyncio.__file__).parent)
 _CREATOR = re.compile(r"<([\d.]+)#\d+/\d+>")

@@ -15,11 +15,11 @@ from typing import Any
 
 from porcini.core.events import Schedule
 from porcini.coroutines.guards import Guards
-from porcini.coroutines.noting import Telling
 from porcini.coroutines.session import Function, Session, name_of, session, was_named
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import short_path
 from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.telling import Telling
 
 _SCALARS = (int, float, str, bytes, bool, type(None))
 

@@ -16,7 +16,7 @@ from porcini.core.events import Event
 from porcini.core.explanations import Touch
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
-from porcini.langs.aio.recorder import Access
+from porcini.langs.aio.telling import Access
 
 _ASYNCIO = str(Path(asyncio.__file__).parent)
 _OURS = re.compile(r"<\??(?:porcini\.langs\.aio\.\w+\.)Seen(\w+)>")

@@ -162,7 +162,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     if _active is not None:
         raise RuntimeError("a recording is on already")
     _active = recorder
-    log = recorder.detailed_log if recorder.detailed else LOG.append
+    log = recorder.log
     redirect(log, recorder.drain, recorder.let_go)
     rules.forget()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.

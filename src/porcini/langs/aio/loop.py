@@ -93,6 +93,7 @@ class ControlledLoop(Joins, Outside):
         self.problems: list[str] = []
         self.untracked = ""
         self._early: dict[int, SeenTask] = {}
+        self._run_by: dict[int, SeenTask] = {}
         self._making = False
         self._batch = 0
         self._of = 0
@@ -191,6 +192,10 @@ class ControlledLoop(Joins, Outside):
         process.born = True
         if eager:
             self._stopped(process)
+        other = self._run_by.get(id(coro))
+        self._run_by[id(coro)] = task
+        if other is not None and coroutine_of(other) is coro:
+            self.untracked = "a coroutine that two tasks run: each step of one is a step of the other"
         self.tasks.append(task)
         return task
 
@@ -418,6 +423,7 @@ class ControlledLoop(Joins, Outside):
         for task in self.tasks:
             task._process.handle = task._process.task = None
         self.tasks.clear()
+        self._run_by.clear()
         self.strangers.clear()
         self._counting.clear()
         self.hooks = (None, None)

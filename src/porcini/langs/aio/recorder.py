@@ -109,17 +109,6 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """One access of a step, for reports. `value` is what was read, or what was there after the write."""
-
-    kind: str
-    location: Location
-    value: str
-    file: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class OpaqueCall:
     """Something not known that a step did, and where."""
 
@@ -129,16 +118,14 @@ class OpaqueCall:
 
 
 class Recorder:
-    """The log of one exploration: `start_run`, then `begin_step` and `end_step` for each step; `learn` before all.
+    """The log of one exploration: `learn` before all, `start_run`, `begin_step` and `end_step` for each step."""
 
-    With `detailed`, `accesses` lists what the last step did, with values: for the few runs that a report shows.
-    """
+    log = staticmethod(LOG.append)
+    """Takes an entry for the log."""
 
-    def __init__(self, detailed: bool = False) -> None:
-        self.detailed = detailed
+    def __init__(self) -> None:
         self.opaque_calls: Counter[OpaqueCall] = Counter()
         """What made steps opaque, over the whole exploration, and how often."""
-        self.accesses: list[Access] = []
         self._learnt: dict[int, Named] = {}
         self._kept_always: list[object] = []
         self._names: dict[int, Named] = {}
@@ -152,8 +139,6 @@ class Recorder:
         self._reads: set[Location] = set()
         self._writes: set[Location] = set()
         self._opaque = False
-        self._values: list[tuple[tuple[Any, ...], list[str]]] = []
-        self._pending: tuple[tuple[Any, ...], list[str]] | None = None
 
     # The life of a recorder -----------------------------------------------------------------------------------
 
@@ -186,8 +171,6 @@ class Recorder:
 
     def end_step(self) -> Footprint:
         """What the step read and wrote; its new objects get their names."""
-        if self._pending is not None:
-            self._settle()
         while LOG or CREATED:
             if LOG:
                 self.drain()
@@ -216,10 +199,7 @@ class Recorder:
 
     def let_go(self) -> None:
         """Hold no objects any more, so that garbage can be collected. All that follows must be opaque."""
-        if self._pending is not None:
-            self._settle()
         self.drain()
-        self._values.clear()
         self._kept.clear()
         CREATED.clear()
         DERIVED.clear()
@@ -230,10 +210,6 @@ class Recorder:
             DERIVED.pop(id(made), None)
         CREATED.clear()
         self._reads, self._writes, self._opaque = set(), set(), False
-        if self.detailed:
-            self.accesses = []
-            self._values.clear()
-        self._pending = None
 
     # What the controlled loop reports -------------------------------------------------------------------------
 
@@ -447,8 +423,6 @@ class Recorder:
                 self._written(obj, named, attr, kind, number, writes, found)
             if found is not None and kind & 1:
                 reads.update(found)
-        if self.detailed:
-            self._list_accesses(fresh)
         LOG.clear()
 
     def _parts(self, obj: Any, entry: tuple[Any, ...], fresh: set[int]) -> None:
@@ -558,65 +532,3 @@ class Recorder:
 
     def _note(self, name: str, number: int) -> None:
         self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1
-
-    # Reports --------------------------------------------------------------------------------------------------
-
-    def detailed_log(self, entry: tuple[Any, ...]) -> None:
-        """Takes the place of `LOG.append` when values are wanted."""
-        if self._pending is not None:
-            self._settle()
-        LOG.append(entry)
-        self._pending = (entry, [self._value(entry)])
-
-    def _settle(self) -> None:
-        """What a write wrote can be seen only after it."""
-        assert self._pending is not None
-        entry, values = self._pending
-        self._pending = None
-        values.append(self._value(entry))
-        self._values.append((entry, values))
-
-    def _value(self, entry: tuple[Any, ...]) -> str:
-        if len(entry) == 2:
-            if KINDS[entry[1]] == TRUTH:
-                return self._show(entry[0])
-            return self._show(rules.peek(entry[0], NAMES[entry[1]]))
-        return self._show(entry[0]) if entry[3] is not OPAQUE else ""
-
-    def _show(self, value: Any) -> str:
-        if value is rules.ABSENT:
-            return ""
-        if issubclass(type(value), int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
-            text = repr(value)
-        elif type(value) in (list, tuple, set, deque):
-            inner = ", ".join(self._show(v) for v in list(value)[:8])
-            text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
-        elif issubclass(type(value), dict):
-            text = (
-                "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(dict.items(value))[:8]) + "}"
-            )
-        else:
-            text = f"<{self.name_of(value)}>"
-        return text if len(text) <= 80 else text[:77] + "..."
-
-    def _list_accesses(self, fresh: Iterable[int]) -> None:
-        """The same as `drain`, one access at a time."""
-        if self._pending is not None:
-            self._settle()
-        values, self._values = self._values, []
-        for entry, (before, after) in values:
-            obj, number = entry[0], entry[1]
-            kind = KINDS[number] if len(entry) == 2 else entry[2]
-            if id(obj) in fresh or kind not in (1, 2, 3):
-                continue
-            named = self._named(obj)
-            if len(entry) == 2:
-                found = self._attribute(obj, named, NAMES[number])
-                locations = found if kind == 1 else (named.part("." + NAMES[number]),)
-            else:
-                locations = tuple(map(named.part, entry[3]))
-            for location in locations or ():
-                if kind & 1:
-                    self.accesses.append(Access("read", location, before, *PLACES[number]))
-                if kind & 2:
-                    self.accesses.append(Access("write", location, after, *PLACES[number]))
