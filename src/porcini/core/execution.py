@@ -129,10 +129,14 @@ class Execution:
             self._barriers.append(position)
         if foot.opaque:
             self._opaque.append(position)
-        for location in foot.reads:
-            self._readers[location].append(position)
-        for location in foot.writes:
-            self._writers[location].append(position)
+        if foot.reads:
+            readers = self._readers
+            for location in foot.reads:
+                readers[location].append(position)
+        if foot.writes:
+            writers = self._writers
+            for location in foot.writes:
+                writers[location].append(position)
 
     def pop(self) -> Event:
         event = self.events.pop()
@@ -220,20 +224,23 @@ class Execution:
         if foot.opaque or not self.dependence.direct:
             return [k for k in range(len(self.events) - 1, -1, -1) if self._depends(k, step)]
         found: set[int] = {self._opaque[-1]} if self._opaque else set()
+        writers_of, readers_of = self._writers.get, self._readers.get
         for location in foot.reads:
-            writers = self._writers.get(location)
+            writers = writers_of(location)
             if writers:
                 found.add(writers[-1])
         for location in foot.writes:
             last = -1
-            writers = self._writers.get(location)
+            writers = writers_of(location)
             if writers:
                 last = writers[-1]
                 found.add(last)
-            for k in reversed(self._readers.get(location, ())):
-                if k < last:
-                    break
-                found.add(k)
+            readers = readers_of(location)
+            if readers:
+                for k in reversed(readers):
+                    if k < last:
+                        break
+                    found.add(k)
         return sorted(found, reverse=True) if len(found) > 1 else list(found)
 
     def _depends(self, k: int, step: Event | Action) -> bool:

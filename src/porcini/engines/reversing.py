@@ -31,12 +31,14 @@ def wakeup_sequences(
     for race in races:
         if closed is not None and closed[race.at]:
             continue
-        step = events[race.step]
+        step, asleep = events[race.step], events[race.first].move in nodes[race.at].sleep
+        if asleep and race.first != race.step:
+            continue
         if search.discovers and _may_change(events[race.at], step):
             between = not_after(execution, race.at)
             last = moved(race, between) if moved else search.unknown(step)
             yield race.at, [*[events[k] for k in between], last]
-        elif events[race.first].move not in nodes[race.at].sleep:
+        elif not asleep:
             yield race.at, [*[events[k] for k in not_after(execution, race.at)], step]
     if search.chooses:
         yield from _alternatives(search, closed)

@@ -53,7 +53,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Waiting
 from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask, coroutine_of
-from porcini.langs.aio.loop import TIME, ControlledLoop, Inside, Mode
+from porcini.langs.aio.loop import TIME, ControlledLoop, Inside, Mode, Staying
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
@@ -164,7 +164,7 @@ class AioRun:
     def step(self, action: Action) -> Event:
         if action.pid is CLOCK or action.pid == CLOCK:
             return self._advance()
-        loop, recorder, pid = self.loop, self.program.recorder, action.pid
+        loop, pid = self.loop, action.pid
         for process in loop.ready:
             if process.name.pid is pid or process.name.pid == pid:
                 break
@@ -172,15 +172,13 @@ class AioRun:
             raise KeyError(pid)
         if not process.steps and process.spot is None:
             self._arrive(process)
-        with Inside(loop):
-            recorder.begin_step(pid, process.steps)
-            try:
-                loop.run(process)
-            finally:
-                self.accesses = self.gauge()
-                recorded = recorder.end_step()
-            heard = loop.settle()
-        self._started_eagerly()
+        if Staying.inside is loop:
+            recorded, heard = self._taken(process)
+        else:
+            with Inside(loop):
+                recorded, heard = self._taken(process)
+        if loop.spawned:
+            self._started_eagerly()
         foot = Footprint(
             recorded.reads.union(loop.reads),
             recorded.writes.union(loop.writes, loop.observed, loop.always),
@@ -196,6 +194,17 @@ class AioRun:
         if failure is not None:
             return Event(pid, 0, label, foot, made, failure, woke=others)
         return self.program.event(process.name.pid, label, foot, made, others)
+
+    def _taken(self, process: Process) -> tuple[Footprint, bool]:
+        """Run a ready process: what was recorded, and whether others heard of it."""
+        loop, recorder = self.loop, self.program.recorder
+        recorder.begin_step(process.name.pid, process.steps)
+        try:
+            loop.run(process)
+        finally:
+            self.accesses = self.gauge()
+            recorded = recorder.end_step()
+        return recorded, loop.settle()
 
     def again(self, event: Event, forget: Callable[[], object]) -> bool:
         """Do what was done in an earlier run, `Inside` the loop. Does it look the same? `forget` drops what was
@@ -218,7 +227,8 @@ class AioRun:
             forget()
             recorder.end_step()
         changed = loop.settle() or bool(loop.writes)
-        self._started_eagerly()
+        if loop.spawned:
+            self._started_eagerly()
         process.steps += 1
         foot = event.footprint
         if foot.opaque or (foot.writes and not changed):

@@ -47,6 +47,7 @@ KNOWN = 100_000
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
 STATE = (".state",)
+NO_IDS: set[int] = set()
 
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 """Even to ask what they are is an error when what they stand for is gone."""
@@ -386,7 +387,7 @@ class Recorder:
         if len(LOG) == LIMIT:
             self._opaque = True
             self._note(f"more than {LIMIT} accesses in one step", OUTSIDE)
-        fresh = set(map(id, CREATED))
+        fresh = set(map(id, CREATED)) if CREATED else NO_IDS
         names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
         rebound = rules.REBOUND
         last: dict[int, object] = {}
