@@ -30,9 +30,9 @@ import threading
 from asyncio import events, futures
 from collections.abc import Iterable, Iterator
 from contextvars import Context
-from types import TracebackType
+from types import CoroutineType, TracebackType
 from typing import Any, Literal
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from porcini.core.footprints import NOWHERE, Location
 from porcini.langs.aio import joins, rules, standing
@@ -93,7 +93,7 @@ class ControlledLoop(Joins, Outside):
         self.problems: list[str] = []
         self.untracked = ""
         self._early: dict[int, SeenTask] = {}
-        self._run_by: dict[int, SeenTask] = {}
+        self._coroutines: dict[int, ref[Any]] = {}  # those that tasks run
         self._making = False
         self._batch = 0
         self._of = 0
@@ -192,10 +192,11 @@ class ControlledLoop(Joins, Outside):
         process.born = True
         if eager:
             self._stopped(process)
-        other = self._run_by.get(id(coro))
-        self._run_by[id(coro)] = task
-        if other is not None and coroutine_of(other) is coro:
-            self.untracked = "a coroutine that two tasks run: each step of one is a step of the other"
+        if type(coro) is CoroutineType:
+            known = self._coroutines.get(id(coro))
+            if known is not None and known() is coro:
+                self.untracked = "a coroutine that two tasks run: each step of one is a step of the other"
+            self._coroutines[id(coro)] = ref(coro)
         self.tasks.append(task)
         return task
 
@@ -423,7 +424,7 @@ class ControlledLoop(Joins, Outside):
         for task in self.tasks:
             task._process.handle = task._process.task = None
         self.tasks.clear()
-        self._run_by.clear()
+        self._coroutines.clear()
         self.strangers.clear()
         self._counting.clear()
         self.hooks = (None, None)
