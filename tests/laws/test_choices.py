@@ -65,7 +65,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     return Graph(variables, tuple(templates), tuple(points), tuple(range(len(templates))))
 
 
-@settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs())
 def test_engines_agree_where_processes_choose(graph: Graph) -> None:
     engines_agree(graph)

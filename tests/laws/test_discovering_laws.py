@@ -14,7 +14,7 @@ from porcini.engines.foreseeing import Foresight
 from porcini.engines.optimal import InternalError
 from strategies import PROGRAMS
 
-MANY = settings(max_examples=max(PROGRAMS // 5, 1), deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=max(PROGRAMS // 8, 1), deadline=None, suppress_health_check=list(HealthCheck))
 REDUCED = ("sleep", "dpor", "source", "optimal")
 
 

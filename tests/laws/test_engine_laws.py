@@ -91,13 +91,13 @@ def test_a_preemption_bound_finds_less_and_proves_nothing(bound: int) -> None:
     assert report.verdict == ("unknown" if bound == 0 else "violated")
 
 
-@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(guard_programs())
 def test_semantic_independence_loses_no_outcome_and_saves_runs(source: str) -> None:
     semantic_saves_runs_only(porcini.loads(source), MOST)
 
 
-@settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(guard_programs())
 def test_counterexamples_are_close_and_come_back(source: str) -> None:
     """Shrinking keeps how both runs end, never adds context switches, and is deterministic."""

@@ -22,7 +22,7 @@ from porcini.ir.packed.view import PackedRun, PackedView
 from promela_strategies import promela_models
 from strategies import PROGRAMS
 
-SOME = settings(max_examples=PROGRAMS // 12, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=PROGRAMS // 16, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 200
 MOST_STATES = Limits(max_states=400)
 ENGINES = ("optimal", "source", "dpor", "sleep")

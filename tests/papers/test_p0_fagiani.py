@@ -178,7 +178,7 @@ def compiled(trace: Trace, after, store: dict):
     return compile_trace([e.label for e in trace], [a.label for a in after.actions()], store, [Pid((0,))])
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 5), st.data())
 def test_theorem_8_path_conditions_are_exact(source: str, seed: int, data) -> None:
     """A trace runs from a store exactly if its path condition holds there, backwards and forwards alike."""
@@ -219,7 +219,7 @@ def straight_line(recorded, trace: Trace):
     return store
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(processes=2, events=4), st.integers(0, 3))
 def test_theorem_15_and_algorithm_1(source: str, seed: int) -> None:
     """All local-order-preserving permutations whose path condition holds, by brute force, up to equivalence."""
