@@ -131,9 +131,10 @@ class Search:
             else:
                 sleep = {}
             if self._open(run, actions, sleep, reduction.taken(node, event)):
+                final = run.final()  # before other runs are made, to find out more
                 reduction.completed(self, self.first_new)
                 self.first_new = len(execution)
-                tally.complete(execution.events, run.final(), reduction.name(nodes[-1]))
+                tally.complete(execution.events, final, reduction.name(nodes[-1]))
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
         """Add a node; say whether it is the end of a run."""
