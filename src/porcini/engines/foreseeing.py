@@ -134,10 +134,10 @@ class Foresight:
                     last[location] = origin
                 origins.append((location, origin))
             process = self._process(j)
-            known = len(self._known)
-            number = self._number((process, frozenset(origins)))
-            if known != len(self._known):
+            key = process, frozenset(origins)
+            if key not in self._known:
                 self._seen.setdefault(process, []).append((origins, events[j]))
+            number = self._number(key)
             numbers.append(number)
             for location in foot.writes:
                 last[location] = number
