@@ -161,11 +161,14 @@ def check_formula(
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
         question = asked(source, make, named, atoms, options)
-    texts = [atom.text for atom in atoms]
-    claim = FormulaClaim(translate(negated), texts, question.letter)
-    product = Product(question.graph, claim, tally, question.reduction, question.graph if options.fair else None)
     found: list[Lasso[Any] | None] = []
-    tally.explore(lambda _: found.append(product.search()))
+
+    def work(tally: Tally) -> None:  # automata can be too large, too
+        claim = FormulaClaim(translate(negated), [atom.text for atom in atoms], question.letter)
+        fair = question.graph if options.fair else None
+        found.append(Product(question.graph, claim, tally, question.reduction, fair).search())
+
+    tally.explore(work)
     lasso = found[0] if found else None
     notes = question.notes
     if isinstance(question.graph, PackedGraph):

@@ -277,6 +277,29 @@ def test_timeout(porcini, gcl) -> None:
     assert (status, json.loads(out)["limit"]) == (3, "the time limit of 0.3 s")
 
 
+@pytest.mark.parametrize("command", ["run", "explore", "check", "symbolic", "permute"])
+def test_a_program_that_cannot_be_read_in_time(porcini, gcl, monkeypatch, command) -> None:
+    def never(*_: object, **__: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("porcini.cli.commands.load", never)
+    file = gcl("x |-> 0, True |> x := 1")
+    status, out, err = porcini(command, file, "--timeout", "0.1", "--json")
+    found = json.loads(out)
+    assert (status, err, found["command"], found["file"], found["language"]) == (3, "", command, file, "gcl")
+    assert (found["verdict"], found["stopped"], found["limit"]) == ("unknown", "limit", "the time limit of 0.1 s")
+    status, out, err = porcini(command, file, "--timeout", "0.1")
+    assert (status, err) == (3, "") and "by the time limit of 0.1 s." in out.splitlines()[0]
+
+
+def test_a_comparison_gives_each_engine_its_time(porcini, gcl) -> None:
+    status, out, err = porcini("explore", gcl(f"x |-> 0, {BUSY}"), "--engine", "all", "--timeout", "0.3", "--json")
+    assert (status, err) == (3, "")
+    assert all(found["limit"] == "the time limit of 0.3 s" for found in json.loads(out))
+    assert all(found["seconds"] > 0.25 for found in json.loads(out))
+
+
 def test_interrupt_prints_what_is_known(gcl) -> None:
     command = [sys.executable, "-m", "porcini", "explore", gcl(f"x |-> 0, {BUSY}"), "--json"]
     began = time.monotonic()

@@ -233,7 +233,7 @@ def test_what_the_solver_cannot_decide(porcini, par) -> None:  # noqa: F811
 def test_what_it_decides_beside_that(porcini, par) -> None:  # noqa: F811
     """Violated, by an input that was run; the condition names what is open."""
     model = par(f"if {CUBES} {{a := 1}} {{skip}} || a := 2 || b := w || b := 2")
-    status, found = found_by(porcini, model, "--solver-timeout", "0.1")
+    status, found = found_by(porcini, model, "--solver-timeout", "0.5")
     assert (status, found["verdict"]) == (1, "violated")
     values = found["counterexample"]["input"]
     given = [part for name, value in values.items() for part in ("--input", f"{name}={value}")]

@@ -1,0 +1,104 @@
+"""The command line: arguments in, text or JSON out.
+
+    arguments    what can be written
+    commands     what is done then
+    progress     how far a search is, and what ends one that does not look at the clock
+
+Exit status: 0 holds, 1 violated, 2 bad input or usage, 3 unknown because a limit was hit, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from shlex import quote
+
+import porcini
+from porcini.cli.arguments import BAD_INPUT, parsed
+from porcini.cli.commands import nothing_known
+from porcini.cli.progress import Deadline
+from porcini.core.errors import InputError, LimitHit
+from porcini.core.reports import Report
+from porcini.engines.optimal import InternalError
+from porcini.formats.json_report import to_json
+from porcini.formats.text import make_console, print_report, print_verdict
+
+INTERRUPTED = 130
+_DEEPEST_CALLS = 10_000
+_STATUS = {"holds": 0, "violated": 1, "unknown": 3}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
+    options = parsed(arguments)
+    try:
+        report = _answered(options)
+        if report is not None and not options.printed:
+            _show(report, options)
+    except InputError as problem:
+        print(problem, file=sys.stderr)
+        return BAD_INPUT
+    except InternalError as problem:  # a wrong answer would be worse than none
+        print(f"porcini: internal error: {problem}", file=sys.stderr)
+        return _STATUS["unknown"]
+    except MemoryError:
+        print("porcini: error: out of memory", file=sys.stderr)
+        return _STATUS["unknown"]
+    except KeyboardInterrupt:
+        print("porcini: interrupted before anything was known", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away; that is its right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+    if report is None:
+        return 0
+    return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
+
+
+def _answered(options: argparse.Namespace) -> Report | None:
+    watched = not _is_real_code(options)  # its steps have a watch of their own: asyncio would take ours for theirs
+    options.deadline = Deadline(getattr(options, "timeout", None) if watched else None)
+    try:
+        with options.deadline, _nothing_but_json(options):
+            answer: Report | None = options.command(options)
+    except LimitHit as hit:  # while nothing was being counted: a model that takes too long to read
+        return nothing_known(options, str(hit))
+    return answer
+
+
+@contextmanager
+def _nothing_but_json(options: argparse.Namespace) -> Iterator[None]:
+    """Real code may print while it runs: with --json that must not come in between."""
+    if options.json and _is_real_code(options):
+        with redirect_stdout(sys.stderr):
+            yield
+    else:
+        yield
+
+
+def _is_real_code(options: argparse.Namespace) -> bool:
+    return ":" in options.file and not Path(options.file).exists()
+
+
+def _show(report: Report, options: argparse.Namespace) -> None:
+    if options.json:
+        print(json.dumps(to_json(report, porcini.__version__), ensure_ascii=False))
+        sys.stdout.flush()
+    elif options.quiet:
+        print_verdict(report, make_console())
+    else:
+        given = [f"-D {quote(item)} " for item in options.define]
+        given += [f"--input {quote(item)} " for item in options.input]
+        given += [f"--por {quote(options.por)} "] if options.por else []
+        given += ["--mode fifo "] if getattr(options, "mode", "any") == "fifo" else []
+        given += [f"--packages {quote(','.join(options.packages))} "] if getattr(options, "packages", ()) else []
+        print_report(report, make_console(), "".join(given))
+    if getattr(options, "printf", False) and not options.json:
+        sys.stdout.write("".join(report.said))

@@ -1,0 +1,190 @@
+"""What can be written behind `porcini`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import NoReturn, get_args
+
+import porcini
+from porcini import api
+from porcini.cli import commands
+from porcini.core.reports import Report
+from porcini.engines.ample import Ample
+from porcini.engines.catalogue import ENGINES, Reducing
+from porcini.engines.equivalences import EQUIVALENCES
+from porcini.engines.graph import Order
+from porcini.engines.limits import DEFAULT_DEPTH
+from porcini.engines.symbolic import DEFAULT_DEPTH as DEFAULT_SYMBOLIC_DEPTH
+from porcini.engines.symbolic import DEFAULT_TIMEOUT
+from porcini.engines.transdpor import ActorSelection, TaskSelection
+from porcini.properties.outcomes import EXPLORED
+
+BAD_INPUT = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Usage errors are one line, like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Argparse gives up an optional positional argument once options have come; a schedule may stand there."""
+    parser = _parser()
+    options, left = parser.parse_known_args(arguments)
+    if len(left) == 1 and not left[0].startswith("-") and getattr(options, "schedule", "") is None:
+        options.schedule = left.pop()
+    if left:
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="porcini", description="Does the order in which concurrent code runs matter?")
+    parser.add_argument("--version", action="version", version=f"porcini {porcini.__version__}")
+    those = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+    run = _command(those, "run", "one execution", commands.run)
+    _recording(run, "follow this schedule, then go on freely")
+    explore = _command(those, "explore", "every class of executions: does the order matter?", commands.explore)
+    explore.add_argument("--engine", default="optimal", help=f"one of: {', '.join(ENGINES)}, all")
+    explore.add_argument("--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}")
+    explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
+    explore.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="for random, pct and random selection (default: 0)"
+    )
+    explore.add_argument("--depth", type=_positive, default=3, metavar="D", help="of bugs to look for, for pct")
+    explore.add_argument("--preemptions", type=_natural, metavar="N", help="bound, for source")
+    explore.add_argument(
+        "--actor-selection",
+        choices=get_args(ActorSelection),
+        default="stable",
+        help="which actor goes first, for transdpor (default: stable)",
+    )
+    explore.add_argument(
+        "--task-selection",
+        choices=get_args(TaskSelection),
+        default="independent",
+        help="which tasks of an actor are tried, for transdpor (default: independent)",
+    )
+    explore.add_argument(
+        "--deterministic", action="store_true", help="what it returns must not depend on the order (asyncio)"
+    )
+    explore.add_argument("--first", action="store_true", help="stop at the first violation")
+    check = _command(those, "check", "every reachable state: can it deadlock, can it fail?", commands.check)
+    check.add_argument("--ltl", metavar="PHI", help="check this formula instead, or the `ltl` block of this name")
+    check.add_argument("--engine", choices=("graph", "maude"), help="for formulas about .maude (default: maude)")
+    check.add_argument("--fairness", choices=("none", "weak"), default="none", help="who can always move, does")
+    check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
+    check.add_argument(
+        "--reduction",
+        choices=get_args(Reducing),
+        default="stubborn",
+        help="how to reduce (default: stubborn)",
+    )
+    check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
+    check.add_argument(
+        "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
+    )
+    check.add_argument("--no-optimise", action="store_true", help="keep every statement a step (.pml)")
+    check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
+    check.add_argument("--first", action="store_true", help="stop at the first violation")
+    check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")
+    transform = _command(
+        those, "transform", "print a theory with the reduction built in (.maude)", commands.transform
+    )
+    transform.add_argument("-o", metavar="OUT.maude", dest="output", help="where to write it (default: print it)")
+    transform.add_argument("--ltl", metavar="PHI", help="a formula whose propositions must be seen")
+    transform.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
+    symbolic = _command(
+        those, "symbolic", "all inputs at once: for which does the order matter?", commands.symbolic
+    )
+    symbolic.add_argument(
+        "--equivalence", choices=tuple(EQUIVALENCES), default="syntactic", help="when two orders are one"
+    )
+    symbolic.add_argument("--no-reduction", action="store_true", help="every order of every path")
+    symbolic.add_argument(
+        "--solver-timeout", type=_seconds, default=DEFAULT_TIMEOUT, metavar="SECONDS", help="for each question"
+    )
+    symbolic.add_argument("--tests", metavar="FILE.json", help="write a test case for each class of paths")
+    symbolic.add_argument("--pytest", metavar="FILE.py", help="write them as a test module")
+    permute = _command(those, "permute", "record one run, list its executable permutations", commands.permute)
+    _recording(permute, "begin the recorded run with this schedule")
+    permute.add_argument("--seeds", action="store_true", help="also list prefixes that lead to other classes")
+    replay = _command(those, "replay", "run one complete schedule again", commands.replay)
+    replay.add_argument("--loop", metavar="S", help="what is done for ever after it, of a formula's trail")
+    replay.add_argument("--tests", metavar="FILE.json", help="replay the test cases that `symbolic --tests` wrote")
+    replay.add_argument("schedule", nargs="?", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
+    for command in (run, replay):
+        command.add_argument(
+            "--printf", action="store_true", help="print what the model's printf statements print"
+        )
+    for command in (run, explore, replay):
+        command.add_argument("--mode", choices=("any", "fifo"), default="any", help="what may go next (asyncio)")
+        command.add_argument(
+            "--packages", metavar="A,B", type=_names, default=[], help="follow their code as well (asyncio)"
+        )
+    for command in (run, explore, check, permute):
+        _bounded(command)
+    _bounded(symbolic, depth=DEFAULT_SYMBOLIC_DEPTH)
+    return parser
+
+
+def _command(
+    those: argparse._SubParsersAction[_Parser],
+    name: str,
+    summary: str,
+    function: Callable[[argparse.Namespace], Report | None],
+) -> argparse.ArgumentParser:
+    command = those.add_parser(name, help=summary, description=summary)
+    command.set_defaults(command=function, printed=False)
+    command.add_argument(
+        "file", metavar="FILE", help="a program: .gcl, .par, .abs, .pml, .maude, or module:function"
+    )
+    command.add_argument(
+        "--por", metavar="FILE.toml", help="the description of a theory (default: FILE with .toml)"
+    )
+    command.add_argument("-D", metavar="N=TEXT", action="append", default=[], dest="define", help="a macro (.pml)")
+    command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
+    command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.add_argument("--quiet", action="store_true", help="print the verdict only")
+    return command
+
+
+def _recording(command: argparse.ArgumentParser, schedule: str) -> None:
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="for the scheduler (default: 0)")
+    command.add_argument("--schedule", default="", metavar="S", help=schedule)
+
+
+def _bounded(command: argparse.ArgumentParser, depth: int = DEFAULT_DEPTH) -> None:
+    command.add_argument("--max-executions", type=_positive, metavar="N")
+    command.add_argument("--max-depth", type=_positive, metavar="N", help=f"steps in one run (default: {depth:,})")
+    command.add_argument("--timeout", type=_seconds, metavar="SECONDS")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"wants a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"wants a whole number, not {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"wants a number of seconds above 0, not {text!r}")
+    return seconds
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
