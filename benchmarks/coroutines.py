@@ -73,6 +73,18 @@ async def readers(n: int) -> list[int]:
     return found[1:]
 
 
+async def results(n: int) -> dict[int, int]:
+    """Workers that note their results in one dict."""
+    found: dict[int, int] = {}
+
+    async def work(i: int) -> None:
+        await asyncio.sleep(0)
+        found[i] = i * i
+
+    await asyncio.gather(*map(work, range(n)))
+    return found
+
+
 async def lastzero(n: int) -> int:
     """Writers a[j] = a[j - 1] + 1, each a read and a write; one reader looks for the last zero from the end."""
     a = [0] * (n + 1)
@@ -117,6 +129,7 @@ COUNTS: list[tuple[str, Program, int]] = [
     *((f"counter({n})", functools.partial(counter, n), wanted) for n, wanted in ((2, 4), (3, 36), (4, 576))),
     *((f"readers({n})", functools.partial(readers, n), 2**n) for n in (2, 4, 6)),
     *((f"lastzero({n})", functools.partial(lastzero, n), (n + 3) * 2 ** (n - 2)) for n in (2, 3, 4, 5)),
+    *((f"results({n})", functools.partial(results, n), 1) for n in (2, 8)),
 ]
 
 

@@ -352,3 +352,52 @@ def branching_programs(draw: st.DrawFn) -> str:
         "return repr((s.a, s.b, s.c, sorted(s.d.items()), [task.cancelled() for task in s.t]))",
     ]
     return "\n".join(["import asyncio", "class State: pass", "", "async def main():", *_indented(main), ""])
+
+
+KEYS = """
+{d}[{k}] = {n}
+{d}[{k}] = len({d})
+{d}.pop({k}, None)
+{d}.setdefault({k}, {n})
+{d}.update({e})
+{d}.clear()
+s.u.add({k})
+s.u.discard({k})
+if {k} in {d}: {e}[{k}] = {n}
+if {d}: {e}.pop({k}, None)
+if len({d}) > 1: s.u.add({k})
+out.append(len({d}))
+out.append({d} == {e})
+out.append(sorted({d}))
+out.append(sum({d}.values()))
+out.append({d}.keys() == s.u)
+out.append(list({d}))
+out.append([n for n in {d}.values()])
+""".strip().splitlines()
+LAST = """
+s.d == s.e
+sorted(s.d.items()), sorted(s.e), sorted(s.u)
+len(s.d), len(s.u)
+list(s.d), len(s.e)
+""".strip().splitlines()
+
+
+@st.composite
+def keyed_programs(draw: st.DrawFn) -> str:
+    """Tasks that add and remove keys, most of them their own, and some that look."""
+    tasks = draw(st.sampled_from([2, 3, 3]))
+    statements = draw(st.lists(st.sampled_from(KEYS), min_size=2, max_size=5, unique=True))
+    main = ["s = State()", "s.d, s.e, s.u = {}, {}, set()"]
+    for task in range(tasks):
+        main += [f"async def worker{task}():", "    out = []"]
+        for step in range(draw(st.sampled_from([1, 1, 2]))):
+            main += ["    await asyncio.sleep(0)"] * step
+            for _ in range(draw(st.sampled_from([1, 1, 2]))):
+                one, two = draw(st.permutations(["s.d", "s.e"]))
+                text = draw(st.sampled_from(statements)).replace("{d}", one).replace("{e}", two)
+                key = draw(st.sampled_from([task, task, 0, 1]))
+                main.append("    " + text.replace("{k}", str(key)).replace("{n}", str(draw(st.integers(0, 1)))))
+        main.append("    return out")
+    workers = ", ".join(f"worker{task}()" for task in range(tasks))
+    main += [f"outs = await asyncio.gather({workers})", f"return repr((outs, {draw(st.sampled_from(LAST))}))"]
+    return "\n".join(["import asyncio", "class State: pass", "", "async def main():", *_indented(main), ""])

@@ -243,7 +243,7 @@ def explore(
         tally.explore(lambda tally: search(system, tally, options))
     except maude.Unknown as unknown:  # footprints cannot be relied on: once more without them
         system = unknown.coarser
-        tally = Tally(tally.limits, tally.observe, violated=tally.violated, watch=watch)
+        tally = tally.begun_again()
         tally.explore(lambda tally: search(system, tally, options))
     violation = first_violated(wanted, tally.outcomes)
     return made(

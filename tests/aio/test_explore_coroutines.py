@@ -722,3 +722,14 @@ def test_whichever_task_is_first_gets_the_coroutine(engine: str) -> None:
     }
     again = "cannot reuse already awaited coroutine"
     assert found == {str([1, again]), str([again, 1])}
+
+
+LAMBDAS = [lambda: 1, lambda: 2, lambda n=3: n, lambda: (lambda: 4)() + (lambda: 5)()]  # in one line on purpose
+
+
+@pytest.mark.parametrize("which, result", list(enumerate([1, 2, 3, 9])))
+def test_functions_in_one_line_are_told_apart(which: int, result: int) -> None:
+    async def main() -> int:
+        return LAMBDAS[which]()
+
+    assert porcini.explore(main).outcomes[0].state["result"] == result

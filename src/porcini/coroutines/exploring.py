@@ -25,6 +25,7 @@ from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.tally import Tally, Watcher
 from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.shapes import Outgrown, Shapes
 from porcini.properties.outcomes import first_violated
 from porcini.properties.shrink import shrunk
 from porcini.reporting import located, looked_up, made, moves_of, of_one_run
@@ -32,6 +33,8 @@ from porcini.reporting import located, looked_up, made, moves_of, of_one_run
 LANGUAGE = "asyncio"
 TAKEN = tuple(name for name in ENGINES if name not in (*BY_FORMULAS, *BY_ACTORS, "graph"))
 """The engines that replay, and so can run real code."""
+REDUCING = tuple(name for name in TAKEN if name not in ("exhaustive", "random", "pct"))
+"""Those that do less the better footprints are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +148,28 @@ def search(
 ) -> Tally:
     """Check that the program is a function of its schedule, then let an engine explore it."""
     tally = Tally(limits, None, watch=watch)
+    shapes = Shapes() if engine in REDUCING else None
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
 
     def all_of_it(tally: Tally) -> None:
-        run_twice(program, tally.clock)
+        if program.shapes is None:
+            run_twice(program, tally.clock)
+            program.split_shapes(shapes)
         ENGINES[engine](program, tally, options or Options())
 
     with _steady():
-        tally.explore(all_of_it)
-    return tally
+        while True:
+            try:
+                tally.explore(all_of_it)
+            except Outgrown:
+                assert shapes is not None
+                shapes.begin_again()
+                program.split_shapes(shapes)
+                tally = tally.begun_again()
+            else:
+                program.split_shapes(None)
+                return tally
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun
 from porcini.langs.aio.recorder import LOG, Recorder
+from porcini.langs.aio.shapes import Outgrown, Shapes
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
@@ -72,11 +73,19 @@ class SteadyProgram:
         """Steps of which all was recorded, and how many of these were opaque."""
         self.accesses: list[int] = []
         """How often the steps of `last` touched anything."""
+        self.shapes: Shapes | None = None
+        """How the shapes of dicts are split, while a search goes on that can begin again."""
         self._replays = 0
         self.look = look
         self.leftovers: list[Location] = []
         """What a run read that the run before it had changed."""
         self._noted = 0
+
+    def split_shapes(self, shapes: Shapes | None) -> None:
+        """Footprints are others now: no run is compared with an earlier one."""
+        if self.recorder is not None:
+            self.recorder.shapes = self.shapes = shapes
+        self.last, self.accesses = [], []
 
     def start(self) -> SteadyRun:
         self.guarding.start_run()
@@ -127,8 +136,14 @@ class SteadyRun:
         if guarding.problem is not None:
             raise guarding.problem
         owner.steps += 1
+        shapes = owner.shapes
         if event.footprint.opaque and not event.barrier:
             owner.saw_opaque(event.label, self.run.loop.untracked or self.run.loop.peeked)
+            if shapes is not None:
+                shapes.is_whole()
+        if shapes is not None and shapes.outgrown:
+            self.run.close()
+            raise Outgrown
         if event.failure is not None:
             event = replace(event, failure=_placed(event.failure, self.problem))
         self._at = at + 1

@@ -64,6 +64,12 @@ class Tally:
             self.stopped, self.limit, self.interrupted = "limit", "an interrupt", True
         self.seconds = self.clock.seconds
 
+    def begun_again(self) -> Tally:
+        """For a search that has to begin again, in the time that is left."""
+        fresh = Tally(self.limits, self.observe, violated=self.violated, watch=self.watch)
+        fresh.clock = self.clock
+        return fresh
+
     def step(self) -> None:
         self.counts.events += 1
         self.counts.states += 1

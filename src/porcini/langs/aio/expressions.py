@@ -429,9 +429,12 @@ class Expressions(ast.NodeTransformer):
         if len(node.ops) == 1 and compared and suspends(node.comparators[0]):
             return self._suspended(node, node.left, node.ops[0], node.comparators[0])
         identity = all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
-        read = self.visit if identity else self._operand
-        node.left = read(node.left)
-        node.comparators = [read(each) for each in node.comparators]
+        if identity:
+            return self.generic_visit(node)
+        equality = all(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops)
+        hook = "@compared" if equality else "@operand"
+        node.left = self._operand(node.left, hook)
+        node.comparators = [self._operand(each, hook) for each in node.comparators]
         return node
 
     def _membership(self, node: ast.Compare) -> ast.AST:

@@ -45,6 +45,7 @@ _WORKING: dict[str, Any] = {
     "@log": LOG.append,
     "@at": entries.at,
     "@operand": values.operand,
+    "@compared": values.compared,
     "@plain": rules.PLAIN,
     "@type": type,
     "@item": items.item,
@@ -254,16 +255,38 @@ class NoSource(Exception):
     """The source of this code cannot be found, so it cannot be instrumented."""
 
 
+_Functions = dict[tuple[str, int], list[CodeType]]
+"""By qualified name and first line; there can be several lambdas in a line, from left to right."""
+
+
 @functools.lru_cache(maxsize=256)
-def _twins(filename: str, source: str, module: str, static_cells: bool) -> dict[tuple[str, int], CodeType]:
-    """The instrumented code of every function in a source text, by qualified name and first line."""
-    found: dict[tuple[str, int], CodeType] = {}
-    todo = [_compiled(ast.parse(source, filename), filename, module, static_cells)]
+def _twins(filename: str, source: str, module: str, static_cells: bool) -> _Functions:
+    """The instrumented code of every function in a source text."""
+    return _functions_in(_compiled(ast.parse(source, filename), filename, module, static_cells))
+
+
+@functools.lru_cache(maxsize=256)
+def _originals(filename: str, source: str) -> _Functions:
+    """The code of every function in a source text, as Python has it."""
+    return _functions_in(compile(source, filename, "exec", dont_inherit=True))
+
+
+def _functions_in(module: CodeType) -> _Functions:
+    found: _Functions = {}
+    todo = [module]
     while todo:
         code = todo.pop()
-        found[code.co_qualname, code.co_firstlineno] = code
+        found.setdefault((code.co_qualname, code.co_firstlineno), []).append(code)
         todo.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    for codes in found.values():
+        codes.sort(key=_column)
     return found
+
+
+def _column(code: CodeType) -> int:
+    """The first column that something in a line of code stands in."""
+    columns = [column for line, _, column, _ in code.co_positions() if line and column]
+    return min(columns, default=0)
 
 
 def _twin(function: FunctionType) -> CodeType:
@@ -274,9 +297,13 @@ def _twin(function: FunctionType) -> CodeType:
     except (OSError, TypeError) as error:
         raise NoSource(f"{function.__module__}.{function.__qualname__}") from error
     module = function.__globals__.get("__name__", function.__module__)
-    twin = _twins(code.co_filename, "".join(lines), module, bool(code.co_freevars)).get(
-        (code.co_qualname, code.co_firstlineno)
-    )
+    source, where = "".join(lines), (code.co_qualname, code.co_firstlineno)
+    found = _twins(code.co_filename, source, module, bool(code.co_freevars)).get(where, [])
+    if len(found) > 1:
+        originals = _originals(code.co_filename, source)[where]
+        same = len(found) == len(originals)
+        found = [twin for twin, one in zip(found, originals, strict=False) if same and one == code]
+    twin = found[0] if found else None
     if twin is None or twin.co_freevars != code.co_freevars:
         raise NoSource(f"{function.__module__}.{function.__qualname__}: its source is not the one that was loaded")
     if code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # set by `types.coroutine`

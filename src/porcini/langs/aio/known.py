@@ -144,6 +144,8 @@ ITERATING_OPTIONS: dict[Any, frozenset[str]] = {
     sorted: frozenset({"key", "reverse"}),
 }
 """What these may be given by name; anything else makes the call opaque."""
+IN_ANY_ORDER: frozenset[Any] = frozenset({all, any, max, min, sum, sorted})
+"""Those of them for which the order of numbers, or of strings, makes no difference."""
 NOT_ITERATING: frozenset[Any] = frozenset(
     {abs, ascii, bin, chr, divmod, format, hash, hex, oct, ord, pow, repr, round, *SCALARS, len, weakref.ref}
 )

@@ -312,10 +312,11 @@ class AioRun:
 
     def _main_ended(self, task: SeenTask, problem: BaseException | None) -> None:
         if problem is None and task._state != "CANCELLED":
-            self._result = observed(_result(task))
+            self._result = observed(_result(task), self.program.recorder.shows)
             return
         raised = problem or asyncio.CancelledError("the main task was cancelled")
         task._log_traceback = False
+        self.program.recorder.shows(raised)
         kind: FailureKind = "assertion" if _asserts(raised) else "error"
         self._failure = Failure(kind, f"{type(raised).__name__}: {raised}".rstrip(": "), _place(raised))
 
@@ -447,13 +448,17 @@ class AioRun:
             self.close()
 
 
-def observed(value: object) -> Observed:
-    """A value as reports show it."""
+def observed(value: object, shows: Callable[[object], None] = lambda _: None) -> Observed:
+    """A value as reports show it. Equal dicts look alike; what has a text of its own may show an order of keys."""
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, tuple | list) and all(isinstance(item, bool | int | str) for item in value):
         return tuple(value)
-    return standing.plain(value)
+    text = standing.sorted_text(value)
+    if text is None:
+        shows(value)
+        return standing.plain(value)
+    return text
 
 
 def _unretrieved(task: Any) -> str:

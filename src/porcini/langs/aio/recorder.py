@@ -16,7 +16,7 @@ it through a location that this step wrote, or was spawned with it, and so depen
 
 **Containers** have locations `[key]` for items, `[#]` for the shape (length, order, which keys) and `[=]`,
 which every item access reads and a change of the whole writes. So items are independent of each other, and
-reading all enumerates them.
+reading all enumerates them. For a search, the shape of a dict or a set is split by who changes it (`shapes`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.langs.aio import rules
+from porcini.langs.aio.shapes import SHAPE, Shapes
 from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES, Kind
 
 LIMIT = 1 << 18
@@ -45,8 +46,11 @@ KNOWN = 100_000
 """So many names are kept from run to run; classes that each run defines anew would make them grow for ever."""
 
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
-SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
+BASE, APPENDED, OPAQUE = "[=]", "[+", "!"
+KEY, COUNT, ORDER = "[+key]", "[+count]", "[+order]"
+"""Of a dict or a set: a key comes or goes; which keys there are is read, in whatever order; and in which order."""
 STATE = (".state",)
+_MOST_SHOWN = 10_000
 NO_IDS: set[int] = set()
 
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -127,6 +131,8 @@ class Recorder:
     def __init__(self) -> None:
         self.opaque_calls: Counter[OpaqueCall] = Counter()
         """What made steps opaque, over the whole exploration, and how often."""
+        self.shapes: Shapes | None = None
+        """For a search that can begin again: how the shapes of dicts are split."""
         self._learnt: dict[int, Named] = {}
         self._kept_always: list[object] = []
         self._names: dict[int, Named] = {}
@@ -158,6 +164,8 @@ class Recorder:
         rules.HELD.update(self._held)
         rules.REBOUND.update(self._rebound)
         self._clear()
+        if self.shapes is not None:
+            self.shapes.start_run()
         if len(self._known) > KNOWN:
             self._known.clear()
             self._by_type.clear()
@@ -444,6 +452,9 @@ class Recorder:
         parts = named.parts
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
+                if suffix[-1] == "]":
+                    self._keys(named, suffix)
+                    continue
                 first = int(suffix[2:])
                 into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
             else:
@@ -451,11 +462,45 @@ class Recorder:
         if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
             self._reads.add(parts.get(BASE) or named.part(BASE))
 
+    def _keys(self, named: Named, what: str) -> None:
+        """Which keys there are changes, or is looked at."""
+        shapes, process = self.shapes, self._step[0]
+        if what == KEY:
+            where = shapes.changes(named.name, process) if shapes else SHAPE
+            self._writes.add(named.part(where))
+            if where is not SHAPE:
+                self._reads.add(named.part(SHAPE))
+            return
+        self._reads.add(named.part(SHAPE))
+        if shapes:
+            self._reads.update(map(named.part, shapes.looks(named.name, process, what == ORDER)))
+
+    def shows(self, *values: object) -> None:
+        """How the run ends shows these values, with the order of all keys in them."""
+        todo, seen = list(values), set[int]()
+        while todo and self.shapes is not None:
+            value = todo.pop()
+            if type(value) in rules.PLAIN or id(value) in seen:
+                continue
+            seen.add(id(value))
+            if len(seen) > _MOST_SHOWN:
+                self.shapes.is_whole()
+                return
+            if issubclass(type(value), dict | set):
+                self.shapes.looks(self._named(value).name, self._step[0], ordered=True)
+            if issubclass(type(value), BaseException):
+                todo += value.args  # type: ignore[attr-defined]
+            todo += (inner for inner, _ in self._inside(value, "", ""))
+
     def _truth(self, obj: object, number: int) -> None:
         """A truth test reads a container's shape."""
         rule = rules.rule(type(obj))
         if rule is rules.Rule.CONTAINER:
-            self._reads.add(self._named(obj).part(SHAPE))
+            named = self._named(obj)
+            if issubclass(type(obj), dict | set):
+                self._keys(named, COUNT)
+            else:
+                self._reads.add(named.part(SHAPE))
         elif rule is rules.Rule.UNKNOWN and rules.unknown_truth(type(obj)):
             self._opaque = True
             self._note(f"bool({type(obj).__qualname__})", number)

@@ -28,6 +28,7 @@ _PORCINI = str(Path(__file__).parents[2])
 _TASKS = asyncio.sleep.__code__.co_filename
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")
 _SCALARS = (int, float, bool, str, bytes, complex, type(None))
+_DEEPEST = 20
 _spots: dict[tuple[CodeType, int], Spot] = {}
 _ours: dict[CodeType, bool] = {}
 _loops: dict[CodeType, bool] = {}
@@ -223,6 +224,42 @@ def waiting_for(task: Any, frames: Sequence[FrameType]) -> str:
     if isinstance(future, asyncio.Task):
         return f"task {future.get_name()}"
     return plain(future).replace("SeenFuture", "Future")
+
+
+_AS_TEXT: dict[type, str] = {
+    dict: "{{{}}}",
+    set: "{{{}}}",
+    frozenset: "frozenset({{{}}})",
+    list: "[{}]",
+    tuple: "({})",
+}
+
+
+def sorted_text(value: object, depth: int = 0) -> str | None:
+    """Containers as text, with keys in an order that does not depend on how they came there. None if there is
+    something in them with a text of its own."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return repr(value)
+    if kind not in _AS_TEXT or depth > _DEEPEST:
+        return None
+    inner: list[str | None]
+    if isinstance(value, dict):
+        texts = [(sorted_text(k, depth + 1), sorted_text(v, depth + 1)) for k, v in value.items()]
+        if any(None in pair for pair in texts):
+            return None
+        inner = [f"{key}: {item}" for key, item in sorted(texts)]
+    else:
+        assert isinstance(value, set | frozenset | list | tuple)
+        inner = [sorted_text(item, depth + 1) for item in value]
+        if None in inner:
+            return None
+        if isinstance(value, set | frozenset):
+            if not value:
+                return repr(value)
+            inner = sorted(inner)  # type: ignore[type-var]
+    text = ", ".join(map(str, inner))
+    return _AS_TEXT[kind].format(text + "," if kind is tuple and len(inner) == 1 else text)
 
 
 def plain(value: object) -> str:

@@ -14,10 +14,12 @@ from typing import Any
 
 from porcini.core.footprints import Footprint, Location
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import CREATED, LOG, OPAQUE, TRUTH, Recorder
+from porcini.langs.aio.recorder import COUNT, CREATED, KEY, LOG, OPAQUE, ORDER, TRUTH, Recorder
+from porcini.langs.aio.shapes import SHAPE
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]
+_OF_SHAPE = (KEY, COUNT, ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Telling(Recorder):
         LOG.append(entry)
         single = [entry]
         if len(entry) == 4 and entry[3] is not OPAQUE:
-            single = [(*entry[:3], (suffix,)) for suffix in entry[3]]
+            single = [(*entry[:3], (SHAPE if suffix in _OF_SHAPE else suffix,)) for suffix in entry[3]]
         self._open += [(one, [self._value(one)]) for one in single]
 
     def _settle(self) -> None:

@@ -18,8 +18,8 @@ from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import containers
 from porcini.langs.aio.calls.containers import ANY, OPTIONS, Model
 from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
-from porcini.langs.aio.operations.iterating import source
-from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, write_all
+from porcini.langs.aio.operations.iterating import DICT_ITEMS, source
+from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, read_in_any_order, write_all
 from porcini.langs.aio.recorder import LOG, WRITE
 
 BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
@@ -205,7 +205,11 @@ def iterating(function: Any, number: int) -> Any:
         given = list(args)
         for index, value in enumerate(args):
             if index == position and alone:
-                given[index] = source(value, number, deep=True)
+                plain = (
+                    function in known.IN_ANY_ORDER and len(args) == 1 and kwargs.keys() <= {"reverse", "default"}
+                )
+                if not plain or not _in_any_order(value, number):
+                    given[index] = source(value, number, deep=True)
             elif index == called:
                 given[index] = callback(value, number)
             else:
@@ -219,6 +223,18 @@ def iterating(function: Any, number: int) -> Any:
         return new(result) if function is sorted else result
 
     return reads
+
+
+def _in_any_order(value: Any, number: int) -> bool:
+    """Sorted, summed up and so on, and the order of keys makes no difference: whole numbers, or strings."""
+
+    def cannot_tell(items: list[Any]) -> bool:
+        if type(value) is DICT_ITEMS:  # the keys decide
+            items = [item[0] for item in items]
+        kinds = set(map(type, items))
+        return len(kinds) <= 1 and kinds <= {int, str, bytes}
+
+    return read_in_any_order(value, number, cannot_tell)
 
 
 def callback(function: Any, number: int) -> Any:

@@ -17,7 +17,7 @@ from porcini.langs.aio.calls.calling import callback, later, name_of, reading, w
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import unknown
 from porcini.langs.aio.operations.iterating import source, watched
-from porcini.langs.aio.operations.values import VIEWS, derive, operand
+from porcini.langs.aio.operations.values import VIEWS, derive, operand, read_shape
 from porcini.langs.aio.recorder import CREATED, mortal
 
 _LAZY = frozenset(
@@ -118,7 +118,23 @@ def _plain(cls: Any, number: int) -> Any:
         return _function(cls, number)
     if cls in known.CODE:
         return cls
+    if cls is bool:
+        return _truth(cls, number)
     return _bytes(cls, number) if cls is bytes else reading(cls, number)
+
+
+def _truth(cls: Any, number: int) -> Any:
+    """`bool`: of a container only whether there is anything in it."""
+    reads = reading(cls, number)
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if len(args) != 1 or type(args[0]) not in known.CONTAINERS:
+            return reads(*args, **kwargs)
+        read_shape(args[0], number)
+        return cls(*args, **kwargs)
+
+    return made
 
 
 def _function(cls: Any, number: int) -> Any:

@@ -47,6 +47,7 @@ from porcini.langs.aio.operations.values import (
     is_c_iterator,
     iterate,
     operand,
+    read_in_any_order,
     read_shape,
     read_sources,
     write_all,
@@ -105,7 +106,8 @@ def _length(number: int, obj: Any, /) -> None:
     if rules.has_c_method(kind, "__len__"):
         read_shape(obj, number)
     elif kind in VIEWS:
-        read_sources(obj, number)
+        if not read_in_any_order(obj, number, lambda _: True):
+            read_sources(obj, number)
     elif kind not in rules.PLAIN and rules.has_unknown(kind, "__len__"):
         unknown(f"{kind.__qualname__}.__len__", number)
 

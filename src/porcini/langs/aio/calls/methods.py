@@ -19,13 +19,22 @@ from porcini.langs.aio.calls.containers import Model
 from porcini.langs.aio.operations import awaiting
 from porcini.langs.aio.operations.entries import log, new, unknown
 from porcini.langs.aio.operations.iterating import source
-from porcini.langs.aio.operations.values import VIEWS, derive, frame, is_c_iterator, iterate, operand, read_all
-from porcini.langs.aio.recorder import READ, STATE, WRITE
+from porcini.langs.aio.operations.values import (
+    VIEWS,
+    derive,
+    frame,
+    is_c_iterator,
+    iterate,
+    operand,
+    read_all,
+)
+from porcini.langs.aio.recorder import COUNT, READ, STATE, WRITE
 
 _OF_CODE = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
 """Methods of functions, modules and the like that look at nothing that changes."""
 _OF_PROPERTY = frozenset({"getter", "setter", "deleter"})
 _ASYNC_RUNNING = frozenset({"asend", "athrow", "aclose", "__anext__"})
+_VIEWS = frozenset({"keys", "values", "items"})
 _TEXT = frozenset({str, bytes, re.Pattern})
 _READS_STATE = frozenset({"result", "exception", "done", "cancelled", "cancelling"})
 _WRITES_STATE = frozenset(
@@ -155,7 +164,10 @@ def _bound(model: Model, function: Any, receiver: Any, number: int) -> Any:
         plain = type(receiver) in known.CONTAINERS
         return lambda *args, **kwargs: new(function(*args, **kwargs)) if plain else function(*args, **kwargs)
     if model is containers.viewing:
-        iterate(receiver, number)
+        if type(receiver) is dict and getattr(function, "__name__", "") in _VIEWS:  # who uses it sees the order
+            read_all(receiver, number, COUNT)
+        else:
+            iterate(receiver, number)
         return lambda *args, **kwargs: derive(function(*args, **kwargs), (receiver,))
     return modelling(model, function, number, receiver)
 

@@ -25,8 +25,9 @@ from porcini.langs.aio.operations.values import (
     suffix_of,
     write_all,
 )
-from porcini.langs.aio.recorder import BASE, CREATED, LOG, READ, SHAPE, WRITE
+from porcini.langs.aio.recorder import BASE, CREATED, KEY, LOG, READ, WRITE
 from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
+from porcini.langs.aio.shapes import SHAPE
 
 _LISTED = 256
 _INDICES = [(f"[{i}]", BASE) for i in range(_LISTED)]
@@ -90,7 +91,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
             compared(key, number)
         else:
             stays = _present(obj, key) is adds
-            log((obj, number, WRITE, (suffix,) if stays else (suffix, SHAPE)))
+            log((obj, number, WRITE, (suffix,) if stays else (suffix, KEY)))
             log((obj, number, READ, (suffix,)))
     elif not issubclass(type(obj), NO_LOCATIONS):
         log((obj, number, WRITE, SHAPE_ONLY))

@@ -13,7 +13,7 @@ from porcini.langs.aio.operations.entries import unknown
 from porcini.langs.aio.operations.values import VIEWS, is_c_iterator, iterate, operand, read_all
 from porcini.langs.aio.rules import PLAIN
 
-_DICT_ITEMS: type = type({}.items())
+DICT_ITEMS: type = type({}.items())
 
 
 def source(obj: Any, number: int, deep: bool = False) -> Any:
@@ -94,7 +94,7 @@ def unpack(obj: Any, number: int, depth: int = 1) -> Any:
     if depth == 1:
         if (kind is list or kind is tuple) and all(type(value) is tuple for value in obj):
             return iterate(obj, number)
-        if kind is enumerate or kind is zip or kind is _DICT_ITEMS:
+        if kind is enumerate or kind is zip or kind is DICT_ITEMS:
             return iterate(obj, number)
     return _apart(source(obj, number), number, depth)
 

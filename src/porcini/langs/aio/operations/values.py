@@ -10,7 +10,7 @@ import functools
 import re
 import types
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,19 +19,21 @@ from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unkn
 from porcini.langs.aio.recorder import (
     APPENDED,
     BASE,
+    COUNT,
     CREATED,
     DERIVED,
     LOG,
+    ORDER,
     READ,
-    SHAPE,
     STATE,
     WRITE,
     ModuleToken,
     Token,
 )
 from porcini.langs.aio.rules import PLAIN, Rule
+from porcini.langs.aio.shapes import SHAPE
 
-SHAPE_ONLY, WHOLE = (SHAPE,), (SHAPE, BASE)
+SHAPE_ONLY, COUNT_ONLY, WHOLE = (SHAPE,), (COUNT,), (SHAPE, BASE)
 VIEWS = frozenset(
     type(view)
     for made in (dict[Any, Any](), OrderedDict[Any, Any]())
@@ -42,6 +44,9 @@ NO_LOCATIONS = (tuple, frozenset, str, bytes)
 """Containers that do not change."""
 _ONE_LOCATION = (deque, bytearray)
 """Containers without locations for their items: the shape stands for all."""
+_CONTAINERS_IN_C = (dict, defaultdict, set, list, tuple, frozenset, deque)
+"""Compared by code in C; an OrderedDict is not among them because it has an order."""
+_MOST_STEPS = 10_000
 
 
 # Containers ---------------------------------------------------------------------------------------------------
@@ -64,10 +69,10 @@ def size(obj: Any) -> int:
 
 def read_shape(obj: Any, number: int) -> None:
     """`len`, truth: only the shape."""
-    log((obj, number, READ, SHAPE_ONLY))
+    log((obj, number, READ, COUNT_ONLY if issubclass(type(obj), dict | set) else SHAPE_ONLY))
 
 
-def read_all(obj: Any, number: int) -> None:
+def read_all(obj: Any, number: int, shape: str = ORDER) -> None:
     """Iteration: the shape and every item that is there."""
     if issubclass(type(obj), list):
         log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(size(obj))])))
@@ -77,7 +82,7 @@ def read_all(obj: Any, number: int) -> None:
             if issubclass(type(obj), set)
             else list(map(suffix_of, dict.keys(obj)))
         )
-        log((obj, number, READ, (SHAPE, BASE, *[s for s in suffixes if s is not None])))
+        log((obj, number, READ, (shape, BASE, *[s for s in suffixes if s is not None])))
     elif not issubclass(type(obj), NO_LOCATIONS):
         log((obj, number, READ, SHAPE_ONLY))
 
@@ -127,7 +132,8 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
         seen.add(id(obj))
         if rule is Rule.UNKNOWN:
             if kind in VIEWS or id(obj) in DERIVED:
-                read_sources(obj, number)
+                if not (equals and read_in_any_order(obj, number, _equal_in_any_order)):
+                    read_sources(obj, number)
                 todo += DERIVED.get(id(obj), ((), False))[0]
             elif not is_c_iterator(kind) and kind is not re.Match and not (equals and rules.is_identity(kind)):
                 unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
@@ -141,8 +147,34 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
                 log((obj, number, READ, ("." + name,)))
             todo += fields.values()
         else:
-            read_all(obj, number)
+            read_all(obj, number, COUNT if equals and _equal_in_any_order(obj) else ORDER)
             todo += inside(obj)
+
+
+def read_in_any_order(obj: Any, number: int, cannot_tell: Callable[[list[Any]], bool]) -> bool:
+    """Read a dict, a set or a view of a dict, but not the order of its items, if what is done cannot tell it."""
+    made_from = DERIVED.get(id(obj), ((), False))[0] if type(obj) in VIEWS else (obj,)
+    if len(made_from) != 1 or type(made_from[0]) not in (dict, set) or not cannot_tell(list(obj)):
+        return False
+    read_all(made_from[0], number, COUNT)
+    return True
+
+
+def _equal_in_any_order(obj: Any) -> bool:
+    """Does `==` run no code of the program that could tell in which order a dict's values are compared?"""
+    todo, steps = [obj], 0
+    while todo and steps < _MOST_STEPS:
+        obj, steps = todo.pop(), steps + 1
+        kind = type(obj)
+        if kind in known.ALWAYS_PLAIN or rules.is_identity(kind):
+            continue
+        if kind in _CONTAINERS_IN_C:
+            todo += inside(obj)
+        elif rules.is_generated(rules.lookup(kind, "__eq__")):
+            todo += (value for _, value in rules.fields_of(obj))
+        else:
+            return False
+    return not todo
 
 
 def inside(obj: Any) -> list[Any]:

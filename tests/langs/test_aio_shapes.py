@@ -1,0 +1,307 @@
+"""Who looks at the order of keys sees every order; who does not, sees one."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import copy
+import functools
+import itertools
+import json
+import operator
+from collections import Counter, OrderedDict, deque
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pytest
+
+import porcini
+
+N = 3
+ORDERS = 6
+
+
+@dataclass
+class Holder:
+    kept: dict[int, int] = field(default_factory=dict)
+
+
+class Compared:
+    """Its `==` tells in which order it was called."""
+
+    def __init__(self, value: int, calls: list[int]) -> None:
+        self.value, self.calls = value, calls
+
+    def __eq__(self, other: object) -> bool:
+        self.calls.append(self.value)
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def keywords(**given: int) -> list[str]:
+    return list(given)
+
+
+def positions(*given: int) -> tuple[int, ...]:
+    return given
+
+
+def generated(d: dict[int, int]) -> Any:
+    yield from d
+
+
+def matched(d: dict[int, int]) -> object:
+    match d:
+        case {0: _, **rest}:
+            return list(rest) if next(iter(d)) == 0 else "not first"
+    return None
+
+
+def unpacked(d: dict[int, int]) -> object:
+    first, *_ = d.values()
+    return first
+
+
+def popped(d: dict[int, int]) -> object:
+    return d.popitem()
+
+
+def updated(d: dict[int, int]) -> object:
+    other: dict[int, int] = {}
+    other.update(d)
+    return list(other)
+
+
+def extended(d: dict[int, int]) -> object:
+    found: list[int] = []
+    found += d
+    found.extend(d.values())
+    return found
+
+
+def looped(d: dict[int, int]) -> object:
+    found = ""
+    for key, value in d.items():
+        found += f"{key}{value}"
+    return found
+
+
+def raised(d: dict[int, int]) -> object:
+    raise ValueError(d)
+
+
+def told(d: dict[int, int]) -> object:
+    calls: list[int] = []
+    one = {key: Compared(key, calls) for key in d}
+    two = {key: Compared(key, calls) for key in sorted(d)}
+    assert one == two
+    return calls
+
+
+IN_ORDER = {
+    "list": lambda d: list(d),
+    "tuple of values": lambda d: tuple(d.values()),
+    "star": lambda d: [*d.items()],
+    "keys of a view": lambda d: list(d.keys()),
+    "dict": lambda d: list(dict(d)),
+    "dict of items": lambda d: list(dict(d.items())),
+    "copy": lambda d: list(d.copy()),
+    "copied": lambda d: list(copy.copy(d)),
+    "deeply": lambda d: list(copy.deepcopy(d)),
+    "or": lambda d: list(d | {}),
+    "display": lambda d: list({**d}),
+    "keywords": lambda d: keywords(**{str(k): v for k, v in d.items()}),
+    "positions": lambda d: positions(*d),
+    "next": lambda d: next(iter(d)),
+    "reversed": lambda d: next(reversed(d)),
+    "reversed values": lambda d: list(reversed(d.values())),
+    "zip": lambda d: list(zip(d, range(9), strict=False)),
+    "enumerate": lambda d: list(enumerate(d.values())),
+    "map": lambda d: list(map(str, d.values())),
+    "filter": lambda d: list(filter(None.__ne__, d)),
+    "join": lambda d: "".join(map(str, d)),
+    "comprehension": lambda d: [k for k in d],  # noqa: C416
+    "text": lambda d: str(d),
+    "formatted": lambda d: f"{d}",
+    "formatted view": lambda d: f"{d.values()}",
+    "percent": lambda d: "%s" % d,  # noqa: UP031
+    "format": lambda d: "{}".format(d),  # noqa: UP032
+    "json": lambda d: json.dumps(d),
+    "chain": lambda d: list(itertools.chain(d)),
+    "islice": lambda d: list(itertools.islice(d, 1)),
+    "reduce": lambda d: functools.reduce(lambda a, b: f"{a}{b}", d),
+    "deque": lambda d: list(deque(d)),
+    "ordered": lambda d: list(OrderedDict(d)),
+    "most common": lambda d: Counter(dict.fromkeys(d, 1)).most_common(1),
+    "by a key": lambda d: max(d, key=lambda _: 0),
+    "sorted by a key": lambda d: sorted(d, key=lambda _: 0),
+    "fields": lambda d: list(asdict(Holder(d))["kept"]),
+    "of a dataclass": lambda d: repr(Holder(d)),
+    "summed by hand": lambda d: sum(([k] for k in d), []),  # noqa: RUF017
+    "summed in between": lambda d: sum({k: 0.1 * 3**k for k in d}.values()),
+    "index": lambda d: operator.indexOf(d, 1),
+    "chain map": lambda d: list(collections.ChainMap(d)),
+    "getter": lambda d: operator.itemgetter(0)(list(d)),
+    "generator": lambda d: list(generated(d)),
+    "match": matched,
+    "unpacked": unpacked,
+    "popped": popped,
+    "updated": updated,
+    "extended": extended,
+    "looped": looped,
+    "raised": raised,
+    "kept": lambda d: Holder(d),
+    "told": told,
+}
+IN_NO_ORDER = {
+    "equal": lambda d: d == {0: 0, 1: 1, 2: 4},
+    "not equal": lambda d: d != {0: 0},
+    "both equal": lambda d: {"a": [d]} == {"a": [d]} == {"a": [{}]},
+    "dataclasses are equal": lambda d: Holder(d) == Holder({0: 0, 1: 1, 2: 4}),
+    "length": lambda d: len(d) + len(d.values()),
+    "truth": lambda d: bool(d) and (1 if d else 0),
+    "item": lambda d: d[1],
+    "got": lambda d: d.get(1),
+    "in": lambda d: 1 in d,
+    "sorted": lambda d: sorted(d),
+    "sorted backwards": lambda d: sorted(d, reverse=True),
+    "sorted items": lambda d: sorted(d.items()),
+    "sum": lambda d: sum(d.values()),
+    "max": lambda d: max(d.values()),
+    "min": lambda d: min(d),
+    "all": lambda d: all(d.values()),
+    "any": lambda d: any(d),
+    "keys are equal": lambda d: d.keys() == {0, 1, 2},
+    "items are equal": lambda d: d.items() == {(0, 0)},
+    "returned": lambda d: d,
+    "returned inside": lambda d: [d, (d,), {"x": d}],
+    "changed": lambda d: d.pop(0) + d.setdefault(7, 1) + len(d),
+}
+
+
+def noting(look: Any) -> Any:
+    async def main() -> Any:
+        d: dict[int, int] = {}
+
+        async def worker(i: int) -> None:
+            await asyncio.sleep(0)
+            d[i] = i * i
+
+        await asyncio.gather(*map(worker, range(N)))
+        return look(d)
+
+    return main
+
+
+def adding(look: Any) -> Any:
+    """The same with a set, whose order shows only if elements collide."""
+
+    async def main() -> Any:
+        d: set[int] = set()
+
+        async def worker(i: int) -> None:
+            await asyncio.sleep(0)
+            d.add(i * 8)
+
+        await asyncio.gather(*map(worker, range(N)))
+        return look(d)
+
+    return main
+
+
+def ends(report: porcini.Report) -> set[str]:
+    return {f"{outcome.kind} {dict(outcome.state)}" for outcome in report.outcomes}
+
+
+@pytest.mark.parametrize("look", IN_ORDER.values(), ids=IN_ORDER)
+def test_who_looks_at_the_order_sees_all_of_them(look) -> None:
+    report = porcini.explore(noting(look))
+    assert ends(report) == ends(porcini.explore(noting(look), engine="exhaustive"))
+    assert report.counts.executions == ORDERS
+
+
+@pytest.mark.parametrize("look", IN_NO_ORDER.values(), ids=IN_NO_ORDER)
+def test_who_does_not_sees_one(look) -> None:
+    report = porcini.explore(noting(look))
+    assert ends(report) == ends(porcini.explore(noting(look), engine="exhaustive"))
+    assert (report.counts.executions, len(report.outcomes)) == (1, 1)
+
+
+@pytest.mark.parametrize("look, executions", [(len, 1), (sorted, 1), (list, ORDERS), (lambda s: s.pop(), ORDERS)])
+def test_sets(look, executions) -> None:
+    report = porcini.explore(adding(look))
+    assert ends(report) == ends(porcini.explore(adding(look), engine="exhaustive"))
+    assert report.counts.executions == executions
+
+
+def test_what_is_not_known_may_look() -> None:
+    report = porcini.explore(noting(lambda d: list(eval("d"))))
+    assert len(report.outcomes) == report.counts.executions == ORDERS
+
+
+@pytest.mark.parametrize("n, executions", [(2, 1), (3, 1), (6, 1)])
+def test_a_registry_in_which_each_has_its_own_key(n, executions) -> None:
+    async def main() -> int:
+        registry: dict[int, str] = {}
+
+        async def connection(i: int) -> None:
+            registry[i] = "open"
+            await asyncio.sleep(0)
+            del registry[i]
+
+        await asyncio.gather(*map(connection, range(n)))
+        return len(registry)
+
+    assert porcini.explore(main).counts.executions == executions
+
+
+def test_who_waits_until_all_are_there() -> None:
+    """Somebody looks before it is known who adds: the search begins again, and in the end sees all orders that
+    differ: at each look, any of the keys may be there."""
+
+    async def main() -> list[int]:
+        d: dict[int, int] = {}
+        seen = []
+
+        async def worker(i: int) -> None:
+            d[i] = i
+
+        tasks = [asyncio.ensure_future(worker(i)) for i in range(2)]
+        for _ in range(2):
+            seen.append(len(d))
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        return seen
+
+    report = porcini.explore(main)
+    assert ends(report) == ends(porcini.explore(main, engine="exhaustive"))
+    assert {outcome.state["result"] for outcome in report.outcomes} == {(0, 0), (0, 1), (0, 2)}
+
+
+def test_keys_that_are_added_only_in_some_orders() -> None:
+    """Whether the second task adds anything is found out late, after the length has been looked at."""
+
+    async def main() -> object:
+        d: dict[str, int] = {}
+        flag = [0]
+        seen = []
+
+        async def first() -> None:
+            flag[0] = 1
+
+        async def second() -> None:
+            if flag[0]:
+                d["late"] = 1
+
+        async def watcher() -> None:
+            seen.append(len(d))
+
+        async def third() -> None:
+            d["early"] = 1
+
+        await asyncio.gather(second(), first(), third(), watcher())
+        return seen, sorted(d)
+
+    for engine in ("optimal", "source", "dpor", "sleep"):
+        assert ends(porcini.explore(main, engine=engine)) == ends(porcini.explore(main, engine="exhaustive"))
