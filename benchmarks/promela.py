@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import porcini
-from porcini import api
+from porcini import api, load
 from porcini.engines.catalogue import Options
 
 MODELS = Path(__file__).parent / "promela"
@@ -81,7 +81,7 @@ def ours(
     ltl: str | None = None,
 ) -> Found | None:
     """The one place where Porcini is called; the search goes on past violations, but for those of a formula."""
-    program = api.load(MODELS / f"{model}.pml", defines=dict([size.split("=")] if size else []))
+    program = load(MODELS / f"{model}.pml", defines=dict([size.split("=")] if size else []))
     ample = {"reduction": "ample", "ample": reduction} if reduction in ("single", "closure") else {}
     options = Options(**{"search": search, "reduction": reduction, "optimise": optimise, **ample})
     limits = porcini.Limits(timeout=LONGEST, max_states=10_000_000)

@@ -1,0 +1,298 @@
+"""`run`, `replay`, `explore`, `permute`: executions, one or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from porcini.api.programs import Coroutine, function_of, model_of, not_for_coroutines, observed_names
+from porcini.core.errors import InputError
+from porcini.core.events import Schedule
+from porcini.core.execution import Dependence
+from porcini.core.reports import PropertyName, Report, Trail
+from porcini.core.systems import Value
+from porcini.core.traces import Trace
+from porcini.engines.catalogue import COMPLETE, ENGINES, Options
+from porcini.engines.fagiani import Seeds
+from porcini.engines.limits import Limits
+from porcini.engines.permuting import Permuting
+from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
+from porcini.engines.replaying import replay as follow_schedule
+from porcini.engines.semantic import SemanticDependence
+from porcini.engines.tally import Tally, Watcher
+from porcini.engines.transdpor import ActorSelection, TaskSelection
+from porcini.ir.frames import FrameRun
+from porcini.ir.interpreter import GraphSystem
+from porcini.ir.packed.view import PackedView
+from porcini.langs import maude
+from porcini.models import Model, System
+from porcini.properties.outcomes import EXPLORED, first_violated
+from porcini.properties.shrink import shrunk
+from porcini.reporting import located, looked_up, made, moves_of, of_one_run, stopped
+
+if TYPE_CHECKING:
+    from porcini.coroutines.guards import Guards
+    from porcini.langs.aio.loop import Mode
+
+INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
+_WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "graph", "fagiani", "random", "pct")
+_SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
+    ("first", "all"),
+    ("first", "independent"),
+    ("stable", "all"),
+    ("stable", "independent"),
+)
+
+
+def run(
+    model: Model | str | Path | Coroutine,
+    *,
+    seed: int = 0,
+    schedule: Schedule | str = (),
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    guards: Guards | None = None,
+) -> Report:
+    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
+
+    >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
+    'terminated'
+    """
+    function = function_of(model)
+    if function is not None:
+        from porcini import coroutines  # real code is loaded when it is needed
+
+        not_for_coroutines(observe=observe, inputs=inputs)
+        return coroutines.run(
+            function,
+            args=args,
+            mode=mode,
+            packages=packages,
+            seed=seed,
+            schedule=schedule,
+            limits=limits,
+            guards=guards,
+        )
+    model = model_of(model)
+    system = model.system(inputs)
+    tally = Tally(limits or Limits(), observed_names(model, observe))
+    with located(schedule):
+        recorded = run_freely(system, moves_of(schedule), Random(seed), tally.limits)
+    return of_one_run(model, "run", tally, recorded)
+
+
+def replay(
+    model: Model | str | Path | Coroutine,
+    schedule: Schedule | str,
+    *,
+    loop: Schedule | str | None = None,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    guards: Guards | None = None,
+) -> Report:
+    """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
+    `loop`, the run need not end, but the loop must lead back to where it begins.
+
+    >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
+    4
+    """
+    function = function_of(model)
+    if function is not None:
+        from porcini import coroutines  # real code is loaded when it is needed
+
+        not_for_coroutines(observe=observe, inputs=inputs, loop=loop)
+        return coroutines.replay(function, schedule, args=args, mode=mode, packages=packages, guards=guards)
+    model = model_of(model)
+    system = model.system(inputs)
+    tally = Tally(Limits(), observed_names(model, observe))
+    if loop is not None:
+        with located(schedule):
+            stem = replayed(system, moves_of(schedule))
+        with located(loop):
+            recorded = follow_loop(stem, moves_of(loop))
+        trace = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
+        return _endless(model, tally, trace, len(recorded))
+    with located(schedule):
+        trace, after = follow_schedule(system, moves_of(schedule))
+    return of_one_run(model, "replay", tally, Recorded(trace, after))
+
+
+def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
+    """A run that was followed once round its loop."""
+    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
+    tally.seconds = tally.clock.seconds
+    note = f"the last {length} steps lead back to where they began, and can be done for ever"
+    report = made(model, "replay", tally, engine="random", property="endless", notes=(note,))
+    trail = Trail(Trace(trace[: len(trace) - length]), Trace(trace[-length:]), ())
+    return replace(report, trail=trail, verdict="violated")  # it does not terminate
+
+
+def explore(
+    model: Model | str | Path | Coroutine,
+    *,
+    engine: str = "optimal",
+    independence: str = "syntactic",
+    property: PropertyName | None = None,
+    properties: tuple[PropertyName, ...] = EXPLORED,
+    first: bool = False,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    options: Options | None = None,
+    args: Sequence[object] = (),
+    mode: Mode = "any",
+    packages: Sequence[str] = (),
+    deterministic: bool = False,
+    guards: Guards | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
+
+    A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
+    next, `packages` whose code is to be followed besides the user's, `guards` how the world looks to it. What it
+    returns may depend on the order, unless it is to be `deterministic`.
+
+    >>> report = explore("examples/gcl/vineyard.gcl")
+    >>> report.verdict, len(report.outcomes), report.counts.classes
+    ('violated', 4, 5)
+    """
+    function = function_of(model)
+    if function is not None:
+        from porcini import coroutines  # real code is loaded when it is needed
+
+        other = property if property != "deterministic" else None
+        syntactic = independence == "syntactic"
+        not_for_coroutines(
+            observe=observe, inputs=inputs, property=other, independence=None if syntactic else independence
+        )
+        return coroutines.explore(
+            function,
+            args=args,
+            engine=engine,
+            mode=mode,
+            deterministic=deterministic or property == "deterministic",
+            first=first,
+            limits=limits,
+            options=options,
+            packages=packages,
+            guards=guards,
+            watch=watch,
+        )
+    model = model_of(model)
+    search = looked_up("engine", engine, ENGINES)
+    if independence == "semantic" and model.language in ("pml", "maude"):
+        raise InputError(f".{model.language} knows syntactic independence only", file=model.file)
+    dependence = looked_up("independence", independence, INDEPENDENCES)()
+    if independence == "semantic" and engine in _WITHOUT_SEMANTIC:
+        raise InputError(f"engine `{engine}` knows syntactic independence only")
+    if options and options.preemptions is not None and engine != "source":
+        raise InputError("a bound on preemptions is for engine `source`")
+    options = replace(options or Options(), dependence=dependence)
+    wanted = properties if property is None else (property,)
+    looked_up("property", wanted[0], dict.fromkeys(EXPLORED))
+    if not model.takes(engine):
+        raise InputError(f"engine `{engine}` is not for .{model.language} programs")
+    system = model.system(inputs, optimise=engine == "graph" and options.optimise)
+    tally = Tally(limits or Limits(), observed_names(model, observe), watch=watch)
+    if first:
+        tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+    if isinstance(system, maude.MaudeSystem):
+        system.careful = engine != "graph"
+    try:
+        tally.explore(lambda tally: search(system, tally, options))
+    except maude.Unknown as unknown:  # footprints cannot be relied on: once more without them
+        system = unknown.coarser
+        tally = tally.begun_again()
+        tally.explore(lambda tally: search(system, tally, options))
+    violation = first_violated(wanted, tally.outcomes)
+    return made(
+        model,
+        "explore",
+        tally,
+        engine=engine,
+        selection=f"{options.actors}, {options.tasks}" if engine == "transdpor" else None,
+        independence=independence,
+        property=violation[0] if violation else ", ".join(wanted),
+        counterexample=shrunk(violation[1]) if violation else None,
+        notes=dependence.notes() + _noticed(model, system) + _advice(tally, engine, violation is not None),
+    )
+
+
+def _noticed(model: Model, system: System) -> tuple[str, ...]:
+    """What the program did that should be known."""
+    if isinstance(system, maude.MaudeSystem):
+        assert isinstance(model.graph, maude.Model)
+        return (*model.graph.notes, *system.noticed())
+    return tuple(system.noticed()) if isinstance(system, PackedView) else ()
+
+
+def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
+    """What to do about a search that came to no answer."""
+    if tally.stopped != "limit" or violated or tally.interrupted or engine in ("random", "pct", "graph"):
+        return ()
+    return ("`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless",)
+
+
+def compare(
+    model: Model | str | Path, *, inputs: Mapping[str, Value] | None = None, limits: Limits | None = None
+) -> list[Report]:
+    """Explore with every complete engine that takes the program, for a table that compares them."""
+    model = model_of(model)
+    runs = [(name, Options()) for name in COMPLETE if model.takes(name)]
+    if model.takes("transdpor"):
+        runs += [("transdpor", Options(actors=by, tasks=tasks)) for by, tasks in _SELECTIONS]
+    return [explore(model, engine=name, inputs=inputs, limits=limits, options=options) for name, options in runs]
+
+
+def permute(
+    model: Model | str | Path,
+    *,
+    seed: int = 0,
+    schedule: Schedule | str = (),
+    seeds: bool = False,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
+    watch: Watcher | None = None,
+) -> Report:
+    """Record one run and list its executable permutations, one per class (P0's algorithm).
+
+    >>> sorted(entry.state["x"] for entry in permute("examples/gcl/vineyard.gcl").traces)
+    [2, 3, 4, 4, 5]
+    """
+    model = model_of(model)
+    system = model.system(inputs)
+    if not isinstance(system, GraphSystem):
+        raise InputError(f"`permute` is not for .{model.language} programs", file=model.file)
+    limits = limits or Limits()
+    tally = Tally(limits, observed_names(model, observe), watch=watch)
+    with located(schedule):
+        recorded = run_freely(system, moves_of(schedule), Random(seed), limits)
+    if recorded.limit is not None:
+        stopped(tally, recorded)
+        return made(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
+    assert isinstance(recorded.run, FrameRun)
+    permuting = Permuting(system, recorded.trace, recorded.run, tally)
+    collected = Seeds(permuting.recorded)
+    tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
+    violation = first_violated(("deterministic",), tally.outcomes)
+    return made(
+        model,
+        "permute",
+        tally,
+        engine="fagiani",
+        property="deterministic",
+        counterexample=violation[1] if violation else None,
+        traces=tuple(permuting.entries),
+        seeds=tuple(permuting.seeds) if seeds else None,
+    )
