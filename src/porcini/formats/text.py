@@ -19,13 +19,12 @@ from porcini.core.errors import Place
 from porcini.core.events import Event
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
 from porcini.core.systems import Observed, Waiting
-from porcini.core.traces import Trace, common_prefix
-from porcini.formats.lanes import cut
+from porcini.core.traces import common_prefix
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
+from porcini.formats.verdicts import REAL_CODE, count_of, footer_of, until_failure, verdict_of
 
-_REAL_CODE = "asyncio"
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
 _MOST_ROWS = 20
 _MOST_STEPS = 40
@@ -33,7 +32,6 @@ _MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
 _LONGEST_VALUE = 60
-_LONGEST_CONDITION = 80
 
 
 T = TypeVar("T")
@@ -50,7 +48,7 @@ def make_console() -> Console:
 def print_report(report: Report, console: Console, options: str = "") -> None:
     """Everything a person wants to know, in the order in which they want it; `options` go into lines to paste."""
     print_verdict(report, console)
-    if report.language == _REAL_CODE:
+    if report.language == REAL_CODE:
         _print_real_code(report, console)
         return
     if report.command in ("run", "replay"):
@@ -80,7 +78,7 @@ def _print_end(report: Report, console: Console) -> None:
     console.print()
     for note in report.notes:
         console.print(Text(f"note: {note}", style="yellow"))
-    console.print(Text(_footer(report), style="dim"))
+    console.print(Text(footer_of(report), style="dim"))
 
 
 def _print_real_code(report: Report, console: Console) -> None:
@@ -125,111 +123,7 @@ def print_comparison(reports: Sequence[Report], console: Console) -> None:
 
 
 def print_verdict(report: Report, console: Console) -> None:
-    console.print(Text(_verdict(report), style=_COLOURS[report.verdict]))
-
-
-def _verdict(report: Report) -> str:
-    if report.command in ("run", "replay"):
-        return _verdict_of_run(report)
-    if report.command == "symbolic":
-        return _verdict_for_inputs(report)
-    noun = "permutation" if report.command == "permute" else _a_run(report)
-    runs = _count(report.counts.executions, noun)
-    ways = _count(len(report.outcomes), "outcome")
-    seen = f"{ways} in {runs}"
-    if report.engine in ("graph", "maude"):
-        states = _count(report.counts.states, "state")
-        seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
-    elif report.command == "explore" and report.language != _REAL_CODE:
-        seen += f" ({_count(report.counts.classes, 'class')})"
-    if report.stopped == "limit":
-        limit = report.limit or ""
-        seen += f", stopped by {limit.replace('executions', 'schedules') if noun == 'schedule' else limit}"
-    if report.verdict == "unknown":
-        return f"Unknown: {seen}."
-    if report.property == "never":
-        return f"It can do what its claim says must never happen: {seen}."
-    if report.property == "reduction":
-        lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
-        return f"{lost}: {_count(report.counts.states, 'state')} compared."
-    if report.verdict == "holds" and report.command == "permute":
-        return f"All permutations of this run end alike: {seen}."
-    if report.property.startswith("ltl "):
-        name = report.property.removeprefix("ltl ")
-        return f"The formula {'holds' if report.verdict == 'holds' else 'does not hold'}: {name}; {seen}."
-    if report.verdict == "holds" and report.property.endswith(", never"):
-        return f"No order fails, or does what its claim says must never happen: {seen}."
-    if report.verdict == "holds" and ", ltl " in report.property:
-        safe, _, formulas = report.property.partition(", ltl ")
-        return f"{_HOLDS[safe]}, and its formulas hold ({formulas.replace(', ltl ', ', ')}): {seen}."
-    if report.verdict == "holds":
-        return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
-    kinds = {outcome.kind for outcome in report.outcomes}
-    if report.language == _REAL_CODE and report.stopped == "exhausted" and report.property in _ALWAYS:
-        always = "terminated" not in kinds and len(kinds) == 1
-        return f"{(_ALWAYS if always else _VIOLATED)[report.property]}: {seen}."
-    also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
-    return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
-
-
-def _a_run(report: Report) -> str:
-    """Who runs real code knows its runs by their schedules."""
-    return "schedule" if report.language == _REAL_CODE else "execution"
-
-
-def _verdict_for_inputs(report: Report) -> str:
-    number = len(report.traces or ())
-    seen = _count(number, "path") if report.independence == "no" else f"{_count(number, 'class')} of paths"
-    if report.stopped == "limit":
-        seen += f", stopped by {report.limit}"
-    if report.condition is not None and report.verdict == "violated":
-        where = "for every input" if report.condition.lower() == "true" else f"where {report.condition}"
-        if len(where) > _LONGEST_CONDITION:
-            return f"The order matters for some inputs: {seen}.\nwhere {report.condition}"
-        return f"The order matters {where}: {seen}."
-    if report.verdict == "violated":
-        return f"{_VIOLATED[report.property]} for some input: {seen}."
-    if report.verdict == "unknown":
-        return f"Unknown: {seen}."
-    return f"The order does not matter, for any input: {seen}."
-
-
-_ALSO = {"deadlock": "deadlock", "assertion": "fail an assertion", "error": "stop with an error"}
-_HOLDS = {
-    "deadlock-free": "No order deadlocks",
-    "failure-free": "No order fails",
-    "deadlock-free, failure-free": "No order deadlocks or fails",
-    "failure-free, deadlock-free": "No order fails or deadlocks",
-}
-_ALWAYS = {"deadlock-free": "It deadlocks in every order", "failure-free": "It fails in every order"}
-_VIOLATED = {
-    "deterministic": "The order matters",
-    "deadlock-free": "It can deadlock",
-    "failure-free": "It can fail",
-}
-
-
-def _verdict_of_run(report: Report) -> str:
-    steps = _count(report.counts.events, "step")
-    if report.trail is not None:
-        return (
-            f"Endless: the last {_count(len(report.trail.loop), 'step')} of {steps} lead back to where they begin."
-        )
-    if not report.outcomes:
-        return f"Unknown: stopped after {steps} by {report.limit}."
-    outcome = report.outcomes[0]
-    if outcome.kind == "terminated":
-        return f"Terminated after {steps}."
-    if outcome.kind == "deadlock":
-        return f"Deadlock after {steps}."
-    failure = next(event.failure for event in outcome.trace if event.failure)
-    message = cut(failure.message) if report.language == _REAL_CODE else failure.message
-    return f"Failed after {_count(len(_until_failure(outcome.trace)), 'step')}: {message}."
-
-
-def _count(number: int, noun: str) -> str:
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{number:,} {noun if number == 1 else plural}"
+    console.print(Text(verdict_of(report), style=_COLOURS[report.verdict]))
 
 
 # Outcomes
@@ -360,19 +254,12 @@ def _print_seeds(report: Report, console: Console, options: str) -> None:
 # Traces
 
 
-def _until_failure(trace: Trace) -> Sequence[Event]:
-    for number, event in enumerate(trace, 1):
-        if event.failure:
-            return trace[:number]
-    return trace
-
-
 def _print_run(report: Report, console: Console) -> None:
     if report.trail is not None:
         console.print()
         _print_table(_steps_of(report.trail), console)
     for outcome in report.outcomes:
-        steps = _until_failure(outcome.trace)
+        steps = until_failure(outcome.trace)
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
         for number, event in _shortened(steps):
             table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
@@ -404,17 +291,17 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
     console.print()
     part = common_prefix(left.schedule, right.schedule)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    one, two = _until_failure(left.trace), _until_failure(right.trace)
+    one, two = until_failure(left.trace), until_failure(right.trace)
     first = max(0, part - _CONTEXT)
     last = min(max(len(one), len(two)), part + _MOST_STEPS)
     if first:
-        table.add_row("", "...", f"{_count(first, 'common step')}", "", "")
+        table.add_row("", "...", f"{count_of(first, 'common step')}", "", "")
     for i in range(first, last):
         mark = Text(">" if i == part else " ", style="bold yellow")
         table.add_row(mark, *_cells(one, i), *_cells(two, i))
     rest = max(len(one), len(two)) - last
     if rest > 0:
-        table.add_row("", "...", f"{_count(rest, 'more step')}", "", "")
+        table.add_row("", "...", f"{count_of(rest, 'more step')}", "", "")
     table.add_row("", "", "", "", "")
     table.add_row(" ", "", _ending(left, example.differs), "", _ending(right, example.differs))
     _print_table(table, console)
@@ -483,27 +370,6 @@ def _print_one(outcome: Outcome, console: Console) -> None:
     console.print(Text("One schedule that ends so:", style="bold"))
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    for number, event in _shortened(_until_failure(outcome.trace)):
+    for number, event in _shortened(until_failure(outcome.trace)):
         table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
     _print_table(table, console)
-
-
-def _footer(report: Report) -> str:
-    counts = report.counts
-    if report.language == _REAL_CODE:
-        seen = f"{_count(counts.executions, 'schedule')}, {_count(counts.events, 'step')}"
-        return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
-    if report.engine == "maude":  # it counts states only
-        return f"engine maude: {_count(counts.states, 'state')}, {report.seconds:.2f} s"
-    if report.engine == "graph":
-        parts = [_count(counts.executions, "end state")]
-    else:
-        parts = [_count(counts.executions, "execution")]
-        if counts.blocked:
-            parts.append(f"{counts.blocked:,} blocked")
-        parts.append(_count(counts.classes, "class"))
-    parts += [_count(counts.states, "state"), _count(counts.events, "event")]
-    seen = ", ".join(parts)
-    if counts.heuristic is not None:
-        seen += f", {_count(counts.heuristic, 'state')} without a stable actor"
-    return f"engine {report.engine}, {report.independence} independence: {seen}, {report.seconds:.2f} s"

@@ -1,0 +1,143 @@
+"""What a report says, in a line: its verdict, and what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porcini.core.events import Event
+from porcini.core.reports import Report
+from porcini.core.traces import Trace
+from porcini.formats.lanes import cut
+
+REAL_CODE = "asyncio"
+_LONGEST_CONDITION = 80
+
+
+def verdict_of(report: Report) -> str:
+    if report.command in ("run", "replay"):
+        return _verdict_of_run(report)
+    if report.command == "symbolic":
+        return _verdict_for_inputs(report)
+    noun = "permutation" if report.command == "permute" else _a_run(report)
+    runs = count_of(report.counts.executions, noun)
+    ways = count_of(len(report.outcomes), "outcome")
+    seen = f"{ways} in {runs}"
+    if report.engine in ("graph", "maude"):
+        states = count_of(report.counts.states, "state")
+        seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
+    elif report.command == "explore" and report.language != REAL_CODE:
+        seen += f" ({count_of(report.counts.classes, 'class')})"
+    if report.stopped == "limit":
+        limit = report.limit or ""
+        seen += f", stopped by {limit.replace('executions', 'schedules') if noun == 'schedule' else limit}"
+    if report.verdict == "unknown":
+        return f"Unknown: {seen}."
+    if report.property == "never":
+        return f"It can do what its claim says must never happen: {seen}."
+    if report.property == "reduction":
+        lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
+        return f"{lost}: {count_of(report.counts.states, 'state')} compared."
+    if report.verdict == "holds" and report.command == "permute":
+        return f"All permutations of this run end alike: {seen}."
+    if report.property.startswith("ltl "):
+        name = report.property.removeprefix("ltl ")
+        return f"The formula {'holds' if report.verdict == 'holds' else 'does not hold'}: {name}; {seen}."
+    if report.verdict == "holds" and report.property.endswith(", never"):
+        return f"No order fails, or does what its claim says must never happen: {seen}."
+    if report.verdict == "holds" and ", ltl " in report.property:
+        safe, _, formulas = report.property.partition(", ltl ")
+        return f"{_HOLDS[safe]}, and its formulas hold ({formulas.replace(', ltl ', ', ')}): {seen}."
+    if report.verdict == "holds":
+        return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
+    kinds = {outcome.kind for outcome in report.outcomes}
+    if report.language == REAL_CODE and report.stopped == "exhausted" and report.property in _ALWAYS:
+        always = "terminated" not in kinds and len(kinds) == 1
+        return f"{(_ALWAYS if always else _VIOLATED)[report.property]}: {seen}."
+    also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
+    return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
+
+
+def _a_run(report: Report) -> str:
+    """Who runs real code knows its runs by their schedules."""
+    return "schedule" if report.language == REAL_CODE else "execution"
+
+
+def _verdict_for_inputs(report: Report) -> str:
+    number = len(report.traces or ())
+    seen = count_of(number, "path") if report.independence == "no" else f"{count_of(number, 'class')} of paths"
+    if report.stopped == "limit":
+        seen += f", stopped by {report.limit}"
+    if report.condition is not None and report.verdict == "violated":
+        where = "for every input" if report.condition.lower() == "true" else f"where {report.condition}"
+        if len(where) > _LONGEST_CONDITION:
+            return f"The order matters for some inputs: {seen}.\nwhere {report.condition}"
+        return f"The order matters {where}: {seen}."
+    if report.verdict == "violated":
+        return f"{_VIOLATED[report.property]} for some input: {seen}."
+    if report.verdict == "unknown":
+        return f"Unknown: {seen}."
+    return f"The order does not matter, for any input: {seen}."
+
+
+_ALSO = {"deadlock": "deadlock", "assertion": "fail an assertion", "error": "stop with an error"}
+_HOLDS = {
+    "deadlock-free": "No order deadlocks",
+    "failure-free": "No order fails",
+    "deadlock-free, failure-free": "No order deadlocks or fails",
+    "failure-free, deadlock-free": "No order fails or deadlocks",
+}
+_ALWAYS = {"deadlock-free": "It deadlocks in every order", "failure-free": "It fails in every order"}
+_VIOLATED = {
+    "deterministic": "The order matters",
+    "deadlock-free": "It can deadlock",
+    "failure-free": "It can fail",
+}
+
+
+def _verdict_of_run(report: Report) -> str:
+    steps = count_of(report.counts.events, "step")
+    if report.trail is not None:
+        return f"Endless: the last {count_of(len(report.trail.loop), 'step')} of {steps} lead back to where they begin."
+    if not report.outcomes:
+        return f"Unknown: stopped after {steps} by {report.limit}."
+    outcome = report.outcomes[0]
+    if outcome.kind == "terminated":
+        return f"Terminated after {steps}."
+    if outcome.kind == "deadlock":
+        return f"Deadlock after {steps}."
+    failure = next(event.failure for event in outcome.trace if event.failure)
+    message = cut(failure.message) if report.language == REAL_CODE else failure.message
+    return f"Failed after {count_of(len(until_failure(outcome.trace)), 'step')}: {message}."
+
+
+def count_of(number: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def until_failure(trace: Trace) -> Sequence[Event]:
+    for number, event in enumerate(trace, 1):
+        if event.failure:
+            return trace[:number]
+    return trace
+
+
+def footer_of(report: Report) -> str:
+    counts = report.counts
+    if report.language == REAL_CODE:
+        seen = f"{count_of(counts.executions, 'schedule')}, {count_of(counts.events, 'step')}"
+        return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
+    if report.engine == "maude":  # it counts states only
+        return f"engine maude: {count_of(counts.states, 'state')}, {report.seconds:.2f} s"
+    if report.engine == "graph":
+        parts = [count_of(counts.executions, "end state")]
+    else:
+        parts = [count_of(counts.executions, "execution")]
+        if counts.blocked:
+            parts.append(f"{counts.blocked:,} blocked")
+        parts.append(count_of(counts.classes, "class"))
+    parts += [count_of(counts.states, "state"), count_of(counts.events, "event")]
+    seen = ", ".join(parts)
+    if counts.heuristic is not None:
+        seen += f", {count_of(counts.heuristic, 'state')} without a stable actor"
+    return f"engine {report.engine}, {report.independence} independence: {seen}, {report.seconds:.2f} s"
