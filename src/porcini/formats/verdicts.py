@@ -97,7 +97,8 @@ _VIOLATED = {
 def _verdict_of_run(report: Report) -> str:
     steps = count_of(report.counts.events, "step")
     if report.trail is not None:
-        return f"Endless: the last {count_of(len(report.trail.loop), 'step')} of {steps} lead back to where they begin."
+        last = count_of(len(report.trail.loop), "step")
+        return f"Endless: the last {last} of {steps} lead back to where they begin."
     if not report.outcomes:
         return f"Unknown: stopped after {steps} by {report.limit}."
     outcome = report.outcomes[0]
