@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from porcini.core.execution import Dependence
-from porcini.core.systems import Program, TransitionSystem
-from porcini.engines.ample import Ample, AmpleSets, SystemGraph
+from porcini.core.systems import Program
 from porcini.engines.backtracking import Classic, Sleep, Source
 from porcini.engines.exhaustive import exhaustive
-from porcini.engines.graph import Chooser, Graph, Order
 from porcini.engines.optimal import Optimal
 from porcini.engines.search import Search
-from porcini.engines.seeding import fagiani
-from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.tally import Tally
-from porcini.engines.transdpor import ActorSelection, TaskSelection, transdpor
 from porcini.engines.walks import pct, random_walks
-from porcini.ir.interpreter import GraphSystem
-from porcini.ir.lookahead import GraphLookahead
-from porcini.ir.packed.graph import PackedGraph
-from porcini.ir.packed.view import PackedView
-from porcini.ir.step_system import StepSystem
+
+if TYPE_CHECKING:
+    from porcini.engines.ample import Ample
+    from porcini.engines.graph import Order
+    from porcini.engines.transdpor import ActorSelection, TaskSelection
 
 Reducing = Literal["stubborn", "ample", "none"]
 
@@ -48,6 +43,18 @@ class Options:
 
 Engine = Callable[[Program, Tally, Options], None]
 
+
+def _insider(name: str) -> Engine:
+    """An engine that is loaded when it is used."""
+
+    def engine(program: Program, tally: Tally, options: Options) -> None:
+        from porcini.engines import insiders
+
+        getattr(insiders, name)(program, tally, options)
+
+    return engine
+
+
 ENGINES: dict[str, Engine] = {
     "exhaustive": lambda program, tally, options: exhaustive(program, tally),
     "sleep": lambda program, tally, options: Search(program, Sleep(), tally, options.dependence).explore(),
@@ -56,9 +63,9 @@ ENGINES: dict[str, Engine] = {
         program, Source(options.preemptions), tally, options.dependence
     ).explore(),
     "optimal": lambda program, tally, options: Search(program, Optimal(), tally, options.dependence).explore(),
-    "transdpor": lambda program, tally, options: _by_actors(program, tally, options),
-    "graph": lambda program, tally, options: _by_states(program, tally, options),
-    "fagiani": lambda program, tally, options: fagiani(program, tally),
+    "transdpor": _insider("by_actors"),
+    "graph": _insider("by_states"),
+    "fagiani": _insider("by_formulas"),
     "random": lambda program, tally, options: random_walks(program, tally, options.seed),
     "pct": lambda program, tally, options: pct(program, tally, options.seed, options.depth),
 }
@@ -67,31 +74,3 @@ COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal", "fagiani")
 
 BY_FORMULAS, BY_ACTORS = ("fagiani",), ("transdpor",)
 """Engines for programs whose steps are formulas, and for actors."""
-
-
-def _by_states(program: Program, tally: Tally, options: Options) -> None:
-    if isinstance(program, PackedView):
-        _by_packed_states(program, tally, options)
-        return
-    assert isinstance(program, TransitionSystem), "all that are loaded from files are"
-    graph = SystemGraph(program)
-    reduction: Chooser[Any] | None = None
-    lookahead: Any = GraphLookahead(program.graph) if isinstance(program, GraphSystem) else program
-    if options.reduction != "none" and hasattr(lookahead, "may_still_do"):
-        reduction = AmpleSets(graph, lookahead, options.ample)
-    Graph(graph, reduction, tally).explore(options.search)
-
-
-def _by_packed_states(program: PackedView, tally: Tally, options: Options) -> None:
-    graph = PackedGraph(program)
-    reduction: Chooser[int] | None = None
-    if options.reduction == "stubborn":
-        reduction = StubbornSets(graph)
-    elif options.reduction == "ample":
-        reduction = PackedAmple(graph, options.ample)
-    Graph(graph, reduction, tally, careful=program.system.may_fail).explore(options.search)
-
-
-def _by_actors(program: Program, tally: Tally, options: Options) -> None:
-    assert isinstance(program, StepSystem), "checked before"
-    transdpor(program, tally, options.actors, options.tasks, options.seed)
