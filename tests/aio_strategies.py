@@ -354,7 +354,7 @@ def branching_programs(draw: st.DrawFn) -> str:
     return "\n".join(["import asyncio", "class State: pass", "", "async def main():", *_indented(main), ""])
 
 
-KEYS = """
+UPDATES = """
 {d}[{k}] = {n}
 {d}[{k}] = len({d})
 {d}.pop({k}, None)
@@ -373,23 +373,37 @@ out.append(sum({d}.values()))
 out.append({d}.keys() == s.u)
 out.append(list({d}))
 out.append([n for n in {d}.values()])
+s.n += {n}
+s.n -= 1
+s.n += 0.5
+count += 1
+State.all += 1
+s.all += 1
+s.n = {n}
+count = {n}
+if s.n > 1: {d}[{k}] = 1
+if count: s.n += 1
+out.append(s.n)
+out.append((s.n, count))
+out.append(getattr(s, "all"))
+s.n, count = count, s.n
 """.strip().splitlines()
 LAST = """
 s.d == s.e
 sorted(s.d.items()), sorted(s.e), sorted(s.u)
-len(s.d), len(s.u)
+len(s.d), len(s.u), s.n, s.all
 list(s.d), len(s.e)
 """.strip().splitlines()
 
 
 @st.composite
-def keyed_programs(draw: st.DrawFn) -> str:
-    """Tasks that add and remove keys, most of them their own, and some that look."""
+def updating_programs(draw: st.DrawFn) -> str:
+    """Tasks that add and remove keys, most of them their own, or count; and some that look."""
     tasks = draw(st.sampled_from([2, 3, 3]))
-    statements = draw(st.lists(st.sampled_from(KEYS), min_size=2, max_size=5, unique=True))
-    main = ["s = State()", "s.d, s.e, s.u = {}, {}, set()"]
+    statements = draw(st.lists(st.sampled_from(UPDATES), min_size=2, max_size=5, unique=True))
+    main = ["s, State.all, count = State(), 0, 0", "s.d, s.e, s.u, s.n = {}, {}, set(), 0"]
     for task in range(tasks):
-        main += [f"async def worker{task}():", "    out = []"]
+        main += [f"async def worker{task}():", "    nonlocal count", "    out = []"]
         for step in range(draw(st.sampled_from([1, 1, 2]))):
             main += ["    await asyncio.sleep(0)"] * step
             for _ in range(draw(st.sampled_from([1, 1, 2]))):
@@ -400,4 +414,4 @@ def keyed_programs(draw: st.DrawFn) -> str:
         main.append("    return out")
     workers = ", ".join(f"worker{task}()" for task in range(tasks))
     main += [f"outs = await asyncio.gather({workers})", f"return repr((outs, {draw(st.sampled_from(LAST))}))"]
-    return "\n".join(["import asyncio", "class State: pass", "", "async def main():", *_indented(main), ""])
+    return "\n".join(["import asyncio", "class State: all = 0", "", "async def main():", *_indented(main), ""])

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from aio.corpus_reference import Exploration, ReplayError
 from aio.corpus_reference import explore as every_order
-from aio_strategies import aio_programs, branching_programs, keyed_programs
+from aio_strategies import aio_programs, branching_programs, updating_programs
 from porcini import Limits
 from porcini.coroutines import explore
 from strategies import PROGRAMS
@@ -88,6 +88,6 @@ def test_steps_that_touch_other_things_elsewhere(source: str) -> None:
 
 
 @settings(max_examples=PROGRAMS // 20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(keyed_programs())
-def test_keys_that_come_and_go(source: str) -> None:
+@given(updating_programs())
+def test_updates_that_commute(source: str) -> None:
     outcomes_agree(source)

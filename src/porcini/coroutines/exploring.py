@@ -24,8 +24,8 @@ from porcini.engines.limits import Limits
 from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.tally import Tally, Watcher
+from porcini.langs.aio.commuting import Commuting, Outgrown
 from porcini.langs.aio.loop import Mode
-from porcini.langs.aio.shapes import Outgrown, Shapes
 from porcini.properties.outcomes import first_violated
 from porcini.properties.shrink import shrunk
 from porcini.reporting import located, looked_up, made, moves_of, of_one_run
@@ -148,14 +148,14 @@ def search(
 ) -> Tally:
     """Check that the program is a function of its schedule, then let an engine explore it."""
     tally = Tally(limits, None, watch=watch)
-    shapes = Shapes() if engine in REDUCING else None
+    commuting = Commuting() if engine in REDUCING else None
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
 
     def all_of_it(tally: Tally) -> None:
-        if program.shapes is None:
+        if program.commuting is None:
             run_twice(program, tally.clock)
-            program.split_shapes(shapes)
+            program.commute(commuting)
         ENGINES[engine](program, tally, options or Options())
 
     with _steady():
@@ -163,12 +163,12 @@ def search(
             try:
                 tally.explore(all_of_it)
             except Outgrown:
-                assert shapes is not None
-                shapes.begin_again()
-                program.split_shapes(shapes)
+                assert commuting is not None
+                commuting.begin_again()
+                program.commute(commuting)
                 tally = tally.begun_again()
             else:
-                program.split_shapes(None)
+                program.commute(None)
                 return tally
 
 

@@ -25,12 +25,12 @@ from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
+from porcini.langs.aio.commuting import Commuting, Outgrown
 from porcini.langs.aio.loop import Inside
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun
 from porcini.langs.aio.recorder import LOG, Recorder
-from porcini.langs.aio.shapes import Outgrown, Shapes
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
@@ -73,18 +73,18 @@ class SteadyProgram:
         """Steps of which all was recorded, and how many of these were opaque."""
         self.accesses: list[int] = []
         """How often the steps of `last` touched anything."""
-        self.shapes: Shapes | None = None
-        """How the shapes of dicts are split, while a search goes on that can begin again."""
+        self.commuting: Commuting | None = None
+        """Which updates commute, while a search goes on that can begin again."""
         self._replays = 0
         self.look = look
         self.leftovers: list[Location] = []
         """What a run read that the run before it had changed."""
         self._noted = 0
 
-    def split_shapes(self, shapes: Shapes | None) -> None:
+    def commute(self, commuting: Commuting | None) -> None:
         """Footprints are others now: no run is compared with an earlier one."""
         if self.recorder is not None:
-            self.recorder.shapes = self.shapes = shapes
+            self.recorder.commuting = self.commuting = commuting
         self.last, self.accesses = [], []
 
     def start(self) -> SteadyRun:
@@ -136,12 +136,12 @@ class SteadyRun:
         if guarding.problem is not None:
             raise guarding.problem
         owner.steps += 1
-        shapes = owner.shapes
+        commuting = owner.commuting
         if event.footprint.opaque and not event.barrier:
             owner.saw_opaque(event.label, self.run.loop.untracked or self.run.loop.peeked)
-            if shapes is not None:
-                shapes.is_whole()
-        if shapes is not None and shapes.outgrown:
+            if commuting is not None:
+                commuting.any_order_is_seen()
+        if commuting is not None and commuting.outgrown:
             self.run.close()
             raise Outgrown
         if event.failure is not None:

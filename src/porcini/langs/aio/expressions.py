@@ -245,7 +245,7 @@ class Expressions(ast.NodeTransformer):
             return self.generic_visit(node)
         return self._attribute(node, Kind.READ if isinstance(node.ctx, ast.Load) else Kind.WRITE)
 
-    def _attribute(self, node: ast.Attribute, kind: Kind) -> ast.Attribute:
+    def _attribute(self, node: ast.Attribute, kind: Kind, counts: bool = False) -> ast.Attribute:
         inner = node.value
         if (
             isinstance(inner, ast.Name)
@@ -266,7 +266,10 @@ class Expressions(ast.NodeTransformer):
         if node.attr in _DIRECT:
             inner.direct = True  # type: ignore[attr-defined]
         number = self._site(kind, self._mangled(node.attr), node)
-        node.value = self._logged(self.visit(inner), number, "@at")
+        if counts:
+            node.value = ast.copy_location(called("@counts", self.visit(inner), number), inner)
+        else:
+            node.value = self._logged(self.visit(inner), number, "@at")
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:

@@ -44,6 +44,8 @@ _OPERATORS: dict[str, Any] = {
 _WORKING: dict[str, Any] = {
     "@log": LOG.append,
     "@at": entries.at,
+    "@counts": entries.counts,
+    "@counts_variable": entries.counts_variable,
     "@operand": values.operand,
     "@compared": values.compared,
     "@plain": rules.PLAIN,

@@ -16,7 +16,10 @@ it through a location that this step wrote, or was spawned with it, and so depen
 
 **Containers** have locations `[key]` for items, `[#]` for the shape (length, order, which keys) and `[=]`,
 which every item access reads and a change of the whole writes. So items are independent of each other, and
-reading all enumerates them. For a search, the shape of a dict or a set is split by who changes it (`shapes`).
+reading all enumerates them.
+
+**Updates that commute** (a key comes or goes, a whole number is added to) have locations of their own while a
+search goes on (`commuting`).
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.langs.aio import rules
-from porcini.langs.aio.shapes import SHAPE, Shapes
+from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES, Kind
 
 LIMIT = 1 << 18
@@ -46,7 +49,9 @@ KNOWN = 100_000
 """So many names are kept from run to run; classes that each run defines anew would make them grow for ever."""
 
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
-BASE, APPENDED, OPAQUE = "[=]", "[+", "!"
+ADD = 8
+"""A whole number is added to one that is there."""
+SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
 KEY, COUNT, ORDER = "[+key]", "[+count]", "[+order]"
 """Of a dict or a set: a key comes or goes; which keys there are is read, in whatever order; and in which order."""
 STATE = (".state",)
@@ -131,8 +136,10 @@ class Recorder:
     def __init__(self) -> None:
         self.opaque_calls: Counter[OpaqueCall] = Counter()
         """What made steps opaque, over the whole exploration, and how often."""
-        self.shapes: Shapes | None = None
-        """For a search that can begin again: how the shapes of dicts are split."""
+        self.commuting: Commuting | None = None
+        """For a search that can begin again: which updates commute."""
+        self._counters: set[str] = set()
+        """Names of attributes and variables that whole numbers were added to."""
         self._learnt: dict[int, Named] = {}
         self._kept_always: list[object] = []
         self._names: dict[int, Named] = {}
@@ -164,8 +171,8 @@ class Recorder:
         rules.HELD.update(self._held)
         rules.REBOUND.update(self._rebound)
         self._clear()
-        if self.shapes is not None:
-            self.shapes.start_run()
+        if self.commuting is not None:
+            self.commuting.start_run()
         if len(self._known) > KNOWN:
             self._known.clear()
             self._by_type.clear()
@@ -427,7 +434,8 @@ class Recorder:
             try:
                 found = named.attributes[attr]
             except KeyError:
-                found = named.attributes[attr] = self._attribute(obj, named, attr)
+                found = None if attr in self._counters else self._attribute(obj, named, attr)
+                named.attributes[attr] = found
             if found is None or kind != 1:
                 self._written(obj, named, attr, kind, number, writes, found)
             if found is not None and kind & 1:
@@ -448,6 +456,9 @@ class Recorder:
         if id(obj) in fresh:
             return
         named = self._names.get(id(obj)) or self._named(obj)
+        if kind == ADD:
+            self._adds(obj, named, suffixes[0][1:], number)
+            return
         into = self._reads if kind == 1 else self._writes
         parts = named.parts
         for suffix in suffixes:
@@ -459,35 +470,55 @@ class Recorder:
                 into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
             else:
                 into.add(parts.get(suffix) or named.part(suffix))
+                if self._counters and kind == 1 and suffix[1:] in self._counters:
+                    self._look(named.part(suffix))
         if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
             self._reads.add(parts.get(BASE) or named.part(BASE))
 
     def _keys(self, named: Named, what: str) -> None:
         """Which keys there are changes, or is looked at."""
-        shapes, process = self.shapes, self._step[0]
-        if what == KEY:
-            where = shapes.changes(named.name, process) if shapes else SHAPE
-            self._writes.add(named.part(where))
-            if where is not SHAPE:
-                self._reads.add(named.part(SHAPE))
+        shape = named.part(SHAPE)
+        self._reads.add(shape)
+        if what != KEY:
+            self._look(shape, what == ORDER)
+        elif self.commuting is not None:
+            self._writes.add(self.commuting.updates(shape, self._step[0], has_order=True))
+        else:
+            self._writes.add(shape)
+
+    def _look(self, where: Location, ordered: bool = False) -> None:
+        """A place is read that others may update."""
+        if self.commuting is not None:
+            self._reads.update(self.commuting.looks(where, self._step[0], ordered))
+
+    def _adds(self, obj: Any, named: Named, attr: str, number: int) -> None:
+        """A whole number is added to an attribute, or to a variable."""
+        if self.commuting is not None and attr not in self._counters:
+            self._counters.add(attr)
+            for other in (*self._known.values(), *self._names.values()):
+                other.attributes.pop(attr, None)
+                self.commuting.outgrown |= "." + attr in other.parts  # who has read it did not say that it looked
+        found = self._attribute(obj, named, attr)
+        if self.commuting is None or found is None or self._way_to_write(obj, attr) is not rules.Way.PLAIN:
+            self._written(obj, named, attr, READ | WRITE, number, self._writes, found)
+            self._reads.update(found or ())
             return
-        self._reads.add(named.part(SHAPE))
-        if shapes:
-            self._reads.update(map(named.part, shapes.looks(named.name, process, what == ORDER)))
+        self._reads.update(found)
+        self._writes.add(self.commuting.updates(named.part("." + attr), self._step[0]))
 
     def shows(self, *values: object) -> None:
         """How the run ends shows these values, with the order of all keys in them."""
         todo, seen = list(values), set[int]()
-        while todo and self.shapes is not None:
+        while todo and self.commuting is not None:
             value = todo.pop()
             if type(value) in rules.PLAIN or id(value) in seen:
                 continue
             seen.add(id(value))
             if len(seen) > _MOST_SHOWN:
-                self.shapes.is_whole()
+                self.commuting.any_order_is_seen()
                 return
             if issubclass(type(value), dict | set):
-                self.shapes.looks(self._named(value).name, self._step[0], ordered=True)
+                self._look(self._named(value).part(SHAPE), ordered=True)
             if issubclass(type(value), BaseException):
                 todo += value.args  # type: ignore[attr-defined]
             todo += (inner for inner, _ in self._inside(value, "", ""))
@@ -545,7 +576,15 @@ class Recorder:
         writes: set[Location],
         found: tuple[Location, ...] | None,
     ) -> None:
-        """Record the write of an attribute, or a read that runs code which is not known."""
+        """Record the write of an attribute, or a read that runs code which is not known, or of a counter."""
+        if attr in self._counters:
+            found = self._attribute(obj, named, attr)
+            if found is not None and kind & READ:
+                self._reads.update(found)
+                for where in found:
+                    self._look(where)
+                if kind == READ:
+                    return
         if kind & 2:
             way = self._way_to_write(obj, attr)
             if way is rules.Way.PLAIN:

@@ -166,6 +166,8 @@ class _Rewriter(Expressions):
         match statement:
             case ast.Assign(targets=targets) | ast.Delete(targets=targets):
                 return [name for target in targets for name in _names(target)]
+            case ast.AugAssign() if _counts(statement):
+                return []  # said before
             case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
                 return list(_names(target))
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -217,7 +219,11 @@ class _Rewriter(Expressions):
         consumed = _consuming(node)
         if isinstance(target, ast.Name):
             variable = self._variable(target.id)
-            if variable is not None:
+            if variable is not None and _counts(node):
+                number = self._site(Kind.UPDATE, variable[1], node)
+                count = called("@counts_variable", name_node(variable[0]), number, name_node(target.id))
+                before.append(ast.copy_location(ast.Expr(count), node))
+            elif variable is not None:
                 entry = ast.Tuple([name_node(variable[0]), self._site(Kind.READ, variable[1], node)], ast.Load())
                 before.append(ast.copy_location(ast.Expr(called("@log", entry)), node))
             if not constant:
@@ -229,7 +235,7 @@ class _Rewriter(Expressions):
         elif isinstance(target, ast.Attribute):
             if not constant and self._temporaries():
                 return self._attribute_in_place(node, target)
-            node.target = self._attribute(target, Kind.UPDATE)
+            node.target = self._attribute(target, Kind.UPDATE, counts=_counts(node))
             node.value = self._operand(node.value, consumed)
         else:
             assert isinstance(target, ast.Subscript)
@@ -399,6 +405,12 @@ class _Rewriter(Expressions):
         look = ast.copy_location(ast.Expr(self.visit(value)), value)
         handler = ast.ExceptHandler(name_node("@failure"), None, [ast.Pass()])
         return ast.copy_location(ast.Try([look], [handler], [], []), value)
+
+
+def _counts(node: ast.AugAssign) -> bool:
+    """`x += 1`: whatever the order of such steps, the sum is the same."""
+    constant = isinstance(node.value, ast.Constant) and type(node.value.value) is int
+    return constant and isinstance(node.op, ast.Add | ast.Sub)
 
 
 def _consuming(node: ast.AugAssign) -> str:

@@ -14,8 +14,7 @@ from typing import Any
 
 from porcini.core.footprints import Footprint, Location
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import COUNT, CREATED, KEY, LOG, OPAQUE, ORDER, TRUTH, Recorder
-from porcini.langs.aio.shapes import SHAPE
+from porcini.langs.aio.recorder import ADD, COUNT, CREATED, KEY, LOG, OPAQUE, ORDER, SHAPE, TRUTH, Recorder
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]
@@ -48,8 +47,8 @@ class Telling(Recorder):
             if last[0] is not entry[0] or last[1] != entry[1]:
                 self._settle()
         LOG.append(entry)
-        single = [entry]
-        if len(entry) == 4 and entry[3] is not OPAQUE:
+        single = [entry if len(entry) == 2 or entry[2] != ADD else entry[:2]]
+        if len(entry) == 4 and entry[3] is not OPAQUE and entry[2] != ADD:
             single = [(*entry[:3], (SHAPE if suffix in _OF_SHAPE else suffix,)) for suffix in entry[3]]
         self._open += [(one, [self._value(one)]) for one in single]
 

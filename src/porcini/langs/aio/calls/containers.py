@@ -22,8 +22,7 @@ from porcini.langs.aio.operations.values import (
     write_all,
     write_end,
 )
-from porcini.langs.aio.recorder import BASE, READ, WRITE
-from porcini.langs.aio.shapes import SHAPE
+from porcini.langs.aio.recorder import BASE, READ, SHAPE, WRITE
 
 Model = Callable[..., Any]
 """Logs what a call will do: of the receiver (if it is a method), the site and the arguments.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import CREATED, LOG, OPAQUE, Token
+from porcini.langs.aio.recorder import ADD, CREATED, LOG, OPAQUE, Token
+from porcini.langs.aio.sites import NAMES
 
 MANY = 4096
 """A log that is longer than this is turned into locations in the middle of a step (`relieve`)."""
@@ -53,6 +55,25 @@ def at(obj: Any, number: int) -> Any:
     """An attribute of `obj` is accessed here."""
     log((obj, number))
     return obj
+
+
+def counts(obj: Any, number: int) -> Any:
+    """Before `obj.a += 1`; gives back the object."""
+    counts_variable(obj, number, rules.peek(obj, NAMES[number]))
+    return obj
+
+
+def counts_variable(owner: Any, number: int, value: Any) -> None:
+    """Before `x += 1`, where x has this value."""
+    if type(value) is int:
+        log((owner, number, ADD, _suffix(number)))
+    else:
+        log((owner, number))
+
+
+@functools.cache
+def _suffix(number: int) -> tuple[str]:
+    return ("." + NAMES[number],)
 
 
 def finalised(number: int) -> None:

@@ -25,9 +25,8 @@ from porcini.langs.aio.operations.values import (
     suffix_of,
     write_all,
 )
-from porcini.langs.aio.recorder import BASE, CREATED, KEY, LOG, READ, WRITE
+from porcini.langs.aio.recorder import BASE, CREATED, KEY, LOG, READ, SHAPE, WRITE
 from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
-from porcini.langs.aio.shapes import SHAPE
 
 _LISTED = 256
 _INDICES = [(f"[{i}]", BASE) for i in range(_LISTED)]

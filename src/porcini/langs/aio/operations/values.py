@@ -25,13 +25,13 @@ from porcini.langs.aio.recorder import (
     LOG,
     ORDER,
     READ,
+    SHAPE,
     STATE,
     WRITE,
     ModuleToken,
     Token,
 )
 from porcini.langs.aio.rules import PLAIN, Rule
-from porcini.langs.aio.shapes import SHAPE
 
 SHAPE_ONLY, COUNT_ONLY, WHOLE = (SHAPE,), (COUNT,), (SHAPE, BASE)
 VIEWS = frozenset(
