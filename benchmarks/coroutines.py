@@ -74,12 +74,15 @@ async def readers(n: int) -> list[int]:
 
 
 async def results(n: int) -> dict[int, int]:
-    """Workers that note their results in one dict."""
+    """Workers that note their results in one dict, and count."""
     found: dict[int, int] = {}
+    box = Box()
 
     async def work(i: int) -> None:
+        box.value += 1
         await asyncio.sleep(0)
         found[i] = i * i
+        box.value -= 1
 
     await asyncio.gather(*map(work, range(n)))
     return found
@@ -129,7 +132,7 @@ COUNTS: list[tuple[str, Program, int]] = [
     *((f"counter({n})", functools.partial(counter, n), wanted) for n, wanted in ((2, 4), (3, 36), (4, 576))),
     *((f"readers({n})", functools.partial(readers, n), 2**n) for n in (2, 4, 6)),
     *((f"lastzero({n})", functools.partial(lastzero, n), (n + 3) * 2 ** (n - 2)) for n in (2, 3, 4, 5)),
-    *((f"results({n})", functools.partial(results, n), 1) for n in (2, 8)),
+    *((f"results({n})", functools.partial(results, n), 1) for n in (2, 10)),
 ]
 
 

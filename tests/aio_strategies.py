@@ -376,6 +376,13 @@ out.append([n for n in {d}.values()])
 s.n += {n}
 s.n -= 1
 s.n += 0.5
+{d}[0] += 1
+{d}[{k}] = {d}.get({k}, 0) + 1
+s.c[{k}] += 1
+s.l[{k}] -= 2
+s.l[0] = s.c[1]
+out.append(s.l[{k}])
+out.append(s.c[0])
 count += 1
 State.all += 1
 s.all += 1
@@ -392,6 +399,7 @@ LAST = """
 s.d == s.e
 sorted(s.d.items()), sorted(s.e), sorted(s.u)
 len(s.d), len(s.u), s.n, s.all
+s.l, s.c == Counter([0, 1])
 list(s.d), len(s.e)
 """.strip().splitlines()
 
@@ -402,6 +410,7 @@ def updating_programs(draw: st.DrawFn) -> str:
     tasks = draw(st.sampled_from([2, 3, 3]))
     statements = draw(st.lists(st.sampled_from(UPDATES), min_size=2, max_size=5, unique=True))
     main = ["s, State.all, count = State(), 0, 0", "s.d, s.e, s.u, s.n = {}, {}, set(), 0"]
+    main.append("s.c, s.l = Counter(), [0, 1, 2]")
     for task in range(tasks):
         main += [f"async def worker{task}():", "    nonlocal count", "    out = []"]
         for step in range(draw(st.sampled_from([1, 1, 2]))):
@@ -414,4 +423,14 @@ def updating_programs(draw: st.DrawFn) -> str:
         main.append("    return out")
     workers = ", ".join(f"worker{task}()" for task in range(tasks))
     main += [f"outs = await asyncio.gather({workers})", f"return repr((outs, {draw(st.sampled_from(LAST))}))"]
-    return "\n".join(["import asyncio", "class State: all = 0", "", "async def main():", *_indented(main), ""])
+    return "\n".join(
+        [
+            "import asyncio",
+            "from collections import Counter",
+            "class State: all = 0",
+            "",
+            "async def main():",
+            *_indented(main),
+            "",
+        ]
+    )

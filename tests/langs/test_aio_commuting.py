@@ -1,4 +1,4 @@
-"""Who looks at the order of keys sees every order; who does not, sees one."""
+"""Updates that commute: who looks sees every order that differs; who does not, sees one."""
 
 from __future__ import annotations
 
@@ -305,3 +305,202 @@ def test_keys_that_are_added_only_in_some_orders() -> None:
 
     for engine in ("optimal", "source", "dpor", "sleep"):
         assert ends(porcini.explore(main, engine=engine)) == ends(porcini.explore(main, engine="exhaustive"))
+
+
+# Counting -----------------------------------------------------------------------------------------------------
+
+
+class Stats:
+    all = 0
+
+    def __init__(self) -> None:
+        self.hits, self.ratio, self.items, self.kinds = 0, 0.1, [0, 1], {"a": 0}
+        self.text, self.odd, self.count, self.flag = "", Odd(3), Counter[int](), True
+
+    @property
+    def twice(self) -> int:
+        return self.hits * 2
+
+    @twice.setter
+    def twice(self, value: int) -> None:
+        self.hits = value
+
+
+class Slots:
+    __slots__ = ("hits",)
+
+    def __init__(self) -> None:
+        self.hits = 0
+
+
+class Odd:
+    """What becomes of adding to it is a number, and depends on what was added first."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __add__(self, other: int) -> int:
+        return self.value * other
+
+    def __repr__(self) -> str:
+        return "odd"
+
+
+class Setting:
+    def __init__(self) -> None:
+        self.hits = 0
+
+    def __setattr__(self, name: str, value: int) -> None:
+        object.__setattr__(self, name, value * 2)
+
+
+total = 0
+
+
+def hit(s: Any, i: int) -> None:
+    s.hits += 1
+
+
+def hit_and_miss(s: Any, i: int) -> None:
+    if i:
+        s.hits += 2
+    else:
+        s.hits -= 1
+
+
+def hit_all(s: Any, i: int) -> None:
+    s.all += 1
+
+
+def hit_item(s: Any, i: int) -> None:
+    s.items[1] -= 1
+
+
+def hit_kind(s: Any, i: int) -> None:
+    s.kinds["a"] += 1
+
+
+def hit_total(s: Any, i: int) -> None:
+    global total
+    total += 1
+
+
+def hit_own(s: Any, i: int) -> None:
+    s.count[i] += 1
+
+
+def make_larger(s: Any, i: int) -> None:
+    s.ratio += 1
+
+
+def make_odd(s: Any, i: int) -> None:
+    if i:
+        s.odd += 1
+    else:
+        s.odd += 2
+
+
+def make_double(s: Any, i: int) -> None:
+    if i:
+        s.hits += 1
+    else:
+        s.hits *= 2
+
+
+def set_or_hit(s: Any, i: int) -> None:
+    if i:
+        s.hits += 1
+    else:
+        s.hits = 7
+
+
+def set_twice(s: Any, i: int) -> None:
+    s.twice += 1
+
+
+def hit_flag(s: Any, i: int) -> None:
+    s.flag += 1
+
+
+def look_and_hit(s: Any, i: int) -> None:
+    s.items.append(s.hits)
+    s.hits += 1
+
+
+def counting(make: Any, step: Any, n: int = 3) -> Any:
+    async def main() -> str:
+        global total
+        s, total = make(), 0
+
+        async def worker(i: int) -> None:
+            step(s, i)
+
+        await asyncio.gather(*map(worker, range(n)))
+        names = ("hits", "all", "items", "kinds", "ratio", "odd", "flag")
+        return repr([total, *[getattr(s, name, None) for name in names]])
+
+    return main
+
+
+@pytest.mark.parametrize(
+    "make, step, executions",
+    [
+        (Stats, hit, 1),
+        (Slots, hit, 1),
+        (Stats, hit_and_miss, 1),
+        (Stats, hit_all, 1),
+        (Stats, hit_item, 1),
+        (Stats, hit_kind, 1),
+        (Stats, hit_total, 1),
+        (Stats, hit_own, 1),
+        (Stats, make_larger, ORDERS),
+        (Stats, make_odd, 3),
+        (Stats, make_double, 4),
+        (Stats, set_or_hit, 4),
+        (Stats, set_twice, ORDERS),
+        (Stats, hit_flag, 3),
+        (Stats, look_and_hit, ORDERS),
+        (Setting, hit, ORDERS),
+    ],
+)
+def test_counting(make, step, executions) -> None:
+    report = porcini.explore(counting(make, step))
+    assert ends(report) == ends(porcini.explore(counting(make, step), engine="exhaustive"))
+    assert report.counts.executions == executions
+
+
+def test_a_variable_that_is_counted_and_looked_at() -> None:
+    async def main() -> list[int]:
+        count, seen = 0, []
+
+        async def worker() -> None:
+            nonlocal count
+            count += 1
+
+        async def watcher() -> None:
+            seen.append(count)
+
+        await asyncio.gather(watcher(), worker(), worker(), worker())
+        return [*seen, count]
+
+    report = porcini.explore(main)
+    assert ends(report) == ends(porcini.explore(main, engine="exhaustive"))
+    assert (report.counts.executions, len(report.outcomes)) == (8, 4)
+
+
+def test_somebody_waits_until_all_have_counted() -> None:
+    async def main() -> int:
+        s = Stats()
+
+        async def worker() -> None:
+            s.hits += 1
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(worker())
+            while s.hits < 3:
+                await asyncio.sleep(0)
+        return s.hits
+
+    report = porcini.explore(main)
+    assert (report.verdict, report.stopped, len(report.outcomes)) == ("holds", "exhausted", 1)

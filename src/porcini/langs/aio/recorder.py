@@ -140,6 +140,8 @@ class Recorder:
         """For a search that can begin again: which updates commute."""
         self._counters: set[str] = set()
         """Names of attributes and variables that whole numbers were added to."""
+        self._counted_items: set[Location] = set()
+        """Items of containers that whole numbers were added to."""
         self._learnt: dict[int, Named] = {}
         self._kept_always: list[object] = []
         self._names: dict[int, Named] = {}
@@ -457,10 +459,14 @@ class Recorder:
             return
         named = self._names.get(id(obj)) or self._named(obj)
         if kind == ADD:
-            self._adds(obj, named, suffixes[0][1:], number)
+            if suffixes[0][0] == ".":
+                self._adds(obj, named, suffixes[0][1:], number)
+            else:
+                self._adds_to_item(named, suffixes[0])
             return
         into = self._reads if kind == 1 else self._writes
         parts = named.parts
+        looks = kind == 1 and (self._counters or self._counted_items)
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
                 if suffix[-1] == "]":
@@ -470,8 +476,8 @@ class Recorder:
                 into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
             else:
                 into.add(parts.get(suffix) or named.part(suffix))
-                if self._counters and kind == 1 and suffix[1:] in self._counters:
-                    self._look(named.part(suffix))
+                if looks and (suffix[1:] in self._counters or parts[suffix] in self._counted_items):
+                    self._look(parts[suffix])
         if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
             self._reads.add(parts.get(BASE) or named.part(BASE))
 
@@ -505,6 +511,19 @@ class Recorder:
             return
         self._reads.update(found)
         self._writes.add(self.commuting.updates(named.part("." + attr), self._step[0]))
+
+    def _adds_to_item(self, named: Named, suffix: str) -> None:
+        """A whole number is added to an item that is there, and stays."""
+        touched = suffix in named.parts
+        item = named.part(suffix)
+        self._reads.update((item, named.part(BASE)))
+        if self.commuting is None:
+            self._writes.add(item)
+            return
+        if item not in self._counted_items:
+            self._counted_items.add(item)
+            self.commuting.outgrown |= touched
+        self._writes.add(self.commuting.updates(item, self._step[0]))
 
     def shows(self, *values: object) -> None:
         """How the run ends shows these values, with the order of all keys in them."""

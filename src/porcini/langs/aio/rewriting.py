@@ -241,7 +241,7 @@ class _Rewriter(Expressions):
             assert isinstance(target, ast.Subscript)
             if suspends(node.value):
                 return self._subscript_in_place(node, target)
-            changed = self._subscript(target, "update")
+            changed = self._subscript(target, "count" if _counts(node) else "update")
             assert isinstance(changed, ast.Subscript)
             node.target = changed
             node.value = self._operand(node.value, consumed)

@@ -14,7 +14,20 @@ from typing import Any
 
 from porcini.core.footprints import Footprint, Location
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import ADD, COUNT, CREATED, KEY, LOG, OPAQUE, ORDER, SHAPE, TRUTH, Recorder
+from porcini.langs.aio.recorder import (
+    ADD,
+    COUNT,
+    CREATED,
+    KEY,
+    LOG,
+    OPAQUE,
+    ORDER,
+    READ,
+    SHAPE,
+    TRUTH,
+    WRITE,
+    Recorder,
+)
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]
@@ -47,8 +60,10 @@ class Telling(Recorder):
             if last[0] is not entry[0] or last[1] != entry[1]:
                 self._settle()
         LOG.append(entry)
-        single = [entry if len(entry) == 2 or entry[2] != ADD else entry[:2]]
-        if len(entry) == 4 and entry[3] is not OPAQUE and entry[2] != ADD:
+        single = [entry]
+        if len(entry) == 4 and entry[2] == ADD:
+            single = [entry[:2] if entry[3][0][0] == "." else (*entry[:2], READ | WRITE, entry[3])]
+        elif len(entry) == 4 and entry[3] is not OPAQUE:
             single = [(*entry[:3], (SHAPE if suffix in _OF_SHAPE else suffix,)) for suffix in entry[3]]
         self._open += [(one, [self._value(one)]) for one in single]
 

@@ -25,9 +25,10 @@ from porcini.langs.aio.operations.values import (
     suffix_of,
     write_all,
 )
-from porcini.langs.aio.recorder import BASE, CREATED, KEY, LOG, READ, SHAPE, WRITE
+from porcini.langs.aio.recorder import ADD, BASE, CREATED, KEY, LOG, READ, SHAPE, WRITE
 from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
 
+_COUNTING = (dict, Counter, defaultdict)
 _LISTED = 256
 _INDICES = [(f"[{i}]", BASE) for i in range(_LISTED)]
 _ITEMS = [(f"[{i}]",) for i in range(_LISTED)]
@@ -206,7 +207,9 @@ def contains_all(obj: Any, number: int) -> Any:
 # Changing -----------------------------------------------------------------------------------------------------
 
 
-def _changing(name: str, adds: bool, updates: bool, consumed: bool = False) -> Callable[[Any, object, int], Any]:
+def _changing(
+    name: str, adds: bool, updates: bool, consumed: bool = False, counts: bool = False
+) -> Callable[[Any, object, int], Any]:
     """Before an item is set or deleted. What is assigned to a slice is iterated over: has that been recorded?"""
 
     def change(obj: Any, key: object, number: int) -> Any:
@@ -216,6 +219,9 @@ def _changing(name: str, adds: bool, updates: bool, consumed: bool = False) -> C
         if type(key) is slice and adds and not updates and not consumed:
             unknown("assignment to a slice", number)
         if kind is list or kind is dict or rules.has_c_method(kind, name):
+            if counts and _is_counter(obj, key):
+                log((obj, number, ADD, (suffix_of(key),)))
+                return obj
             if updates:
                 item(obj, key, number)
                 _element_in_place(obj, key, number)
@@ -225,6 +231,16 @@ def _changing(name: str, adds: bool, updates: bool, consumed: bool = False) -> C
         return obj
 
     return change
+
+
+def _is_counter(obj: Any, key: Any) -> bool:
+    """Is there a whole number, which stays where it is when another one is added?"""
+    kind = type(obj)
+    if kind is list:
+        return type(key) is int and 0 <= key < len(obj) and type(obj[key]) is int
+    if kind not in _COUNTING or suffix_of(key) is None:
+        return False
+    return type(dict.get(obj, key)) is int
 
 
 def _element_in_place(obj: Any, key: Any, number: int) -> None:
@@ -257,8 +273,10 @@ def _with_key(change: Callable[[Any, object, int], Any]) -> Callable[[Any, Any, 
 set_item = _changing("__setitem__", adds=True, updates=False)
 del_item = _changing("__delitem__", adds=False, updates=False)
 update_item = _changing("__setitem__", adds=True, updates=True)
+count_item = _changing("__setitem__", adds=True, updates=True, counts=True)
 set_slice_item = _changing("__setitem__", adds=True, updates=False, consumed=True)
 set_key, del_key, update_key = _with_key(set_item), _with_key(del_item), _with_key(update_item)
+count_key = _with_key(count_item)
 set_slice_key = _with_key(set_slice_item)
 
 
