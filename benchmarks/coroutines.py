@@ -32,6 +32,7 @@ from porcini.coroutines import explore, session
 from porcini.coroutines.steady import run_twice
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.tally import Tally
+from porcini.langs.aio.commuting import Commuting, Outgrown
 
 Program = Callable[[], Any]
 
@@ -159,11 +160,17 @@ def best(program: Program, seconds: float = 1.5) -> float:
     with session(program) as opened:
         prepared = opened.program()
         run_twice(prepared)
+        commuting = Commuting()
+        prepared.commute(commuting)
         for _ in range(10):
             started, runs = time.process_time(), 0
             while time.process_time() - started < seconds / 10:
                 tally = Tally()
-                ENGINES["optimal"](prepared, tally, Options())
+                try:
+                    ENGINES["optimal"](prepared, tally, Options())
+                except Outgrown:
+                    commuting.begin_again()
+                    prepared.commute(commuting)
                 runs += tally.counts.executions
             rate = max(rate, runs / (time.process_time() - started))
     return rate

@@ -106,16 +106,23 @@ class Expressions(ast.NodeTransformer):
             return f"_{self.classes[-1].lstrip('_')}{name}"
         return name
 
-    def _logged(self, node: ast.expr, number: ast.Constant, function: str) -> ast.expr:
-        """The value of `node`, after `(value, number)` has been logged."""
+    def _logged(self, node: ast.expr, number: ast.Constant, function: str, counts: bool = False) -> ast.expr:
+        """The value of `node`, after `(value, number)` has been logged, or after it was told that it `counts`."""
+
+        def log(value: ast.expr) -> ast.expr:
+            return (
+                called("@counts", value, number)
+                if counts
+                else called("@log", ast.Tuple([value, number], ast.Load()))
+            )
+
         loop = self._loop_around(node)
         if loop is not None:
             assert isinstance(node, ast.Name)
             flag = self._temporary()
             loop.flags.append(flag)
-            entry = ast.Tuple([_copy(node), number], ast.Load())
-            log = ast.NamedExpr(name_node(flag, ast.Store()), ast.UnaryOp(ast.Not(), called("@log", entry)))
-            first_time = ast.BoolOp(ast.And(), [log, _copy(node)])
+            logged = ast.NamedExpr(name_node(flag, ast.Store()), ast.UnaryOp(ast.Not(), log(_copy(node))))
+            first_time = ast.BoolOp(ast.And(), [logged, _copy(node)])
             return ast.copy_location(ast.IfExp(name_node(flag), node, first_time), node)
         if isinstance(node, ast.Name) and self._private(node.id):
             first: ast.expr = _copy(node)
@@ -125,8 +132,7 @@ class Expressions(ast.NodeTransformer):
             again = name_node("@value")
         else:
             return ast.copy_location(called(function, node, number), node)
-        entry = ast.Tuple([first, number], ast.Load())
-        return ast.copy_location(ast.BoolOp(ast.Or(), [called("@log", entry), again]), node)
+        return ast.copy_location(ast.BoolOp(ast.Or(), [log(first), again]), node)
 
     def _loop_around(self, node: ast.expr) -> _Loop | None:
         """The outermost loop of this step in which a name stands for one object."""
@@ -266,10 +272,7 @@ class Expressions(ast.NodeTransformer):
         if node.attr in _DIRECT:
             inner.direct = True  # type: ignore[attr-defined]
         number = self._site(kind, self._mangled(node.attr), node)
-        if counts:
-            node.value = ast.copy_location(called("@counts", self.visit(inner), number), inner)
-        else:
-            node.value = self._logged(self.visit(inner), number, "@at")
+        node.value = self._logged(self.visit(inner), number, "@counted" if counts else "@at", counts)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:

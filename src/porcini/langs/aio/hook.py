@@ -45,6 +45,7 @@ _WORKING: dict[str, Any] = {
     "@log": LOG.append,
     "@at": entries.at,
     "@counts": entries.counts,
+    "@counted": entries.counted,
     "@counts_variable": entries.counts_variable,
     "@operand": values.operand,
     "@compared": values.compared,
@@ -119,6 +120,7 @@ def _first(obj: Any, *_: Any) -> Any:
 _IDLE: dict[str, Any] = {
     **dict.fromkeys(_WORKING, _first),
     "@log": deque[Any](maxlen=0).append,
+    "@counts": lambda obj, number: None,
     "@plain": frozenset({True, False}),
     "@type": callable,  # a C function that gives a boolean and runs no code of the program
     "@call": functions.unrecorded,
