@@ -110,11 +110,9 @@ class Expressions(ast.NodeTransformer):
         """The value of `node`, after `(value, number)` has been logged, or after it was told that it `counts`."""
 
         def log(value: ast.expr) -> ast.expr:
-            return (
-                called("@counts", value, number)
-                if counts
-                else called("@log", ast.Tuple([value, number], ast.Load()))
-            )
+            if counts:
+                return called("@counts", value, number)
+            return called("@log", ast.Tuple([value, number], ast.Load()))
 
         loop = self._loop_around(node)
         if loop is not None:

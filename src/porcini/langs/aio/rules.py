@@ -405,7 +405,13 @@ def dict_of(obj: object) -> dict[str, Any] | None:
 
 
 def peek(obj: object, attr: str) -> object:
-    """The value of an attribute, without running code of the program."""
+    """The value of an attribute, without running code of the program; and without `__dict__`, where that can be:
+    once asked for it, an object is slower for ever."""
+    if attribute(type(obj), attr) is Way.PLAIN:
+        try:
+            return object.__getattribute__(obj, attr)
+        except AttributeError:
+            return ABSENT
     own = dict_of(obj)
     if own is not None and attr in own:
         return own[attr]

@@ -58,14 +58,8 @@ def at(obj: Any, number: int) -> Any:
 
 
 def counts(obj: Any, number: int) -> None:
-    """Before `obj.a += 1`. The value is got without `__dict__`: once asked for it, objects are slower for ever."""
-    name = NAMES[number]
-    plain = rules.attribute(type(obj), name) is rules.Way.PLAIN
-    try:
-        value = object.__getattribute__(obj, name) if plain else None
-    except AttributeError:
-        value = None
-    counts_variable(obj, number, value)
+    """Before `obj.a += 1`."""
+    counts_variable(obj, number, rules.peek(obj, NAMES[number]))
 
 
 def counted(obj: Any, number: int) -> Any:
