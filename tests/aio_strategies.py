@@ -376,6 +376,16 @@ out.append([n for n in {d}.values()])
 s.n += {n}
 s.n -= 1
 s.n += 0.5
+s.r.append({k})
+s.r.append(s.n)
+s.r += [{k}]
+if s.r: out.append(s.r.pop())
+out.append(len(s.r))
+out.append(sorted(map(str, s.r)))
+out.append({k} in s.r)
+out.append(s.r[0] if s.r else None)
+out.append(list(s.r))
+if s.r: s.n += 1
 {d}[0] += 1
 {d}[{k}] = {d}.get({k}, 0) + 1
 s.c[{k}] += 1
@@ -398,7 +408,8 @@ s.n, count = count, s.n
 LAST = """
 s.d == s.e
 sorted(s.d.items()), sorted(s.e), sorted(s.u)
-len(s.d), len(s.u), s.n, s.all
+len(s.d), len(s.u), len(s.r), s.n, s.all
+sorted(s.r), s.n
 s.l, s.c == Counter([0, 1])
 list(s.d), len(s.e)
 """.strip().splitlines()
@@ -410,7 +421,7 @@ def updating_programs(draw: st.DrawFn) -> str:
     tasks = draw(st.sampled_from([2, 3, 3]))
     statements = draw(st.lists(st.sampled_from(UPDATES), min_size=2, max_size=5, unique=True))
     main = ["s, State.all, count = State(), 0, 0", "s.d, s.e, s.u, s.n = {}, {}, set(), 0"]
-    main.append("s.c, s.l = Counter(), [0, 1, 2]")
+    main.append("s.c, s.l, s.r = Counter(), [0, 1, 2], []")
     for task in range(tasks):
         main += [f"async def worker{task}():", "    nonlocal count", "    out = []"]
         for step in range(draw(st.sampled_from([1, 1, 2]))):

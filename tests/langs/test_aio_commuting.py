@@ -504,3 +504,90 @@ def test_somebody_waits_until_all_have_counted() -> None:
 
     report = porcini.explore(main)
     assert (report.verdict, report.stopped, len(report.outcomes)) == ("holds", "exhausted", 1)
+
+
+# Lists --------------------------------------------------------------------------------------------------------
+
+
+def appending(look: Any) -> Any:
+    async def main() -> Any:
+        found: list[int] = []
+
+        async def worker(i: int) -> None:
+            await asyncio.sleep(0)
+            found.append(i)
+
+        await asyncio.gather(*map(worker, range(N)))
+        return look(found)
+
+    return main
+
+
+def unpacked_list(found: list[int]) -> object:
+    first, *_ = found
+    return first
+
+
+def summed(found: list[int]) -> object:
+    total = 0.1
+    for number in found:
+        total *= number + 0.3
+    return total
+
+
+@pytest.mark.parametrize(
+    "look, executions",
+    [
+        (lambda r: len(r), 1),
+        (lambda r: sorted(r), 1),
+        (lambda r: sorted(r, reverse=True), 1),
+        (lambda r: sum(r), 1),
+        (lambda r: max(r), 1),
+        (lambda r: 2 in r, 1),
+        (lambda r: 7 not in r, 1),
+        (lambda r: bool(r) and (1 if r else 2), 1),
+        (lambda r: r, ORDERS),
+        (lambda r: {"found": (r,)}, ORDERS),
+        (lambda r: r == [0, 1, 2], ORDERS),
+        (lambda r: {"a": r} == {"a": [0, 1, 2]}, ORDERS),
+        (lambda r: r[0], ORDERS),
+        (lambda r: r[-1], ORDERS),
+        (lambda r: r[1:], ORDERS),
+        (lambda r: r.index(1), ORDERS),
+        (lambda r: r.pop(), ORDERS),
+        (lambda r: [*r], ORDERS),
+        (lambda r: list(reversed(r)), ORDERS),
+        (lambda r: list(set(r)), ORDERS),
+        (lambda r: f"{r}", ORDERS),
+        (lambda r: next(iter(r)), ORDERS),
+        (lambda r: min(r, key=lambda _: 0), ORDERS),
+        (lambda r: r + [1], ORDERS),  # noqa: RUF005
+        (lambda r: r.copy(), ORDERS),
+        (lambda r: Holder({0: r}), ORDERS),  # type: ignore[dict-item]
+        (raised, ORDERS),
+        (unpacked_list, ORDERS),
+        (summed, ORDERS),
+    ],
+)
+def test_items_at_the_end_of_a_list(look, executions) -> None:
+    report = porcini.explore(appending(look))
+    assert ends(report) == ends(porcini.explore(appending(look), engine="exhaustive"))
+    assert report.counts.executions == executions
+
+
+def test_a_list_whose_items_are_set_is_not_split() -> None:
+    """One appends, the others set what is there: as before, these have nothing to do with each other."""
+
+    async def main() -> object:
+        found = [0, 0]
+
+        async def sets(i: int) -> None:
+            found[i] = 1
+
+        async def appends() -> None:
+            found.append(2)
+
+        await asyncio.gather(sets(0), sets(1), appends())
+        return found
+
+    assert porcini.explore(main).counts.executions == 1

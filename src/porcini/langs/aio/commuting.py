@@ -1,4 +1,4 @@
-"""Updates that commute: keys that come and go, whole numbers that are added to.
+"""Updates that commute: keys that come and go, items at the end of a list, whole numbers that are added to.
 
 To add a key changes a dict's length and order, and `stats.hits += 1` reads and writes an attribute. If each of
 these had one location, tasks that note their results in one dict, or that count, would conflict: n! orders for n
@@ -75,11 +75,16 @@ class Commuting:
             self._any_order_seen = True
             self.outgrown |= any(p.has_order and p.updaters and not p.whole for p in self._places.values())
 
+    def is_one(self, where: Location) -> None:
+        """A place that is to be one location."""
+        place = self._of(where)
+        if not place.whole:
+            place.whole = True
+            self.outgrown |= bool(place.updaters)
+
     def updates(self, where: Location, process: Hashable, has_order: bool = False) -> Location:
         """A process updates a place: where it notes that."""
-        place = self._places.get(where)
-        if place is None:
-            place = self._places[where] = _Place()
+        place = self._of(where)
         place.has_order = has_order
         if place.whole or (has_order and self._any_order_seen) or self._attempts > _MOST_ATTEMPTS:
             return where
@@ -94,9 +99,7 @@ class Commuting:
 
     def looks(self, where: Location, process: Hashable, ordered: bool = False) -> Iterable[Location]:
         """A process looks at a place, or also at its order: what it reads beside the place itself."""
-        place = self._places.get(where)
-        if place is None:
-            place = self._places[where] = _Place()
+        place = self._of(where)
         if place.whole:
             return ()
         place.watchers.add(process)
@@ -104,6 +107,12 @@ class Commuting:
             place.ordered = True
             self._check_order(place)
         return [noted for updater, noted in place.updaters.items() if updater != process]
+
+    def _of(self, where: Location) -> _Place:
+        found = self._places.get(where)
+        if found is None:
+            found = self._places[where] = _Place()
+        return found
 
     def _check_order(self, place: _Place) -> None:
         if place.ordered and len(place.updaters) > 1:

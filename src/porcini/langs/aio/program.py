@@ -448,10 +448,11 @@ class AioRun:
             self.close()
 
 
-def observed(value: object, shows: Callable[[object], None] = lambda _: None) -> Observed:
+def observed(value: object, shows: Callable[..., None] = lambda *_, **__: None) -> Observed:
     """A value as reports show it. Equal dicts look alike; what has a text of its own may show an order of keys."""
     if isinstance(value, bool | int | str):
         return value
+    shows(value, keys=False)
     if isinstance(value, tuple | list) and all(isinstance(item, bool | int | str) for item in value):
         return tuple(value)
     text = standing.sorted_text(value)

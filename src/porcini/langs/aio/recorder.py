@@ -52,8 +52,9 @@ READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 ADD = 8
 """A whole number is added to one that is there."""
 SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
-KEY, COUNT, ORDER = "[+key]", "[+count]", "[+order]"
-"""Of a dict or a set: a key comes or goes; which keys there are is read, in whatever order; and in which order."""
+KEY, COUNT, ORDER, INDEX = "[+key]", "[+count]", "[+order]", "[+index]"
+"""A key comes or goes; what is there is read, in any order; and in which order; an item is found by its place.
+`APPENDED` and a number is for items that are added at the end of a list, which had so many."""
 STATE = (".state",)
 _MOST_SHOWN = 10_000
 NO_IDS: set[int] = set()
@@ -104,10 +105,12 @@ class ModuleToken(Token):
 class Named:
     """What is known of a name: its locations so far. Kept over runs, because names are the same in all of them."""
 
-    __slots__ = ("attributes", "name", "parts")
+    __slots__ = ("attributes", "indexed", "name", "parts")
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.indexed: Commuting | None = None
+        """The search in which an item of it was found by its place."""
         self.attributes: dict[str, tuple[Location, ...] | None] = {}
         self.parts: dict[str, Location] = {}
 
@@ -470,10 +473,10 @@ class Recorder:
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
                 if suffix[-1] == "]":
-                    self._keys(named, suffix)
-                    continue
-                first = int(suffix[2:])
-                into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
+                    self._shape(named, suffix)
+                elif self._shape(named, KEY):
+                    first = int(suffix[2:])
+                    into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
             else:
                 into.add(parts.get(suffix) or named.part(suffix))
                 if looks and (suffix[1:] in self._counters or parts[suffix] in self._counted_items):
@@ -481,16 +484,22 @@ class Recorder:
         if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
             self._reads.add(parts.get(BASE) or named.part(BASE))
 
-    def _keys(self, named: Named, what: str) -> None:
-        """Which keys there are changes, or is looked at."""
-        shape = named.part(SHAPE)
+    def _shape(self, named: Named, what: str) -> bool:
+        """What a container has changes, or is looked at. Is the shape one location?"""
+        shape, commuting = named.part(SHAPE), self.commuting
+        if what == INDEX:
+            self._reads.add(named.part(BASE))
+            if commuting is not None and named.indexed is not commuting:
+                named.indexed = commuting
+                commuting.is_one(shape)
+            return True
         self._reads.add(shape)
         if what != KEY:
             self._look(shape, what == ORDER)
-        elif self.commuting is not None:
-            self._writes.add(self.commuting.updates(shape, self._step[0], has_order=True))
-        else:
-            self._writes.add(shape)
+            return True
+        noted = commuting.updates(shape, self._step[0], has_order=True) if commuting is not None else shape
+        self._writes.add(noted)
+        return noted is shape
 
     def _look(self, where: Location, ordered: bool = False) -> None:
         """A place is read that others may update."""
@@ -525,8 +534,8 @@ class Recorder:
             self.commuting.outgrown |= touched
         self._writes.add(self.commuting.updates(item, self._step[0]))
 
-    def shows(self, *values: object) -> None:
-        """How the run ends shows these values, with the order of all keys in them."""
+    def shows(self, *values: object, keys: bool = True) -> None:
+        """How the run ends shows these values, with the order of all lists in them, or also of all keys."""
         todo, seen = list(values), set[int]()
         while todo and self.commuting is not None:
             value = todo.pop()
@@ -536,7 +545,7 @@ class Recorder:
             if len(seen) > _MOST_SHOWN:
                 self.commuting.any_order_is_seen()
                 return
-            if issubclass(type(value), dict | set):
+            if issubclass(type(value), dict | set | list if keys else list):
                 self._look(self._named(value).part(SHAPE), ordered=True)
             if issubclass(type(value), BaseException):
                 todo += value.args  # type: ignore[attr-defined]
@@ -547,8 +556,8 @@ class Recorder:
         rule = rules.rule(type(obj))
         if rule is rules.Rule.CONTAINER:
             named = self._named(obj)
-            if issubclass(type(obj), dict | set):
-                self._keys(named, COUNT)
+            if issubclass(type(obj), dict | set | list):
+                self._shape(named, COUNT)
             else:
                 self._reads.add(named.part(SHAPE))
         elif rule is rules.Rule.UNKNOWN and rules.unknown_truth(type(obj)):

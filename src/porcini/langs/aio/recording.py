@@ -24,8 +24,8 @@ class Recorder(Protocol):
     def end_step(self) -> Footprint:
         """The step is over: what it touched."""
 
-    def shows(self, *values: object) -> None:
-        """How the run ends shows these values, with the order of all keys in them."""
+    def shows(self, *values: object, keys: bool = True) -> None:
+        """How the run ends shows these values, with the order of all lists in them, or also of all keys."""
 
 
 Followed = Callable[[CodeType], bool]
@@ -44,7 +44,7 @@ class Blind:
     def end_step(self) -> Footprint:
         return OPAQUE
 
-    def shows(self, *values: object) -> None:
+    def shows(self, *values: object, keys: bool = True) -> None:
         return None
 
 

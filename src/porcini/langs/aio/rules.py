@@ -404,10 +404,18 @@ def dict_of(obj: object) -> dict[str, Any] | None:
     return own if isinstance(own, dict) else None
 
 
+@remembered
+def _is_stored(kind: type, attr: str) -> bool:
+    """Is an attribute found, if it is there, in a slot, among those of the instance, or as data of its class?"""
+    value = lookup(kind, attr)
+    plain = value is ABSENT or not is_lookup(value) or issubclass(type(value), types.MemberDescriptorType)
+    return plain and attribute(kind, attr) is Way.PLAIN
+
+
 def peek(obj: object, attr: str) -> object:
     """The value of an attribute, without running code of the program; and without `__dict__`, where that can be:
     once asked for it, an object is slower for ever."""
-    if attribute(type(obj), attr) is Way.PLAIN:
+    if _is_stored(type(obj), attr):
         try:
             return object.__getattribute__(obj, attr)
         except AttributeError:

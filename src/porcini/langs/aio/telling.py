@@ -16,12 +16,12 @@ from porcini.core.footprints import Footprint, Location
 from porcini.langs.aio import rules
 from porcini.langs.aio.recorder import (
     ADD,
-    COUNT,
+    APPENDED,
+    BASE,
     CREATED,
-    KEY,
+    INDEX,
     LOG,
     OPAQUE,
-    ORDER,
     READ,
     SHAPE,
     TRUTH,
@@ -31,7 +31,13 @@ from porcini.langs.aio.recorder import (
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]
-_OF_SHAPE = (KEY, COUNT, ORDER)
+
+
+def _plainly(suffix: str) -> str:
+    """The part of a container that a user knows."""
+    if not suffix.startswith(APPENDED):
+        return suffix
+    return BASE if suffix == INDEX else SHAPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Telling(Recorder):
         if len(entry) == 4 and entry[2] == ADD:
             single = [entry[:2] if entry[3][0][0] == "." else (*entry[:2], READ | WRITE, entry[3])]
         elif len(entry) == 4 and entry[3] is not OPAQUE:
-            single = [(*entry[:3], (SHAPE if suffix in _OF_SHAPE else suffix,)) for suffix in entry[3]]
+            single = [(*entry[:3], (_plainly(suffix),)) for suffix in entry[3]]
         self._open += [(one, [self._value(one)]) for one in single]
 
     def _settle(self) -> None:

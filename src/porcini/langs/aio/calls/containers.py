@@ -22,7 +22,7 @@ from porcini.langs.aio.operations.values import (
     write_all,
     write_end,
 )
-from porcini.langs.aio.recorder import BASE, READ, SHAPE, WRITE
+from porcini.langs.aio.recorder import BASE, ORDER, READ, SHAPE, WRITE
 
 Model = Callable[..., Any]
 """Logs what a call will do: of the receiver (if it is a method), the site and the arguments.
@@ -124,7 +124,7 @@ def _pop(obj: Any, number: int, /, *key: Any) -> None:
     last = size(obj) - 1
     if issubclass(type(obj), list) and not key and last >= 0:
         log((obj, number, WRITE, (f"[{last}]", SHAPE)))
-        log((obj, number, READ, (f"[{last}]", SHAPE, BASE)))
+        log((obj, number, READ, (f"[{last}]", ORDER, BASE)))
     elif issubclass(type(obj), dict) and key:
         items.ensure_key(obj, key[0], number, adds=False)
     else:

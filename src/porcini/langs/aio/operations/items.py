@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import known, rules
+from porcini.langs.aio.known import ALWAYS_PLAIN
 from porcini.langs.aio.operations.entries import MANY, log, relieve, unknown
 from porcini.langs.aio.operations.iterating import source
 from porcini.langs.aio.operations.operators import in_place
 from porcini.langs.aio.operations.values import (
+    COUNT_ONLY,
     NO_LOCATIONS,
     SHAPE_ONLY,
     VIEWS,
@@ -20,19 +22,19 @@ from porcini.langs.aio.operations.values import (
     compared,
     operand,
     read_all,
+    read_in_any_order,
     read_sources,
     size,
     suffix_of,
     write_all,
 )
-from porcini.langs.aio.recorder import ADD, BASE, CREATED, KEY, LOG, READ, SHAPE, WRITE
+from porcini.langs.aio.recorder import ADD, BASE, COUNT, CREATED, INDEX, KEY, LOG, ORDER, READ, WRITE
 from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
 
 _COUNTING = (dict, Counter, defaultdict)
 _LISTED = 256
-_INDICES = [(f"[{i}]", BASE) for i in range(_LISTED)]
-_ITEMS = [(f"[{i}]",) for i in range(_LISTED)]
-"""What a read and a write of an item of a list touch, made once: an entry that is the same is skipped fast."""
+_ITEMS = [(f"[{i}]", INDEX) for i in range(_LISTED)]
+"""What an access to an item of a list touches, made once: an entry that is the same is skipped fast."""
 
 
 # Keys ---------------------------------------------------------------------------------------------------------
@@ -41,11 +43,17 @@ _ITEMS = [(f"[{i}]",) for i in range(_LISTED)]
 def has_key(obj: Any, key: object, number: int) -> None:
     """Is this key there? Whoever adds or removes it writes the item."""
     suffix = suffix_of(key)
+    if type(obj) is list and type(key) in ALWAYS_PLAIN and read_in_any_order(obj, number, _only_plain):
+        return
     if suffix is None or not issubclass(type(obj), dict | set):
         compared(obj, number)
         compared(key, number)
     else:
         log((obj, number, READ, (suffix, BASE)))
+
+
+def _only_plain(items: list[Any]) -> bool:
+    return all(type(item) in ALWAYS_PLAIN for item in items)
 
 
 def _present(obj: Any, key: object) -> bool:
@@ -59,11 +67,12 @@ def read_key(obj: Any, key: object, number: int) -> None:
             length = size(obj)
             if -length <= key < length:
                 if 0 <= key < _LISTED:
-                    log((obj, number, READ, _INDICES[key]))
+                    log((obj, number, READ, _ITEMS[key]))
                     return
-                log((obj, number, READ, (f"[{key}]", BASE) if key >= 0 else (f"[{key + length}]", BASE, SHAPE)))
+                item_of = (f"[{key}]", INDEX) if key >= 0 else (f"[{key + length}]", INDEX, COUNT)
+                log((obj, number, READ, item_of))
             else:
-                log((obj, number, READ, WHOLE))
+                log((obj, number, READ, (ORDER, BASE)))
         else:
             read_all(obj, number)
     elif issubclass(type(obj), dict | set):
@@ -78,12 +87,12 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         length = size(obj)
         if type(key) is int and -length <= key < length and adds:
             index = key % length
-            log((obj, number, WRITE, _ITEMS[index] if index < _LISTED else (f"[{index}]",)))
+            log((obj, number, WRITE, _ITEMS[index] if index < _LISTED else (f"[{index}]", INDEX)))
             if key < 0:
-                log((obj, number, READ, SHAPE_ONLY))
+                log((obj, number, READ, COUNT_ONLY))
         else:
             log((obj, number, WRITE, WHOLE))
-            log((obj, number, READ, WHOLE))
+            log((obj, number, READ, (ORDER, BASE)))
     elif issubclass(type(obj), dict | set):
         suffix = suffix_of(key)
         if suffix is None:
@@ -221,6 +230,8 @@ def _changing(
         if kind is list or kind is dict or rules.has_c_method(kind, name):
             if counts and _is_counter(obj, key):
                 log((obj, number, ADD, (suffix_of(key),)))
+                if kind is list:
+                    log((obj, number, READ, (INDEX,)))
                 return obj
             if updates:
                 item(obj, key, number)

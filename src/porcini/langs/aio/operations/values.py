@@ -69,13 +69,13 @@ def size(obj: Any) -> int:
 
 def read_shape(obj: Any, number: int) -> None:
     """`len`, truth: only the shape."""
-    log((obj, number, READ, COUNT_ONLY if issubclass(type(obj), dict | set) else SHAPE_ONLY))
+    log((obj, number, READ, COUNT_ONLY if issubclass(type(obj), dict | set | list) else SHAPE_ONLY))
 
 
 def read_all(obj: Any, number: int, shape: str = ORDER) -> None:
     """Iteration: the shape and every item that is there."""
     if issubclass(type(obj), list):
-        log((obj, number, READ, (SHAPE, BASE, *[f"[{i}]" for i in range(size(obj))])))
+        log((obj, number, READ, (shape, BASE, *[f"[{i}]" for i in range(size(obj))])))
     elif issubclass(type(obj), dict | set):
         suffixes = (
             [suffix_of(key) for key in set.__iter__(obj)]
@@ -98,7 +98,7 @@ def write_end(obj: Any, number: int) -> None:
     if issubclass(type(obj), _ONE_LOCATION):
         log((obj, number, WRITE, SHAPE_ONLY))
     else:
-        log((obj, number, WRITE, (SHAPE, f"{APPENDED}{size(obj)}")))
+        log((obj, number, WRITE, (f"{APPENDED}{size(obj)}",)))
 
 
 # Operators ----------------------------------------------------------------------------------------------------
@@ -147,14 +147,15 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
                 log((obj, number, READ, ("." + name,)))
             todo += fields.values()
         else:
-            read_all(obj, number, COUNT if equals and _equal_in_any_order(obj) else ORDER)
+            unordered = equals and issubclass(type(obj), dict | set) and _equal_in_any_order(obj)
+            read_all(obj, number, COUNT if unordered else ORDER)
             todo += inside(obj)
 
 
 def read_in_any_order(obj: Any, number: int, cannot_tell: Callable[[list[Any]], bool]) -> bool:
-    """Read a dict, a set or a view of a dict, but not the order of its items, if what is done cannot tell it."""
+    """Read a container or a view of a dict, but not the order of its items, if what is done cannot tell it."""
     made_from = DERIVED.get(id(obj), ((), False))[0] if type(obj) in VIEWS else (obj,)
-    if len(made_from) != 1 or type(made_from[0]) not in (dict, set) or not cannot_tell(list(obj)):
+    if len(made_from) != 1 or type(made_from[0]) not in (dict, set, list) or not cannot_tell(list(obj)):
         return False
     read_all(made_from[0], number, COUNT)
     return True
