@@ -354,6 +354,21 @@ class Setting:
         object.__setattr__(self, name, value * 2)
 
 
+class AtMostTwo:
+    def __get__(self, obj: Any, kind: type) -> int:
+        return int(obj.kept)
+
+    def __set__(self, obj: Any, value: int) -> None:
+        obj.kept = min(value, 2)
+
+
+class Limited:
+    hits = AtMostTwo()
+
+    def __init__(self) -> None:
+        self.kept = 2
+
+
 total = 0
 
 
@@ -461,6 +476,7 @@ def counting(make: Any, step: Any, n: int = 3) -> Any:
         (Stats, hit_flag, 3),
         (Stats, look_and_hit, ORDERS),
         (Setting, hit, ORDERS),
+        (Limited, hit_and_miss, ORDERS),
     ],
 )
 def test_counting(make, step, executions) -> None:

@@ -405,7 +405,7 @@ def dict_of(obj: object) -> dict[str, Any] | None:
 
 
 @remembered
-def _is_stored(kind: type, attr: str) -> bool:
+def is_stored(kind: type, attr: str) -> bool:
     """Is an attribute found, if it is there, in a slot, among those of the instance, or as data of its class?"""
     value = lookup(kind, attr)
     plain = value is ABSENT or not is_lookup(value) or issubclass(type(value), types.MemberDescriptorType)
@@ -415,7 +415,7 @@ def _is_stored(kind: type, attr: str) -> bool:
 def peek(obj: object, attr: str) -> object:
     """The value of an attribute, without running code of the program; and without `__dict__`, where that can be:
     once asked for it, an object is slower for ever."""
-    if _is_stored(type(obj), attr):
+    if is_stored(type(obj), attr):
         try:
             return object.__getattribute__(obj, attr)
         except AttributeError:

@@ -58,8 +58,9 @@ def at(obj: Any, number: int) -> Any:
 
 
 def counts(obj: Any, number: int) -> None:
-    """Before `obj.a += 1`."""
-    counts_variable(obj, number, rules.peek(obj, NAMES[number]))
+    """Before `obj.a += 1`. What a descriptor does with the sum is not known."""
+    name = NAMES[number]
+    counts_variable(obj, number, rules.peek(obj, name) if rules.is_stored(type(obj), name) else None)
 
 
 def counted(obj: Any, number: int) -> Any:
