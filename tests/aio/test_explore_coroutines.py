@@ -3,6 +3,7 @@ what cannot be explored is one clear error."""
 
 import ast
 import asyncio
+import contextlib
 import functools
 import itertools
 import linecache
@@ -14,7 +15,10 @@ import sys
 import textwrap
 import threading
 import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -701,6 +705,95 @@ def test_nothing_that_asyncio_does_for_synchronisation_is_opaque() -> None:
     report = porcini.explore(synchronised)
     assert report.verdict == "holds"
     assert not [note for note in report.notes if "opaque" in note]
+
+
+class Entry(NamedTuple):
+    value: int
+    expires: float
+
+
+class Pool:
+    def __init__(self) -> None:
+        self.users = 0
+        self.recent: OrderedDict[str, Entry] = OrderedDict()
+
+    @contextlib.asynccontextmanager
+    async def connection(self) -> AsyncIterator[int]:
+        self.users += 1
+        try:
+            yield self.users
+        finally:
+            self.users -= 1
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls) -> Iterator["Pool"]:
+        yield cls()
+
+
+async def manages_contexts() -> None:
+    with Pool.opened() as pool:
+        async with pool.connection() as number:
+            await asyncio.sleep(0)
+            assert number == 1
+
+
+async def expects_an_error() -> None:
+    with pytest.raises(ValueError, match="x"):
+        await asyncio.sleep(0)
+        raise ValueError("x")
+
+
+async def reads_named_tuples() -> None:
+    pool = Pool()
+    pool.recent["a"], pool.recent["b"] = Entry(1, 2.0), Entry(3, 4.0)
+    assert pool.recent["a"].expires > 1
+    pool.recent.move_to_end("a")
+    assert pool.recent.popitem(last=False)[1]._replace(value=4).value == 4
+
+
+async def counts(n: int) -> AsyncIterator[int]:
+    for i in range(n):
+        await asyncio.sleep(0)
+        yield i
+
+
+async def makes_a_pipeline() -> None:
+    async def squares(source: AsyncIterator[int]) -> AsyncIterator[int]:
+        async for x in source:
+            yield x * x
+
+    async def collects() -> list[int]:
+        return [x async for x in squares(counts(3))]
+
+    assert await asyncio.gather(collects(), collects()) == [[0, 1, 4], [0, 1, 4]]
+    async for x in counts(1):
+        assert x == 0
+    numbers = counts(2)
+    assert await anext(numbers) == 0
+    await numbers.aclose()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [manages_contexts, expects_an_error, reads_named_tuples, makes_a_pipeline],
+    ids=lambda f: f.__name__,
+)
+def test_what_programs_are_full_of_is_not_opaque(function: Callable[[], Any]) -> None:
+    report = porcini.explore(function)
+    assert report.verdict == "holds"
+    assert report.counts.executions == 1
+    assert not [note for note in report.notes if "opaque" in note]
+
+
+def test_a_task_stands_in_the_generator_that_it_waits_for() -> None:
+    async def main() -> None:
+        async for _ in counts(1):
+            pass
+        raise ValueError
+
+    steps = str(porcini.explore(main))
+    assert "await asyncio.sleep(0)" in steps and "async for" not in steps
 
 
 async def one_coroutine_for_two_tasks() -> str:

@@ -29,7 +29,7 @@ import types
 import typing
 import uuid
 import weakref
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from contextvars import Context, ContextVar
 from contextvars import Token as ContextToken
 from typing import Any
@@ -93,6 +93,7 @@ CHANGING = frozenset(
 C_DESCRIPTORS = (
     *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType),
+    type(vars(namedtuple("_", "field"))["field"]),
 )
 BINDING_NOTHING = (
     *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property, types.GenericAlias),

@@ -134,11 +134,11 @@ def is_known_function(function: Any) -> bool:
 
 
 def is_generated(function: Any) -> bool:
-    """Written by `dataclass` or `attrs`: it does what its fields do."""
+    """Written by `dataclass`, `attrs` or `namedtuple`: it does what its fields do."""
     if not issubclass(type(function), types.FunctionType):
         return False
     code = function.__code__
-    if code.co_filename.startswith("<attrs generated"):
+    if code.co_filename.startswith("<attrs generated") or code.co_qualname.startswith("namedtuple.<locals>."):
         return True
     if code.co_filename == "<string>":
         return bool(code.co_qualname.startswith("__create_fn__.<locals>."))

@@ -199,8 +199,6 @@ def in_python(function: Any, number: int) -> Any:
         pure = pure or (issubclass(type(receiver), type) and module in known.READING_MODULES)
         if pure or module.startswith("namedtuple_") or issubclass(type(receiver), enum.Enum):
             return reading(function, number)
-        unknown(name_of(inner), number)
-        return function
     made = call(inner, number)
     return function if made is inner else functools.partial(made, receiver)
 
