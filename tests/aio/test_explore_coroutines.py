@@ -15,6 +15,7 @@ import sys
 import textwrap
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -794,6 +795,36 @@ def test_a_task_stands_in_the_generator_that_it_waits_for() -> None:
 
     steps = str(porcini.explore(main))
     assert "await asyncio.sleep(0)" in steps and "async for" not in steps
+
+
+def test_what_a_step_lets_go_of_is_gone() -> None:
+    class Thing:
+        pass
+
+    async def lets_go() -> bool:
+        references = []
+
+        async def holds() -> None:
+            thing = Thing()
+            references.append(weakref.ref(thing))
+            await asyncio.sleep(0)  # the step after this does nothing else than let go
+
+        await asyncio.create_task(holds())
+        return references[0]() is None
+
+    async def registry() -> None:
+        things: weakref.WeakValueDictionary[str, Thing] = weakref.WeakValueDictionary()
+
+        async def use(key: str) -> None:
+            thing = things.get(key) or Thing()
+            things[key] = thing
+            await asyncio.sleep(0)
+            assert thing
+
+        await asyncio.gather(use("a"), use("a"), use("b"))
+
+    assert [o.state["result"] for o in porcini.explore(lets_go).outcomes] == [True]
+    assert porcini.explore(registry).verdict == "holds"
 
 
 async def one_coroutine_for_two_tasks() -> str:
