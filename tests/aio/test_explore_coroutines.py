@@ -4,17 +4,22 @@ what cannot be explored is one clear error."""
 import ast
 import asyncio
 import contextlib
+import dataclasses
+import datetime
 import functools
 import itertools
 import linecache
+import logging
 import os
 import random
+import secrets
 import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import uuid
 import weakref
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -475,6 +480,56 @@ def test_time_is_virtual_and_dice_are_loaded():
     first, second = explore(dice, deterministic=True), explore(dice, guards=Guards(seed=1))
     assert first.verdict == "holds"
     assert first.outcomes[0].state != second.outcomes[0].state
+
+
+class Clocked:
+    def __init__(self, clock=time.monotonic):
+        self.clock = clock
+
+
+@dataclasses.dataclass
+class Job:
+    made: float = dataclasses.field(default_factory=time.monotonic)
+    name: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
+
+
+async def has_a_clock_already():
+    clocked, job, then = Clocked(), Job(), datetime.datetime.now(datetime.UTC)
+    before = clocked.clock()
+    await asyncio.sleep(2)
+    later = datetime.datetime.now(tz=datetime.UTC) - then
+    return [clocked.clock() - before, Job().made - job.made, later.total_seconds(), then.year]
+
+
+async def names_by_chance():
+    jobs = {}
+
+    async def submit():
+        job = Job()
+        await asyncio.sleep(0)
+        jobs[job.name, secrets.token_hex(2), os.urandom(3)] = job
+
+    await asyncio.gather(submit(), submit())
+    return len(jobs)
+
+
+def test_clocks_and_dice_that_others_hold():
+    real = time.monotonic, Clocked.__init__.__defaults__, os.urandom, random._urandom
+    report = explore(has_a_clock_already)
+    assert report.outcomes[0].state["result"] == "[2.0, 2.0, 2.0, 2026]"
+    assert not any("opaque" in note for note in report.notes)
+    report = explore(names_by_chance, deterministic=True)
+    assert (report.verdict, report.counts.executions) == ("holds", 1)
+    assert not any("opaque" in note for note in report.notes)
+    assert real == (time.monotonic, Clocked.__init__.__defaults__, os.urandom, random._urandom)
+    assert Job().made > 0 and Job().name != Job().name
+
+
+def test_whoever_is_first_to_ask_for_a_logger_makes_it():
+    async def main():
+        logging.getLogger(f"{__name__}.asked.for").debug("x")
+
+    assert explore(main).verdict == "holds"
 
 
 # What no schedule controls ------------------------------------------------------------------------------------

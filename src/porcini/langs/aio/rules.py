@@ -15,6 +15,7 @@ import functools
 import pathlib
 import sys
 import types
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -162,7 +163,19 @@ def known_fields(cls: type) -> bool:
         or each in known.CONTAINERS
         or each in known.SCALARS
         or is_known_function(each)
+        or is_of_known_module(each)
         for each in found
+    )
+
+
+def is_of_known_module(function: Any) -> bool:
+    """One of the functions of a module that only reads its arguments: `time.time`, `uuid.uuid4`."""
+    in_c = issubclass(type(function), types.BuiltinFunctionType)
+    if not (in_c or issubclass(type(function), types.FunctionType)):
+        return False
+    module = function.__module__
+    return module in known.READING_MODULES and (
+        in_c or vars(sys.modules[module]).get(function.__name__) is function
     )
 
 
@@ -449,7 +462,7 @@ def shown(key: Any) -> str | None:
         return repr(key)
     if kind is bool or (kind is float and key.is_integer()):
         return repr(int(key))
-    if kind is float:
+    if kind is float or kind is uuid.UUID:
         return repr(key)
     if kind is tuple:
         parts = [shown(part) for part in key]
