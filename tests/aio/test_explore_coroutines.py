@@ -775,10 +775,12 @@ class Pool:
 
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[int]:
+        await asyncio.sleep(0)
         self.users += 1
         try:
             yield self.users
         finally:
+            await asyncio.sleep(0)
             self.users -= 1
 
     @classmethod
