@@ -832,16 +832,49 @@ async def makes_a_pipeline() -> None:
     await numbers.aclose()
 
 
+async def keeps_tasks() -> None:
+    loop, tasks = asyncio.get_running_loop(), set[Any]()
+
+    async def work() -> None:
+        async for _ in counts(2):
+            break  # a task closes the generator
+
+    for _ in range(3):
+        task = asyncio.create_task(work())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    timer = loop.call_later(1, tasks.clear)
+    loop.call_later(0.5, timer.cancel)
+    await asyncio.sleep(2)
+    assert len(tasks) == 0
+
+
 @pytest.mark.parametrize(
-    "function",
-    [manages_contexts, expects_an_error, reads_named_tuples, makes_a_pipeline],
-    ids=lambda f: f.__name__,
+    "function", [manages_contexts, expects_an_error, reads_named_tuples, makes_a_pipeline, keeps_tasks]
 )
 def test_what_programs_are_full_of_is_not_opaque(function: Callable[[], Any]) -> None:
     report = porcini.explore(function)
     assert report.verdict == "holds"
     assert report.counts.executions == 1
     assert not [note for note in report.notes if "opaque" in note]
+
+
+async def who_is_there() -> list[bool]:
+    tasks = set()
+    made = [asyncio.create_task(asyncio.sleep(0)) for _ in range(2)]
+    for task in made:
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    await asyncio.sleep(0)
+    return [task in tasks for task in made]
+
+
+def test_callbacks_in_c_conflict_with_who_looks() -> None:
+    found = porcini.explore(who_is_there)
+    assert {outcome.state["result"] for outcome in found.outcomes} == {
+        (one, two) for one in (True, False) for two in (True, False)
+    }
+    assert found.counts.executions == 4
 
 
 def test_a_task_stands_in_the_generator_that_it_waits_for() -> None:

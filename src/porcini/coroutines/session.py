@@ -29,9 +29,11 @@ from porcini.coroutines.guards import Guarding, Guards, at, users_line
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
+from porcini.langs.aio.calls.calling import later
 from porcini.langs.aio.loop import Mode, Staying
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.sites import OUTSIDE
 
 Function = Callable[..., Any]
 
@@ -268,7 +270,8 @@ class Session:
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
-        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented)
+        seen = functools.partial(later, number=OUTSIDE)
+        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented, seen)
         holder = _holding(self.function, self.args)
         return SteadyProgram(
             program,

@@ -471,4 +471,6 @@ def shown(key: Any) -> str | None:
         return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
     if issubclass(type(key), type | types.FunctionType):
         return f"<{key.__module__}.{key.__qualname__}>"
+    if issubclass(kind, asyncio.Future) and is_seen_by_loop(key):
+        return f"<{key._place}>"
     return None

@@ -78,6 +78,13 @@ def _inside(at: Any) -> Any:
     return None
 
 
+def code_of(coroutine: Any) -> CodeType | None:
+    """What a coroutine runs, or what a wrapper wraps: a task can be made of `agen.aclose()`, too."""
+    at = coroutine if type(coroutine) in _SUSPENDED else _inside(coroutine)
+    codes = (getattr(at, name, None) for name in ("cr_code", "gi_code", "ag_code"))
+    return next(filter(None, codes), None)
+
+
 def is_future_iter(at: Any) -> bool:
     return type(at).__name__ == _FUTURE_ITER
 
