@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import importlib
 import itertools
 import linecache
 import logging
@@ -915,6 +916,34 @@ def test_what_a_step_lets_go_of_is_gone() -> None:
 
     assert [o.state["result"] for o in porcini.explore(lets_go).outcomes] == [True]
     assert porcini.explore(registry).verdict == "holds"
+
+
+async def shares_a_generator() -> None:
+    numbers, queue = counts(2), asyncio.Queue[int](1)
+
+    async def takes() -> None:
+        await queue.put(await anext(numbers))
+
+    await asyncio.gather(takes(), takes(), queue.get(), queue.get())
+
+
+def test_what_has_no_object_is_told_in_words() -> None:
+    text = str(porcini.explore(shares_a_generator))
+    assert "already running" in text and "resumes Generator" in text
+    for ours in ("Token", "async_generator", "ControlledLoop", "Seen", "[<Future>]"):
+        assert ours not in text
+
+
+def test_what_is_given_is_followed_wherever_it_was_defined(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "given_server.py").write_text("class Server:\n    async def ask(self):\n        return len('x')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("given_server")
+
+    async def asks(server: Any) -> int:
+        return await server().ask()
+
+    report = explore(asks, args=(module.Server,))
+    assert not any("opaque" in note for note in report.notes)
 
 
 async def one_coroutine_for_two_tasks() -> str:

@@ -87,6 +87,12 @@ class Token:
     __slots__ = ("__weakref__",)
 
 
+class Generator(Token):
+    """Stands for the frame of a generator."""
+
+    __slots__ = ()
+
+
 class ModuleToken(Token):
     """Stands for the globals of a module."""
 
