@@ -22,6 +22,7 @@ import threading
 import time
 import uuid
 import weakref
+import zoneinfo
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -811,6 +812,35 @@ async def reads_named_tuples() -> None:
     assert pool.recent.popitem(last=False)[1]._replace(value=4).value == 4
 
 
+@dataclasses.dataclass
+class Order:
+    lines: list[int]
+    parts: dict[str, "Order"]
+
+
+async def takes_apart() -> None:
+    order = Order([1], {"a": Order([], {})})
+    assert dataclasses.asdict(order)["parts"]["a"] == {"lines": [], "parts": {}}
+    assert datetime.datetime.now(zoneinfo.ZoneInfo("UTC")).year == 2026
+
+
+async def takes_apart_what_changes() -> int:
+    order = Order([], {"a": Order([], {})})
+
+    async def adds() -> None:
+        order.parts["a"].lines.append(1)
+
+    task = asyncio.create_task(adds())
+    await asyncio.sleep(0)
+    found = len(dataclasses.asdict(order)["parts"]["a"]["lines"])
+    await task
+    return found
+
+
+def test_fields_of_fields_are_seen() -> None:
+    assert {o.state["result"] for o in porcini.explore(takes_apart_what_changes).outcomes} == {0, 1}
+
+
 async def counts(n: int) -> AsyncIterator[int]:
     for i in range(n):
         await asyncio.sleep(0)
@@ -851,7 +881,8 @@ async def keeps_tasks() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [manages_contexts, expects_an_error, reads_named_tuples, makes_a_pipeline, keeps_tasks]
+    "function",
+    [manages_contexts, expects_an_error, reads_named_tuples, makes_a_pipeline, keeps_tasks, takes_apart],
 )
 def test_what_programs_are_full_of_is_not_opaque(function: Callable[[], Any]) -> None:
     report = porcini.explore(function)

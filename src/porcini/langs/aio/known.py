@@ -29,6 +29,7 @@ import types
 import typing
 import uuid
 import weakref
+import zoneinfo
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from contextvars import Context, ContextVar
 from contextvars import Token as ContextToken
@@ -53,7 +54,7 @@ IMMUTABLE: tuple[type, ...] = (
     *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
     *(decimal.Decimal, fractions.Fraction, re.Pattern, uuid.UUID),
     *(pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath),
-    *(ipaddress.IPv4Address, ipaddress.IPv6Address),
+    *(ipaddress.IPv4Address, ipaddress.IPv6Address, zoneinfo.ZoneInfo),
     *(ContextVar, Context, ContextToken, weakref.ref),
 )
 ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *IMMUTABLE)) - {functools.partial}

@@ -199,7 +199,7 @@ def _whole(obj: Any, number: int) -> None:
 
 @taking(*ANY)
 def _moved(obj: Any, number: int, /, *key: Any, **kwargs: Any) -> None:
-    """A key of an OrderedDict is looked for, and goes to an end of it; values are left alone."""
+    """A key of an OrderedDict goes to an end of it, or is taken from there; values are not looked into."""
     _whole(obj, number)
     for each in (*key, *kwargs.values()):
         _argument(each, number)
@@ -270,7 +270,7 @@ _METHODS: dict[type, dict[str, Model]] = {
         "popitem": _whole,
         **dict.fromkeys(("keys", "values", "items"), viewing),
     },
-    OrderedDict: {"move_to_end": _moved, "popitem": _whole, "clear": _whole},
+    OrderedDict: {"move_to_end": _moved, "popitem": _moved, "clear": _whole},
     Counter: {
         **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
         **dict.fromkeys(("most_common", "total", "copy"), _read),

@@ -44,9 +44,11 @@ from porcini.langs.aio.operations.entries import log, new, unknown
 from porcini.langs.aio.operations.values import (
     VIEWS,
     derive,
+    inside,
     is_c_iterator,
     iterate,
     operand,
+    read_all,
     read_in_any_order,
     read_shape,
     read_sources,
@@ -196,6 +198,27 @@ def shared_context(context: Any, number: int) -> Any:
     if issubclass(type(context), Context):
         rules.SHARED_CONTEXTS.add(id(context))
     return context
+
+
+def _taken_apart(number: int, obj: Any, /) -> None:
+    """`asdict` and `astuple`: the fields of dataclasses, also in containers; whatever else there is is copied."""
+    todo, seen = [obj], set[int]()
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if type(value) in known.CONTAINERS:
+            read_all(value, number)
+            todo += inside(value)
+        elif issubclass(type(value), type) or not dataclasses.is_dataclass(value):
+            objects.copied(value, number)
+        else:
+            for field in dataclasses.fields(value):
+                attributes.dynamic(value, field.name, number, READ)
+                todo.append(rules.peek(value, field.name))
+                if todo[-1] is rules.ABSENT:
+                    unknown(f"{type(value).__qualname__}.{field.name}", number)
 
 
 def _opaque(name: str) -> Model:
@@ -472,8 +495,8 @@ _MODELS: dict[Any, Model] = {
     traceback.format_exc: _format_exc,
     json.dump: _opaque("json.dump"),
     re.purge: _opaque("re.purge"),
-    dataclasses.asdict: _opaque("asdict"),
-    dataclasses.astuple: _opaque("astuple"),
+    dataclasses.asdict: _taken_apart,
+    dataclasses.astuple: _taken_apart,
 }
 _MAKERS: dict[Any, Callable[[Any, int], Any]] = {
     iter: _iter,
