@@ -76,6 +76,31 @@ def test_a_failure_tells_all(run):
     assert "porcini/" not in said  # no frames of ours
 
 
+def test_a_test_that_fails_in_two_ways(run):
+    result = run(
+        source="""
+        import asyncio, pytest
+
+        @pytest.mark.porcini
+        async def test_both():
+            event = asyncio.Event()
+
+            async def wait():
+                await event.wait()
+                event.clear()
+
+            tasks = [asyncio.create_task(wait()) for _ in range(2)]
+            await asyncio.sleep(0)
+            event.set()
+            await asyncio.wait(tasks)
+            assert False
+        """
+    )
+    result.assert_outcomes(failed=1)
+    assert "deadlock" in text_of(result)
+    assert "No order that passes was found." in text_of(result)  # but one that ends otherwise
+
+
 def test_no_frames_of_ours_below_gather(run):
     result = run(
         source="""
@@ -203,7 +228,7 @@ def test_other_failures(run):
     assert re.search(r"test_other_failures.py:18 in both +async with y:", said)
     assert "in a cycle: 0.0 (both) -> 0.1 (both) -> 0.0 (both)" in said
     assert "E       ValueError: always" in said
-    assert "No order that ends otherwise was found." in said
+    assert "No order that passes was found." in said
 
 
 def test_what_passes_and_what_is_unknown(run):

@@ -205,7 +205,7 @@ class MarkedTest:
     def _section(self, found: _Found, what: str, explanation: Explanation) -> str:
         head = f"{what}, in {found.said}, mode {self.wanted.mode}."
         if found.other is None and not found.replayed:
-            head += " No order that ends otherwise was found."
+            head += " No order that passes was found."
         below = [*(f"note: {note}" for note in found.notes), *self._lines(found)]
         lanes = [show_lanes(explanation.lanes), ""] if explanation.lanes else []
         return "\n".join([head, "", *lanes, *below])
