@@ -485,6 +485,9 @@ def test_time_is_virtual_and_dice_are_loaded():
 
 
 class Clocked:
+    now = time.time
+    later = staticmethod(time.time)
+
     def __init__(self, clock=time.monotonic):
         self.clock = clock
 
@@ -498,6 +501,7 @@ class Job:
 async def has_a_clock_already():
     clocked, job, then = Clocked(), Job(), datetime.datetime.now(datetime.UTC)
     before = clocked.clock()
+    assert clocked.now() == Clocked.later() == then.timestamp()
     await asyncio.sleep(2)
     later = datetime.datetime.now(tz=datetime.UTC) - then
     return [clocked.clock() - before, Job().made - job.made, later.total_seconds(), then.year]
@@ -525,6 +529,7 @@ def test_clocks_and_dice_that_others_hold():
     assert not any("opaque" in note for note in report.notes)
     assert real == (time.monotonic, Clocked.__init__.__defaults__, os.urandom, random._urandom)
     assert Job().made > 0 and Job().name != Job().name
+    assert Clocked.now is time.time
 
 
 def test_whoever_is_first_to_ask_for_a_logger_makes_it():

@@ -151,6 +151,14 @@ class Guarding:
         for module in self._modules:
             for function in hook.functions_of(module):
                 self._replace_held(function, virtual)
+            for cls in [
+                v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
+            ]:
+                for name, value in list(vars(cls).items()):
+                    inner = value.__func__ if isinstance(value, staticmethod) else value
+                    if virtual(inner) is not inner:
+                        self._undo.append(partial(setattr, cls, name, value))
+                        setattr(cls, name, staticmethod(virtual(inner)))
 
     def _replace_held(self, function: FunctionType, virtual: Callable[[object], Any]) -> None:
         """What a function got when it was defined: a clock as a default, or a dataclass's factory in a closure."""
