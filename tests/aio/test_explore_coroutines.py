@@ -3,18 +3,30 @@ what cannot be explored is one clear error."""
 
 import ast
 import asyncio
+import contextlib
+import dataclasses
+import datetime
 import functools
+import importlib
 import itertools
 import linecache
+import logging
 import os
 import random
+import secrets
 import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import uuid
+import weakref
+import zoneinfo
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -472,6 +484,61 @@ def test_time_is_virtual_and_dice_are_loaded():
     assert first.outcomes[0].state != second.outcomes[0].state
 
 
+class Clocked:
+    now = time.time
+    later = staticmethod(time.time)
+
+    def __init__(self, clock=time.monotonic):
+        self.clock = clock
+
+
+@dataclasses.dataclass
+class Job:
+    made: float = dataclasses.field(default_factory=time.monotonic)
+    name: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
+
+
+async def has_a_clock_already():
+    clocked, job, then = Clocked(), Job(), datetime.datetime.now(datetime.UTC)
+    before = clocked.clock()
+    assert clocked.now() == Clocked.later() == then.timestamp()
+    await asyncio.sleep(2)
+    later = datetime.datetime.now(tz=datetime.UTC) - then
+    return [clocked.clock() - before, Job().made - job.made, later.total_seconds(), then.year]
+
+
+async def names_by_chance():
+    jobs = {}
+
+    async def submit():
+        job = Job()
+        await asyncio.sleep(0)
+        jobs[job.name, secrets.token_hex(2), os.urandom(3)] = job
+
+    await asyncio.gather(submit(), submit())
+    return len(jobs)
+
+
+def test_clocks_and_dice_that_others_hold():
+    real = time.monotonic, Clocked.__init__.__defaults__, os.urandom, random._urandom
+    report = explore(has_a_clock_already)
+    assert report.outcomes[0].state["result"] == "[2.0, 2.0, 2.0, 2026]"
+    assert not any("opaque" in note for note in report.notes)
+    report = explore(names_by_chance, deterministic=True)
+    assert (report.verdict, report.counts.executions) == ("holds", 1)
+    assert not any("opaque" in note for note in report.notes)
+    assert real == (time.monotonic, Clocked.__init__.__defaults__, os.urandom, random._urandom)
+    assert Job().made > 0 and Job().name != Job().name
+    assert Clocked.now is time.time
+
+
+def test_whoever_is_first_to_ask_for_a_logger_makes_it():
+    async def main():
+        logging.getLogger(f"{__name__}.asked.for").debug("x")
+
+    assert explore(main).verdict == "holds"
+
+
 # What no schedule controls ------------------------------------------------------------------------------------
 
 numbers = itertools.count()
@@ -701,6 +768,218 @@ def test_nothing_that_asyncio_does_for_synchronisation_is_opaque() -> None:
     report = porcini.explore(synchronised)
     assert report.verdict == "holds"
     assert not [note for note in report.notes if "opaque" in note]
+
+
+class Entry(NamedTuple):
+    value: int
+    expires: float
+
+
+class Pool:
+    def __init__(self) -> None:
+        self.users = 0
+        self.recent: OrderedDict[str, Entry] = OrderedDict()
+
+    @contextlib.asynccontextmanager
+    async def connection(self) -> AsyncIterator[int]:
+        await asyncio.sleep(0)
+        self.users += 1
+        try:
+            yield self.users
+        finally:
+            await asyncio.sleep(0)
+            self.users -= 1
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls) -> Iterator["Pool"]:
+        yield cls()
+
+
+async def manages_contexts() -> None:
+    with Pool.opened() as pool:
+        async with pool.connection() as number:
+            await asyncio.sleep(0)
+            assert number == 1
+
+
+async def expects_an_error() -> None:
+    with pytest.raises(ValueError, match="x"):
+        await asyncio.sleep(0)
+        raise ValueError("x")
+
+
+async def reads_named_tuples() -> None:
+    pool = Pool()
+    pool.recent["a"], pool.recent["b"] = Entry(1, 2.0), Entry(3, 4.0)
+    assert pool.recent["a"].expires > 1
+    pool.recent.move_to_end("a")
+    assert pool.recent.popitem(last=False)[1]._replace(value=4).value == 4
+
+
+@dataclasses.dataclass
+class Order:
+    lines: list[int]
+    parts: dict[str, "Order"]
+
+
+async def takes_apart() -> None:
+    order = Order([1], {"a": Order([], {})})
+    assert dataclasses.asdict(order)["parts"]["a"] == {"lines": [], "parts": {}}
+    assert datetime.datetime.now(zoneinfo.ZoneInfo("UTC")).year == 2026
+
+
+async def takes_apart_what_changes() -> int:
+    order = Order([], {"a": Order([], {})})
+
+    async def adds() -> None:
+        order.parts["a"].lines.append(1)
+
+    task = asyncio.create_task(adds())
+    await asyncio.sleep(0)
+    found = len(dataclasses.asdict(order)["parts"]["a"]["lines"])
+    await task
+    return found
+
+
+def test_fields_of_fields_are_seen() -> None:
+    assert {o.state["result"] for o in porcini.explore(takes_apart_what_changes).outcomes} == {0, 1}
+
+
+async def counts(n: int) -> AsyncIterator[int]:
+    for i in range(n):
+        await asyncio.sleep(0)
+        yield i
+
+
+async def makes_a_pipeline() -> None:
+    async def squares(source: AsyncIterator[int]) -> AsyncIterator[int]:
+        async for x in source:
+            yield x * x
+
+    async def collects() -> list[int]:
+        return [x async for x in squares(counts(3))]
+
+    assert await asyncio.gather(collects(), collects()) == [[0, 1, 4], [0, 1, 4]]
+    async for x in counts(1):
+        assert x == 0
+    numbers = counts(2)
+    assert await anext(numbers) == 0
+    await numbers.aclose()
+
+
+async def keeps_tasks() -> None:
+    loop, tasks = asyncio.get_running_loop(), set[Any]()
+
+    async def work() -> None:
+        async for _ in counts(2):
+            break  # a task closes the generator
+
+    for _ in range(3):
+        task = asyncio.create_task(work())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    timer = loop.call_later(1, tasks.clear)
+    loop.call_later(0.5, timer.cancel)
+    await asyncio.sleep(2)
+    assert len(tasks) == 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [manages_contexts, expects_an_error, reads_named_tuples, makes_a_pipeline, keeps_tasks, takes_apart],
+)
+def test_what_programs_are_full_of_is_not_opaque(function: Callable[[], Any]) -> None:
+    report = porcini.explore(function)
+    assert report.verdict == "holds"
+    assert report.counts.executions == 1
+    assert not [note for note in report.notes if "opaque" in note]
+
+
+async def who_is_there() -> list[bool]:
+    tasks = set()
+    made = [asyncio.create_task(asyncio.sleep(0)) for _ in range(2)]
+    for task in made:
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    await asyncio.sleep(0)
+    return [task in tasks for task in made]
+
+
+def test_callbacks_in_c_conflict_with_who_looks() -> None:
+    found = porcini.explore(who_is_there)
+    assert {outcome.state["result"] for outcome in found.outcomes} == {
+        (one, two) for one in (True, False) for two in (True, False)
+    }
+    assert found.counts.executions == 4
+
+
+def test_a_task_stands_in_the_generator_that_it_waits_for() -> None:
+    async def main() -> None:
+        async for _ in counts(1):
+            pass
+        raise ValueError
+
+    steps = str(porcini.explore(main))
+    assert "await asyncio.sleep(0)" in steps and "async for" not in steps
+
+
+def test_what_a_step_lets_go_of_is_gone() -> None:
+    class Thing:
+        pass
+
+    async def lets_go() -> bool:
+        references = []
+
+        async def holds() -> None:
+            thing = Thing()
+            references.append(weakref.ref(thing))
+            await asyncio.sleep(0)  # the step after this does nothing else than let go
+
+        await asyncio.create_task(holds())
+        return references[0]() is None
+
+    async def registry() -> None:
+        things: weakref.WeakValueDictionary[str, Thing] = weakref.WeakValueDictionary()
+
+        async def use(key: str) -> None:
+            thing = things.get(key) or Thing()
+            things[key] = thing
+            await asyncio.sleep(0)
+            assert thing
+
+        await asyncio.gather(use("a"), use("a"), use("b"))
+
+    assert [o.state["result"] for o in porcini.explore(lets_go).outcomes] == [True]
+    assert porcini.explore(registry).verdict == "holds"
+
+
+async def shares_a_generator() -> None:
+    numbers, queue = counts(2), asyncio.Queue[int](1)
+
+    async def takes() -> None:
+        await queue.put(await anext(numbers))
+
+    await asyncio.gather(takes(), takes(), queue.get(), queue.get())
+
+
+def test_what_has_no_object_is_told_in_words() -> None:
+    text = str(porcini.explore(shares_a_generator))
+    assert "already running" in text and "resumes Generator" in text
+    for ours in ("Token", "async_generator", "ControlledLoop", "Seen", "[<Future>]"):
+        assert ours not in text
+
+
+def test_what_is_given_is_followed_wherever_it_was_defined(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "given_server.py").write_text("class Server:\n    async def ask(self):\n        return len('x')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("given_server")
+
+    async def asks(server: Any) -> int:
+        return await server().ask()
+
+    report = explore(asks, args=(module.Server,))
+    assert not any("opaque" in note for note in report.notes)
 
 
 async def one_coroutine_for_two_tasks() -> str:

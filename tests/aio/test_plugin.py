@@ -76,6 +76,77 @@ def test_a_failure_tells_all(run):
     assert "porcini/" not in said  # no frames of ours
 
 
+def test_a_test_that_fails_in_two_ways(run):
+    result = run(
+        source="""
+        import asyncio, pytest
+
+        @pytest.mark.porcini
+        async def test_both():
+            event = asyncio.Event()
+
+            async def wait():
+                await event.wait()
+                event.clear()
+
+            tasks = [asyncio.create_task(wait()) for _ in range(2)]
+            await asyncio.sleep(0)
+            event.set()
+            await asyncio.wait(tasks)
+            assert False
+        """
+    )
+    result.assert_outcomes(failed=1)
+    assert "deadlock" in text_of(result)
+    assert "No order that passes was found." in text_of(result)  # but one that ends otherwise
+
+
+def test_no_frames_of_ours_below_gather(run):
+    result = run(
+        source="""
+        import asyncio, pytest
+
+        async def work(seen):
+            seen.append(1)
+            await asyncio.sleep(0)
+            if len(seen) > 1:
+                raise ValueError(seen)
+
+        @pytest.mark.porcini
+        async def test_work():
+            seen = []
+            await asyncio.gather(work(seen), work(seen))
+        """
+    )
+    result.assert_outcomes(failed=1)
+    assert "porcini/" not in text_of(result)
+
+
+def test_what_pytest_collects_begins_anew_with_each_run(run):
+    result = run(
+        source="""
+        import asyncio, logging, pytest
+
+        @pytest.mark.porcini
+        async def test_logs(caplog, capsys):
+            async def work(n):
+                await asyncio.sleep(0)
+                logging.getLogger("work").warning("n %s", n)
+                print(n)
+
+            await asyncio.gather(work(1), work(2))
+            assert sorted(caplog.messages) == ["n 1", "n 2"]
+
+        @pytest.mark.porcini
+        async def test_prints(capsys):
+            print("x")
+            assert capsys.readouterr().out == "x\\n"
+            print("y")
+        """
+    )
+    result.assert_outcomes(passed=2)
+
+
 def line_to_paste(result):
     found = re.findall(r'^pytest (\S+) --porcini-replay "(.*)"$', text_of(result), re.MULTILINE)
     assert found
@@ -157,7 +228,7 @@ def test_other_failures(run):
     assert re.search(r"test_other_failures.py:18 in both +async with y:", said)
     assert "in a cycle: 0.0 (both) -> 0.1 (both) -> 0.0 (both)" in said
     assert "E       ValueError: always" in said
-    assert "No order that ends otherwise was found." in said
+    assert "No order that passes was found." in said
 
 
 def test_what_passes_and_what_is_unknown(run):

@@ -116,7 +116,7 @@ def raised(
     guards: Guards | None = None,
 ) -> BaseException | None:
     """What a function raises under a schedule, with the traceback of its own code."""
-    with Guarding(guards or Guards(), modules_of(function, packages)) as guarding:
+    with Guarding(guards or Guards(), modules_of(function, packages, args)) as guarding:
         program = SteadyProgram(AioProgram(function, args, mode), guarding)
         run = program.start()
         try:

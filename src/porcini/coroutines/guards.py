@@ -1,8 +1,9 @@
 """What real code can do that no schedule controls: look at the clock, throw dice, block, reach outside.
 
 While a `Guarding` is open and a step of a controlled loop runs:
-    time, monotonic, perf_counter     tell the loop's virtual time
+    time, monotonic, perf_counter     tell the loop's virtual time, also to who got hold of them before
     random                            begins every run with the same seed
+    urandom, and so uuid4 and secrets give each process the same in every order
     time.sleep, sockets, threads      are refused, with what to do instead
     a step that does not end          is interrupted after `step_seconds`, in the main thread
 
@@ -13,6 +14,7 @@ of steps all these do what they always do; closing the guarding puts everything 
 from __future__ import annotations
 
 import linecache
+import os
 import random
 import signal
 import socket
@@ -20,15 +22,19 @@ import sys
 import threading
 import time
 from asyncio import events
+from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import FrameType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
+from porcini.core.pids import Pid
 from porcini.formats.sources import short_path
-from porcini.langs.aio import rules
+from porcini.langs.aio import hook, rules
 from porcini.langs.aio.loop import ControlledLoop
 
 EPOCH = 1_767_225_600.0
@@ -47,6 +53,8 @@ class Guards:
     real_time: bool = False
     step_seconds: float = 5.0
     """How long one step may take before it counts as one that never ends."""
+    at_start: tuple[Callable[[], object], ...] = ()
+    """Called before each run: they put back what the run before has changed."""
 
 
 class Refused(BaseException):
@@ -69,14 +77,20 @@ class Guarding:
         self._undo: list[Callable[[], None]] = []
         self._seen = (-1, 0)
         self._dice = random.Random(guards.seed).getstate()
+        self._asked: Counter[Pid] = Counter()
 
     def start_run(self) -> None:
         random.setstate(self._dice)
+        self._asked.clear()
         self.problem = None
+        for put_back in self.guards.at_start:
+            put_back()
 
     def __enter__(self) -> Guarding:
         dice = random.getstate()
         self._undo.append(lambda: random.setstate(dice))
+        self._replace(os, "urandom", self._loaded(os.urandom))
+        self._replace(random, "_urandom", os.urandom)
         if not self.guards.real_time:
             self._make_time_virtual()
         for owner, names, why in (
@@ -98,6 +112,19 @@ class Guarding:
         setattr(owner, name, value)
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
 
+    def _loaded(self, real: Any) -> Any:
+        """Random bytes that depend on who asks, and how often that one has asked, but not on the order."""
+
+        def urandom(size: int, /) -> bytes:
+            loop = self._loop()
+            if loop is None:
+                return bytes(real(size))
+            pid = loop.current.name.pid
+            self._asked[pid] += 1
+            return random.Random(f"{self.guards.seed}, {pid}, {self._asked[pid]}").randbytes(size)
+
+        return _followed(urandom)
+
     # time -----------------------------------------------------------------------------------------------------
 
     def _make_time_virtual(self) -> None:
@@ -113,11 +140,40 @@ class Guarding:
             time.perf_counter_ns: self._virtual_ns(time.perf_counter_ns),
             time.sleep: self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {sleeping}"),
         }
-        builtin = type(time.time)
+
+        def virtual(value: object) -> Any:
+            return table.get(value, value) if type(value) is BuiltinFunctionType else value
+
         for module in {time, *self._modules}:
             for name, value in list(vars(module).items()):
-                if type(value) is builtin and value in table:
-                    self._replace(module, name, table[value])
+                if virtual(value) is not value:
+                    self._replace(module, name, virtual(value))
+        for module in self._modules:
+            for function in hook.functions_of(module):
+                self._replace_held(function, virtual)
+            for cls in [
+                v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
+            ]:
+                for name, value in list(vars(cls).items()):
+                    inner = value.__func__ if isinstance(value, staticmethod) else value
+                    if virtual(inner) is not inner:
+                        self._undo.append(partial(setattr, cls, name, value))
+                        setattr(cls, name, staticmethod(virtual(inner)))
+
+    def _replace_held(self, function: FunctionType, virtual: Callable[[object], Any]) -> None:
+        """What a function got when it was defined: a clock as a default, or a dataclass's factory in a closure."""
+        defaults, options = function.__defaults__ or (), function.__kwdefaults__ or {}
+        if any(virtual(value) is not value for value in (*defaults, *options.values())):
+            self._undo.append(partial(setattr, function, "__defaults__", function.__defaults__))
+            self._undo.append(partial(setattr, function, "__kwdefaults__", function.__kwdefaults__))
+            function.__defaults__ = tuple(map(virtual, defaults))
+            function.__kwdefaults__ = {name: virtual(value) for name, value in options.items()}
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):
+                value = cell.cell_contents
+                if virtual(value) is not value:
+                    self._undo.append(partial(setattr, cell, "cell_contents", value))
+                    cell.cell_contents = virtual(value)
 
     def _virtual(self, real: Any, offset: float = 0.0) -> Any:
         def now() -> float:

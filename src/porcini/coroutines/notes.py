@@ -65,7 +65,7 @@ def opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, in
     """What made steps opaque and how often, the most frequent first."""
     places = Counter(
         {
-            f"{_plain(call.name)} at {short_path(call.file)}:{call.line}": times
+            _plain(call.name) + (f" at {short_path(call.file)}:{call.line}" if call.line else ""): times
             for call, times in opened.recorder.opaque_calls.items()
         }
     )

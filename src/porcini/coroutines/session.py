@@ -29,9 +29,11 @@ from porcini.coroutines.guards import Guarding, Guards, at, users_line
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
+from porcini.langs.aio.calls.calling import later
 from porcini.langs.aio.loop import Mode, Staying
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.sites import OUTSIDE
 
 Function = Callable[..., Any]
 
@@ -145,10 +147,11 @@ def _is_users(module: ModuleType) -> bool:
 _users = functools.lru_cache(maxsize=4096)(_is_users)
 
 
-def modules_of(function: Function, packages: Sequence[str] = ()) -> list[ModuleType]:
-    """The function's module, the user's modules that it uses, and the loaded modules of packages."""
+def modules_of(function: Function, packages: Sequence[str] = (), args: Sequence[object] = ()) -> list[ModuleType]:
+    """The function's module, the user's modules that it and its arguments use, and the loaded ones of packages."""
     found: dict[str, ModuleType] = {}
-    todo = [module for near in near_functions(function) if (module := _module_of(near)) is not None]
+    near = near_functions(function, tuple(args))
+    todo = [module for each in near if (module := _module_of(each)) is not None]
     todo += [module for name, module in list(sys.modules.items()) if in_packages(name, packages)]
     while todo:
         module = todo.pop()
@@ -231,7 +234,7 @@ def instrumented(
 ) -> Iterator[list[ModuleType]]:
     """While this is open, the code that a function uses runs instrumented, as far as its source is known."""
     with contextlib.ExitStack() as stack:
-        modules = modules_of(function, packages)
+        modules = modules_of(function, packages, args)
         names = {module.__name__ for module in modules}
         near = [f for f in near_functions(function, tuple(args)) if f.__module__ in names or not _module_of(f)]
         for module in modules:
@@ -268,7 +271,8 @@ class Session:
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
-        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented)
+        seen = functools.partial(later, number=OUTSIDE)
+        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented, seen)
         holder = _holding(self.function, self.args)
         return SteadyProgram(
             program,

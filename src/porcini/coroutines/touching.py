@@ -7,6 +7,7 @@ takes a lock, who finds it taken. Futures, tasks and cancellation are known from
 from __future__ import annotations
 
 import asyncio
+import linecache
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +63,8 @@ class Touches:
             return None
         file = Path(access.file).name
         if access.location.endswith("]"):  # a queue's items; the others that wait are nobody's business
-            return _queue(access) if file == "queues.py" and access.location.endswith("[#]") else None
+            items = access.location.endswith("[#]") and "_queue" in linecache.getline(access.file, access.line)
+            return _queue(access) if file == "queues.py" and items else None
         name, _, attribute = access.location.rpartition(".")
         if file == "locks.py" and attribute == "_value" and access.value.isdecimal():
             return Touch(f"{access.kind}s", name, access.value)  # a semaphore
@@ -110,6 +112,8 @@ def _in_asyncio(file: str) -> bool:
 
 def _users(access: Access, before: Iterable[Touch]) -> Touch | None:
     location, value = access.location, _value(access.value)
+    if location.startswith("Generator<"):
+        return Touch("resumes", location.removesuffix(".state"), "", access.file, access.line)
     if access.kind == "read" and location.endswith("]"):
         if location.endswith("[=]"):
             return None

@@ -42,6 +42,8 @@ _FACTORY = (
     "fixtures are made once for all schedules: let one that the test changes return a factory, "
     "or make its object in the test"
 )
+_PUT_BACK = {"caplog": "clear", "recwarn": "clear", "capsys": "readouterr", "capfd": "readouterr"}
+"""Fixtures of pytest's that collect what a test does: each run begins with nothing in them."""
 
 
 # One test -----------------------------------------------------------------------------------------------------
@@ -80,6 +82,8 @@ class MarkedTest:
         self.item = item
         self.test = functools.partial(item.obj, **{name: item.funcargs[name] for name in names})
         self.wanted = wanted
+        put_back = [getattr(item.funcargs[name], method) for name, method in _PUT_BACK.items() if name in names]
+        self.guards = replace(wanted.guards, at_start=tuple(put_back))
         self.stored = _Stored(item)
         self.shows_output = bool({"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(item.fixturenames))
 
@@ -94,7 +98,7 @@ class MarkedTest:
         """What to raise for a test that fails in some order."""
         wanted = self.wanted
         asked = wanted_of(wanted.deterministic)
-        with self._quiet(), session(self.test, packages=wanted.packages, guards=wanted.guards) as opened:
+        with self._quiet(), session(self.test, packages=wanted.packages, guards=self.guards) as opened:
             program = opened.program(wanted.mode)
             found = self._try_stored(program)
             if found is None:
@@ -159,7 +163,7 @@ class MarkedTest:
     def replay(self, text: str) -> BaseException | None:
         """What to raise for a test that fails under one schedule. Where it passes, too, it runs once as it is."""
         wanted = self.wanted
-        with self._quiet(), session(self.test, packages=wanted.packages, guards=wanted.guards) as opened:
+        with self._quiet(), session(self.test, packages=wanted.packages, guards=self.guards) as opened:
             try:
                 trace, run = replay(opened.program(wanted.mode), parse_schedule(text))
             except ScheduleError as problem:
@@ -174,7 +178,7 @@ class MarkedTest:
 
     def _raised(self, run: Outcome) -> BaseException | None:
         wanted = self.wanted
-        return raised(self.test, run.schedule, mode=wanted.mode, packages=wanted.packages, guards=wanted.guards)
+        return raised(self.test, run.schedule, mode=wanted.mode, packages=wanted.packages, guards=self.guards)
 
     # telling --------------------------------------------------------------------------------------------------
 
@@ -184,7 +188,7 @@ class MarkedTest:
         assert run is not None
         happened = self._raised(run) if run.kind in ("assertion", "error") else None
         what = what_of(happened) if happened else ending(run)
-        subject = Subject(self.test, (), wanted.mode, wanted.packages, wanted.guards)
+        subject = Subject(self.test, (), wanted.mode, wanted.packages, self.guards)
         runs = [run, *([found.other] if found.other else [])]
         explanation = Explanation(waiting=run.waiting)
         with self._quiet(), contextlib.suppress(InputError):  # the failure is not lost if it cannot be explained
@@ -201,7 +205,7 @@ class MarkedTest:
     def _section(self, found: _Found, what: str, explanation: Explanation) -> str:
         head = f"{what}, in {found.said}, mode {self.wanted.mode}."
         if found.other is None and not found.replayed:
-            head += " No order that ends otherwise was found."
+            head += " No order that passes was found."
         below = [*(f"note: {note}" for note in found.notes), *self._lines(found)]
         lanes = [show_lanes(explanation.lanes), ""] if explanation.lanes else []
         return "\n".join([head, "", *lanes, *below])

@@ -79,6 +79,7 @@ class _Seen(asyncio.Future[Any]):
         return _cancelled(self)
 
     def result(self) -> Any:
+        __tracebackhide__ = True
         self._look()
         return _result(self)
 

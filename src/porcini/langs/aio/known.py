@@ -29,7 +29,8 @@ import types
 import typing
 import uuid
 import weakref
-from collections import Counter, OrderedDict, defaultdict, deque
+import zoneinfo
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from contextvars import Context, ContextVar
 from contextvars import Token as ContextToken
 from typing import Any
@@ -53,7 +54,7 @@ IMMUTABLE: tuple[type, ...] = (
     *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
     *(decimal.Decimal, fractions.Fraction, re.Pattern, uuid.UUID),
     *(pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath),
-    *(ipaddress.IPv4Address, ipaddress.IPv6Address),
+    *(ipaddress.IPv4Address, ipaddress.IPv6Address, zoneinfo.ZoneInfo),
     *(ContextVar, Context, ContextToken, weakref.ref),
 )
 ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *IMMUTABLE)) - {functools.partial}
@@ -93,6 +94,7 @@ CHANGING = frozenset(
 C_DESCRIPTORS = (
     *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType),
+    type(vars(namedtuple("_", "field"))["field"]),
 )
 BINDING_NOTHING = (
     *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property, types.GenericAlias),

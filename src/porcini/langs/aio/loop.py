@@ -174,7 +174,7 @@ class ControlledLoop(Joins, Outside):
         return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
 
     def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
-        process = self._spawn(name or getattr(coro, "__qualname__", type(coro).__name__).rpartition(".")[2])
+        process = self._spawn(name or title_of(coro).rpartition(".")[2])
         self.spawned.append(process)
         return self._task(coro, process, name, context, options)
 

@@ -8,6 +8,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from porcini.langs.aio import standing
 from porcini.langs.aio.naming import Name, Spot
 from porcini.langs.aio.standing import Snapshot
 
@@ -127,7 +128,13 @@ def title_of(callback: Any) -> str:
     """A callback's name, without where it was defined."""
     while isinstance(callback, partial):
         callback = callback.func
-    return str(getattr(callback, "__qualname__", type(callback).__name__)).rpartition(">.")[2]
+    if isinstance(getattr(callback, "__self__", None), asyncio.AbstractEventLoop):
+        return f"loop.{callback.__name__}"
+    name = getattr(callback, "__qualname__", None)
+    if name is None:
+        code = standing.code_of(callback)  # of the generator: `agen.aclose()` has no name itself
+        name = code.co_qualname if code else type(callback).__name__
+    return str(name).rpartition(">.")[2]
 
 
 def close(coroutine: Any) -> None:

@@ -65,7 +65,10 @@ _done, _result = asyncio.Future.done, asyncio.Future.result
 
 
 class AioProgram:
-    """A coroutine function with its arguments. `recorder` sees what steps touch, in code that is `followed`."""
+    """A coroutine function with its arguments. `recorder` sees what steps touch, in code that is `followed`.
+
+    `seen` gives what takes the place of a callback in other code, `tasks.discard` say, and records what that does.
+    """
 
     discovers = True
 
@@ -76,12 +79,14 @@ class AioProgram:
         mode: Mode = "any",
         recorder: Recorder | None = None,
         followed: Followed = lambda code: False,
+        seen: Callable[[Any], Any] | None = None,
     ) -> None:
         self.function = function
         self.args = tuple(args)
         self.mode: Mode = mode
         self.recorder: Recorder = recorder or Blind()
         self.knowledge = Knowledge(followed)
+        self.seen = seen
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
         self._events: dict[tuple[object, ...], Event] = {}
@@ -254,12 +259,15 @@ class AioRun:
         """Where a process stands before its first step."""
         knowledge, task = self.program.knowledge, process.task
         if task is not None:
-            code = getattr(coroutine_of(task), "cr_code", None)
+            code = standing.code_of(coroutine_of(task))
             process.followed = code is not None and knowledge.of_code(code)
         else:
-            callback = process.handle._callback if process.handle else None
+            handle = process.handle
+            callback = handle._callback if handle else None
             code = getattr(getattr(callback, "__func__", callback), "__code__", None)
             process.followed = callback is None or knowledge.of_callable(callback)
+            if handle and not process.followed and self.program.seen is not None:
+                handle._callback, process.followed = self.program.seen(callback), True
         process.spot = standing.start_of(code) if code else None
 
     def _started_eagerly(self) -> None:

@@ -93,6 +93,12 @@ class Token:
     __slots__ = ("__weakref__",)
 
 
+class Generator(Token):
+    """Stands for the frame of a generator."""
+
+    __slots__ = ()
+
+
 class ModuleToken(Token):
     """Stands for the globals of a module."""
 
@@ -192,12 +198,14 @@ class Recorder:
 
     def end_step(self) -> Footprint:
         """What the step read and wrote; its new objects get their names."""
-        while LOG or CREATED:
+        while True:
             if LOG:
                 self.drain()
             if CREATED:
                 self._christen()
-            self._sweep()
+            self._sweep()  # whatever was logged: a step may let go of objects, and do nothing else
+            if not LOG and not CREATED:
+                break
         if MORTAL:
             self._count_references()
         if rules.LOST:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -74,8 +75,13 @@ _TRANSPARENT = {
         "TaskGroup._aexit",
         "TaskGroup._on_task_done",
     },
+    contextlib.__file__: {
+        "_AsyncGeneratorContextManager.__aenter__",
+        "_AsyncGeneratorContextManager.__aexit__",
+    },
 }
-"""Code of asyncio that touches nothing but futures, tasks, handles and joins, which the loop sees for itself."""
+"""Code of asyncio that touches nothing but futures, tasks, handles and joins, which the loop sees for itself; and
+code that goes on with a generator, which is asked itself."""
 
 
 class Knowledge:

@@ -15,6 +15,7 @@ import functools
 import pathlib
 import sys
 import types
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -134,11 +135,11 @@ def is_known_function(function: Any) -> bool:
 
 
 def is_generated(function: Any) -> bool:
-    """Written by `dataclass` or `attrs`: it does what its fields do."""
+    """Written by `dataclass`, `attrs` or `namedtuple`: it does what its fields do."""
     if not issubclass(type(function), types.FunctionType):
         return False
     code = function.__code__
-    if code.co_filename.startswith("<attrs generated"):
+    if code.co_filename.startswith("<attrs generated") or code.co_qualname.startswith("namedtuple.<locals>."):
         return True
     if code.co_filename == "<string>":
         return bool(code.co_qualname.startswith("__create_fn__.<locals>."))
@@ -162,7 +163,19 @@ def known_fields(cls: type) -> bool:
         or each in known.CONTAINERS
         or each in known.SCALARS
         or is_known_function(each)
+        or is_of_known_module(each)
         for each in found
+    )
+
+
+def is_of_known_module(function: Any) -> bool:
+    """One of the functions of a module that only reads its arguments: `time.time`, `uuid.uuid4`."""
+    in_c = issubclass(type(function), types.BuiltinFunctionType)
+    if not (in_c or issubclass(type(function), types.FunctionType)):
+        return False
+    module = function.__module__
+    return module in known.READING_MODULES and (
+        in_c or vars(sys.modules[module]).get(function.__name__) is function
     )
 
 
@@ -463,7 +476,7 @@ def shown(key: Any) -> str | None:
         return repr(key)
     if kind is bool or (kind is float and key.is_integer()):
         return repr(int(key))
-    if kind is float:
+    if kind is float or kind is uuid.UUID:
         return repr(key)
     if kind is tuple:
         parts = [shown(part) for part in key]
@@ -472,4 +485,6 @@ def shown(key: Any) -> str | None:
         return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
     if issubclass(type(key), type | types.FunctionType):
         return f"<{key.__module__}.{key.__qualname__}>"
+    if issubclass(kind, asyncio.Future) and is_seen_by_loop(key):
+        return f"<{key._place}>"
     return None

@@ -34,6 +34,7 @@ _ours: dict[CodeType, bool] = {}
 _loops: dict[CodeType, bool] = {}
 _goes_back: dict[CodeType, bool] = {}
 _SUSPENDED = (CoroutineType, GeneratorType, AsyncGeneratorType)
+_WRAPPERS = "porcini.langs.aio.operations.awaiting"
 _done = asyncio.Future.done
 _FUTURE_ITER = "FutureIter"
 
@@ -65,12 +66,23 @@ def chain(coroutine: Any) -> tuple[list[FrameType], Any]:
 
 
 def _inside(at: Any) -> Any:
-    """What a wrapper wraps: an asynchronous generator's next value, or `coroutine.__await__()`."""
+    """What a wrapper wraps: one of ours, an asynchronous generator's next value, or `coroutine.__await__()`."""
+    while type(at).__module__ == _WRAPPERS:
+        at = at.inner
+    if type(at) in _SUSPENDED:
+        return at
     if type(at).__module__ == "builtins":
         for inner in gc.get_referents(at):
             if type(inner) in _SUSPENDED:
                 return inner
     return None
+
+
+def code_of(coroutine: Any) -> CodeType | None:
+    """What a coroutine runs, or what a wrapper wraps: a task can be made of `agen.aclose()`, too."""
+    at = coroutine if type(coroutine) in _SUSPENDED else _inside(coroutine)
+    codes = (getattr(at, name, None) for name in ("cr_code", "gi_code", "ag_code"))
+    return next(filter(None, codes), None)
 
 
 def is_future_iter(at: Any) -> bool:

@@ -196,6 +196,14 @@ def _whole(obj: Any, number: int) -> None:
     read_all(obj, number)
 
 
+@taking(*ANY)
+def _moved(obj: Any, number: int, /, *key: Any, **kwargs: Any) -> None:
+    """A key of an OrderedDict goes to an end of it, or is taken from there; values are not looked into."""
+    _whole(obj, number)
+    for each in (*key, *kwargs.values()):
+        _argument(each, number)
+
+
 def viewing(obj: Any, number: int) -> None:
     """`items` and the like: the result reads the container whenever it is used."""
 
@@ -261,7 +269,7 @@ _METHODS: dict[type, dict[str, Model]] = {
         "popitem": _whole,
         **dict.fromkeys(("keys", "values", "items"), viewing),
     },
-    OrderedDict: {"move_to_end": _change, "popitem": _change, "clear": _whole},
+    OrderedDict: {"move_to_end": _moved, "popitem": _moved, "clear": _whole},
     Counter: {
         **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
         **dict.fromkeys(("most_common", "total", "copy"), _read),

@@ -22,16 +22,8 @@ def logged(function: Any, receiver: Any, name: str, number: int) -> Any:
     """What goes to the terminal is seen by nobody; a handler of the program records itself; the rest is opaque."""
     if issubclass(type(receiver), _FORMATTING) and name in ("getMessage", "format"):
         return _formatting(function, receiver, number)
-    if name == "getLogger":
-
-        def got(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            which = [*args, *kwargs.values()]
-            if which and which[0] is not None and which[0] not in logging.root.manager.loggerDict:
-                unknown("logging.getLogger", number)
-            return function(*args, **kwargs)
-
-        return got
+    if name == "getLogger":  # who asks first makes it, once for all runs: it must not look different from then on
+        return function
     adapters = []
     while issubclass(type(receiver), logging.LoggerAdapter):
         adapters.append(receiver)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import enum
 import functools
 import random
 import re
 import string
+import time
 import types
 from contextvars import Context, ContextVar
 from typing import Any
@@ -34,6 +36,7 @@ _OF_CODE = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
 """Methods of functions, modules and the like that look at nothing that changes."""
 _OF_PROPERTY = frozenset({"getter", "setter", "deleter"})
 _ASYNC_RUNNING = frozenset({"asend", "athrow", "aclose", "__anext__"})
+_NOW = frozenset({"now", "utcnow", "today"})
 _VIEWS = frozenset({"keys", "values", "items"})
 _TEXT = frozenset({str, bytes, re.Pattern})
 _READS_STATE = frozenset({"result", "exception", "done", "cancelled", "cancelling"})
@@ -103,6 +106,8 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         return _of_loop(function, name, number)
     if issubclass(type(receiver), type) and name == "fromkeys" and receiver in known.CONTAINERS:
         return _from_keys(function, number)
+    if issubclass(type(receiver), type) and name in _NOW and issubclass(receiver, datetime.date):
+        return _now(receiver, name, number)
     if issubclass(type(receiver), type) and name in ("__new__", "mro"):
         return reading(function, number)
     if name in ("__init__", "__init_subclass__", "__exit__", "__enter__") and issubclass(
@@ -127,6 +132,14 @@ def _method(function: Any, receiver: Any, name: str, number: int) -> Any:
         return reading(function, number)
     unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
+
+
+def _now(cls: Any, name: str, number: int) -> Any:
+    """`datetime.now()` and its kin: by `time.time()`, which tells virtual time."""
+    if name == "utcnow":
+        return lambda: cls.fromtimestamp(time.time(), datetime.UTC).replace(tzinfo=None)
+    reads = reading(cls.fromtimestamp, number)
+    return lambda *zone, **named: reads(time.time(), *zone, **named)
 
 
 def _from_keys(function: Any, number: int) -> Any:
@@ -199,8 +212,6 @@ def in_python(function: Any, number: int) -> Any:
         pure = pure or (issubclass(type(receiver), type) and module in known.READING_MODULES)
         if pure or module.startswith("namedtuple_") or issubclass(type(receiver), enum.Enum):
             return reading(function, number)
-        unknown(name_of(inner), number)
-        return function
     made = call(inner, number)
     return function if made is inner else functools.partial(made, receiver)
 

@@ -10,7 +10,7 @@ import gc
 import inspect
 import sys
 import types
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -63,7 +63,7 @@ def delegated(obj: Any, number: int) -> Any:
     kind = type(obj)
     if kind is types.GeneratorType:
         values.frame(obj, number)
-        return obj if rules.is_instrumented(obj.gi_code) else _resumed(obj, partial(values.frame, obj, number))
+        return obj if rules.is_instrumented(obj.gi_code) else Framed(obj, partial(values.frame, obj, number))
     if kind is _COROUTINE_WRAPPER or kind is types.CoroutineType:
         coroutine = obj if kind is types.CoroutineType else gc.get_referents(obj)[0]
         resumed(coroutine, number)
@@ -71,13 +71,13 @@ def delegated(obj: Any, number: int) -> Any:
             return obj
         if kind is types.CoroutineType and not sys._getframe(1).f_code.co_flags & inspect.CO_ITERABLE_COROUTINE:
             return obj  # an error
-        return _resumed(obj, partial(resumed, coroutine, number))
+        return Framed(obj, partial(resumed, coroutine, number))
     if rules.has_unknown(kind, "__iter__") and not is_c_iterator(kind) and rules.container_base(kind) is None:
         iterator = iter(obj)
         if hasattr(iterator, "send") or hasattr(iterator, "throw"):
             note = partial(unknown, f"{kind.__module__}.{kind.__qualname__}.__iter__", number)
             note()
-            return _resumed(iterator, note)
+            return Framed(iterator, note)
         obj = iterator
     return iterating.lazily(obj, number)
 
@@ -101,19 +101,19 @@ _COROUTINE_WRAPPER = _wrapper_type()
 class Noted:
     """Awaits something, and notes each time that it goes on."""
 
-    __slots__ = ("_inner", "_note")
+    __slots__ = ("_note", "inner")
 
     def __init__(self, inner: Any, note: Callable[[], None]) -> None:
-        self._inner, self._note = inner, note
+        self.inner, self._note = inner, note
 
-    def __await__(self) -> Generator[Any, Any, Any]:
-        self._note()
-        inner = self._inner
+    def __await__(self) -> Any:
+        inner = self.inner
         if not hasattr(inner, "send"):
             inner = type(inner).__await__(inner)
             if not hasattr(type(inner), "__next__"):
-                return inner  # type: ignore[no-any-return]  # an error
-        return _resumed(inner, self._note)
+                self._note()
+                return inner  # an error
+        return Framed(inner, self._note)
 
 
 class Framed(Noted):
@@ -126,40 +126,19 @@ class Framed(Noted):
 
     def __next__(self) -> Any:
         self._note()
-        return self._inner.__next__()
+        return self.inner.send(None) if hasattr(self.inner, "send") else next(self.inner)
 
     def send(self, value: Any) -> Any:
         self._note()
-        return self._inner.send(value)
+        return self.inner.send(value)
 
     def throw(self, *error: Any) -> Any:
         self._note()
-        return self._inner.throw(*error)
+        return self.inner.throw(*error)
 
     def close(self) -> None:
         self._note()
-        self._inner.close()
-
-
-def _resumed(inner: Any, note: Callable[[], None]) -> Generator[Any, Any, Any]:
-    """`yield from inner`, saying each time that it goes on."""
-    try:
-        waits = inner.send(None) if hasattr(inner, "send") else next(inner)
-        while True:
-            try:
-                sent = yield waits
-            except GeneratorExit:
-                note()
-                inner.close()
-                raise
-            except BaseException as error:
-                note()
-                waits = inner.throw(error)
-            else:
-                note()
-                waits = inner.send(sent) if hasattr(inner, "send") else next(inner)
-    except StopIteration as end:
-        return end.value
+        self.inner.close()
 
 
 def framed(awaitable: Any, agen: Any, number: int) -> Framed:

@@ -93,8 +93,8 @@ def new(obj: Any) -> Any:
     return obj
 
 
-def token() -> Token:
-    """The closure variables of a function that begins here."""
-    made = Token()
+def token(kind: type[Token] = Token) -> Token:
+    """Stands for the closure variables of a function that begins here, or for the frame of a generator."""
+    made = kind()
     CREATED.append(made)
     return made

@@ -28,6 +28,7 @@ from porcini.langs.aio.recorder import (
     SHAPE,
     STATE,
     WRITE,
+    Generator,
     ModuleToken,
     Token,
 )
@@ -291,7 +292,7 @@ _UNKNOWN_FRAME = ModuleToken("?generator")
 
 def generator(obj: Any) -> Any:
     """A new generator. A token stands for its frame: who holds the generator keeps its `finally` from running."""
-    key, made = id(obj), token()
+    key, made = id(obj), token(Generator)
     _FRAMES[key] = weakref.ref(obj, lambda _: _FRAMES.pop(key, None)), made
     return obj
 
