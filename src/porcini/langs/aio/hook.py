@@ -400,7 +400,7 @@ def instrument_loaded(module: ModuleType) -> Undo:
 def instrumented_asyncio() -> Iterator[None]:
     """While this is open, asyncio's own synchronisation runs instrumented; its classes stay the same objects."""
     undos = [instrument_loaded(importlib.import_module(f"asyncio.{name}")) for name in ASYNCIO_MODULES]
-    undos.append(instrument_functions(_as_completed()))
+    undos.append(instrument_functions(_waiting()))
     try:
         with seen_groups():
             yield
@@ -409,9 +409,10 @@ def instrumented_asyncio() -> Iterator[None]:
             undo()
 
 
-def _as_completed() -> list[FunctionType]:
-    """The code of `as_completed`, which keeps a list of what is left to do: a generator, since 3.13 a class."""
-    function: Any = asyncio.tasks.as_completed
+def _waiting() -> list[FunctionType]:
+    """`wait`, which goes over what it is given when it is awaited, and the code of `as_completed`, which keeps a
+    list of what is left to do: a generator, since 3.13 a class."""
+    functions: list[Any] = [asyncio.tasks.wait, asyncio.tasks.as_completed]
     iterator = getattr(asyncio.tasks, "_AsCompletedIterator", None)
     methods = vars(iterator).values() if iterator is not None else ()
-    return [function, *(each for each in methods if isinstance(each, FunctionType))]
+    return [*functions, *(each for each in methods if isinstance(each, FunctionType))]

@@ -66,8 +66,8 @@ _SEEN_BY_LOOP = frozenset(
 )
 """asyncio's code over futures, tasks, handles and joins: the controlled loop records those. `mixins` notes at the
 first use of a lock or a queue which loop is running: a run has only one."""
-_NOT_SEEN = frozenset({"all_tasks", "as_completed", "_AsCompletedIterator"})
-"""What is in there and looks at more than that: at who is there at all, at a list of what is left to do."""
+_NOT_SEEN = frozenset({"all_tasks", "wait", "as_completed", "_AsCompletedIterator"})
+"""What is in there and looks at more than that: at who is there at all, at a list that it is given or keeps."""
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
