@@ -30,6 +30,7 @@ from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.loop import Mode, Staying
+from porcini.langs.aio.operations.values import shown
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder
 
@@ -268,7 +269,7 @@ class Session:
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
-        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented)
+        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented, shown)
         holder = _holding(self.function, self.args)
         return SteadyProgram(
             program,

@@ -47,10 +47,11 @@ KNOWN = 100_000
 
 READ, WRITE, TRUTH = int(Kind.READ), int(Kind.WRITE), int(Kind.TRUTH)
 BASE, APPENDED, OPAQUE = "[=]", "[+", "!"
+ANY_ORDER = "?"
+"""In place of parts: whatever is looked at in this step may be looked at in order."""
 KEY, COUNT, ORDER = "[+key]", "[+count]", "[+order]"
 """Of a dict or a set: a key comes or goes; which keys there are is read, in whatever order; and in which order."""
 STATE = (".state",)
-_MOST_SHOWN = 10_000
 NO_IDS: set[int] = set()
 
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -441,6 +442,10 @@ class Recorder:
             self._opaque = True
             self._note(obj, number)
             return
+        if suffixes is ANY_ORDER:
+            if self.shapes is not None:
+                self.shapes.is_whole()
+            return
         if id(obj) in rules.HELD or id(obj) in rules.REBOUND:
             self._opaque = True
             self._note("the __dict__ of something", number)
@@ -474,23 +479,6 @@ class Recorder:
         self._reads.add(named.part(SHAPE))
         if shapes:
             self._reads.update(map(named.part, shapes.looks(named.name, process, what == ORDER)))
-
-    def shows(self, *values: object) -> None:
-        """How the run ends shows these values, with the order of all keys in them."""
-        todo, seen = list(values), set[int]()
-        while todo and self.shapes is not None:
-            value = todo.pop()
-            if type(value) in rules.PLAIN or id(value) in seen:
-                continue
-            seen.add(id(value))
-            if len(seen) > _MOST_SHOWN:
-                self.shapes.is_whole()
-                return
-            if issubclass(type(value), dict | set):
-                self.shapes.looks(self._named(value).name, self._step[0], ordered=True)
-            if issubclass(type(value), BaseException):
-                todo += value.args  # type: ignore[attr-defined]
-            todo += (inner for inner, _ in self._inside(value, "", ""))
 
     def _truth(self, obj: object, number: int) -> None:
         """A truth test reads a container's shape."""
