@@ -689,6 +689,13 @@ CASES = {
         "return hasattr(M('X',(),d),'x'),hasattr(type(*('X',(),d)),'x')",
         "res",
     ),
+    "classes_that_are_equal": (
+        "class M(type):\n    def __eq__(c,o): return isinstance(o,M)\n    def __hash__(c): return 7\n"
+        "class A(metaclass=M): pass\nclass B(metaclass=M): pass\nd={}",
+        "d[A]=1",
+        "d[B]=2",
+        "list(d.values())",
+    ),
     "waited_for": (
         "l=[];t=asyncio.ensure_future(asyncio.sleep(0))",
         "l.append(t)",

@@ -454,3 +454,24 @@ def test_others_change_what_was_returned(make, change, end) -> None:
     found = ends(porcini.explore(main))
     assert found == ends(porcini.explore(main, engine="exhaustive"))
     assert len(found) == 2
+
+
+LEFT: dict[int, int] = {}
+
+
+async def cleans_up() -> str:
+    async def worker(i: int) -> None:
+        LEFT[i] = i
+
+    async def watcher() -> list[int]:
+        return list(LEFT)
+
+    found = await asyncio.gather(worker(1), worker(2), watcher())
+    LEFT.clear()
+    return str(found[2])
+
+
+def test_a_run_that_is_given_up_comes_to_its_end() -> None:
+    """Else the next one would find what this one has left behind."""
+    report = porcini.explore(cleans_up, engine="source")
+    assert (report.counts.executions, len(report.outcomes)) == (6, 5)

@@ -454,8 +454,10 @@ def shown(key: Any) -> str | None:
     if kind is tuple:
         parts = [shown(part) for part in key]
         return None if None in parts else f"({', '.join(map(str, parts))})"
-    if issubclass(type(key), enum.Enum) and lookup(kind, "__eq__") is object.__eq__:
-        return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
+    if lookup(kind, "__eq__") is not object.__eq__:
+        return None  # of a metaclass, too: two classes may be one key
+    if issubclass(type(key), enum.Enum):
+        return f"{kind.__module__}.{kind.__qualname__}.{key._name_}"
     if issubclass(type(key), type | types.FunctionType):
         return f"<{key.__module__}.{key.__qualname__}>"
     return None
