@@ -682,6 +682,38 @@ CASES = {
         "try: return E(l).name\nexcept ValueError: return 0",
         "res",
     ),
+    "class_of_dict": ("d={}", "d['x']=1", "return hasattr(type('X',(),d),'x')", "res"),
+    "class_of_meta": (
+        "class M(type): pass\nd={}",
+        "d['x']=1",
+        "return hasattr(M('X',(),d),'x'),hasattr(type(*('X',(),d)),'x')",
+        "res",
+    ),
+    "classes_that_are_equal": (
+        "class M(type):\n    def __eq__(c,o): return isinstance(o,M)\n    def __hash__(c): return 7\n"
+        "class A(metaclass=M): pass\nclass B(metaclass=M): pass\nd={}",
+        "d[A]=1",
+        "d[B]=2",
+        "list(d.values())",
+    ),
+    "waited_for": (
+        "l=[];t=asyncio.ensure_future(asyncio.sleep(0))",
+        "l.append(t)",
+        "try: return len((await asyncio.wait(l))[0])\nexcept ValueError: return 0",
+        "res",
+    ),
+    "waited_for_later": (
+        "l=[asyncio.ensure_future(asyncio.sleep(0))];w=asyncio.wait(l)",
+        "l.append(asyncio.ensure_future(asyncio.sleep(0)))",
+        "return len((await asyncio.ensure_future(w))[0])",
+        "res[1]",
+    ),
+    "task_named_by_dict": (
+        "d={}",
+        "d['x']=1",
+        "return asyncio.create_task(asyncio.sleep(0),name=d)",
+        "res[1].get_name()",
+    ),
     "kept_callback": (
         "l=[];e=json.JSONEncoder(default=l.append)",
         "e.encode([P()])",

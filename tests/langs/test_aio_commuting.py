@@ -99,6 +99,55 @@ def told(d: dict[int, int]) -> object:
     return calls
 
 
+def told_by_the_other(d: dict[int, int]) -> object:
+    """`==` goes by the order of the left side, and calls what is in the right one."""
+    calls: list[int] = []
+    assert d == {key: Compared(key, calls) for key in range(N)}
+    return calls
+
+
+class Shown:
+    """Its text has what it was given, or what it sees around it."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Shown {self.value}"
+
+
+def raised_with_a_text(d: dict[int, int]) -> object:
+    class Problem(Exception):
+        def __str__(self) -> str:
+            return str(d)
+
+    raise Problem
+
+
+def shown_from_around(d: dict[int, int]) -> object:
+    class Around:
+        def __repr__(self) -> str:
+            return str(d)
+
+    return Around()
+
+
+def raised_with_a_view(d: dict[int, int]) -> object:
+    raise ValueError(d.keys())
+
+
+def name_of_a_task(d: dict[int, int]) -> object:
+    task = asyncio.current_task()
+    assert task is not None
+    task.set_name(d)
+    return task.get_name()
+
+
+def namespace(d: dict[int, int]) -> object:
+    made = type("Made", (), {f"k{key}": value for key, value in d.items()})
+    return [name for name in vars(made) if name[0] == "k"]
+
+
 IN_ORDER = {
     "list": lambda d: list(d),
     "tuple of values": lambda d: tuple(d.values()),
@@ -153,6 +202,18 @@ IN_ORDER = {
     "raised": raised,
     "kept": lambda d: Holder(d),
     "told": told,
+    "told by the other": told_by_the_other,
+    "in a key": lambda d: {Shown(d): 1},
+    "in a set": lambda d: {Shown(d)},
+    "in a partial": lambda d: functools.partial(print, d),
+    "view": lambda d: d.keys(),
+    "views": lambda d: [d.items()],
+    "of a method": lambda d: Shown(d).__repr__,
+    "raised with a text": raised_with_a_text,
+    "raised with a view": raised_with_a_view,
+    "shown from around": shown_from_around,
+    "name of a task": name_of_a_task,
+    "namespace": namespace,
 }
 IN_NO_ORDER = {
     "equal": lambda d: d == {0: 0, 1: 1, 2: 4},
@@ -607,3 +668,112 @@ def test_a_list_whose_items_are_set_is_not_split() -> None:
         return found
 
     assert porcini.explore(main).counts.executions == 1
+
+
+class Probing:
+    """Has the hash of -1 and of -2, and tells in which order it is compared with them."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def __hash__(self) -> int:
+        return hash(-1)
+
+    def __eq__(self, other: object) -> bool:
+        self.calls.append(other)
+        return False
+
+
+PROBING: dict[str, Any] = {
+    "in": lambda d, key: key in d,
+    "got": lambda d, key: d.get(key),
+    "set": lambda d, key: d.__setitem__(key, 1),
+    "popped": lambda d, key: d.pop(key, None),
+    "in a view": lambda d, key: key in d.keys(),  # noqa: SIM118
+    "equal": lambda d, key: d.keys() == {key, 1},
+}
+
+
+@pytest.mark.parametrize("look", PROBING.values(), ids=PROBING)
+def test_keys_of_the_same_hash(look) -> None:
+    async def main() -> list[object]:
+        d: dict[object, int] = {}
+
+        async def worker(i: int) -> None:
+            await asyncio.sleep(0)
+            d[i] = i
+
+        await asyncio.gather(worker(-1), worker(-2))
+        key = Probing()
+        look(d, key)
+        return key.calls
+
+    found = ends(porcini.explore(main))
+    assert found == ends(porcini.explore(main, engine="exhaustive"))
+    assert len(found) == 2
+
+
+class Box:
+    def __init__(self) -> None:
+        self.value = 0
+
+    def __repr__(self) -> str:
+        return f"Box {self.value}"
+
+
+def raising(value: object) -> None:
+    raise ValueError(value)
+
+
+def set_value(box: Box) -> None:
+    box.value = 1
+
+
+@pytest.mark.parametrize(
+    "make, change, end",
+    [
+        (dict, lambda d: d.update(x=1), lambda d: d),
+        (dict, lambda d: d.update(x=1), lambda d: [[d]]),
+        (dict, lambda d: d.update(x=1), raising),
+        (list, lambda found: found.append(1), lambda found: found),
+        (Box, set_value, lambda box: box),
+        (Box, set_value, raising),
+    ],
+)
+def test_others_change_what_was_returned(make, change, end) -> None:
+    """The value is what it was when the test ended: its last step reads it."""
+
+    async def main() -> object:
+        value = make()
+
+        async def other() -> None:
+            change(value)
+
+        task = asyncio.ensure_future(other())
+        await asyncio.sleep(0)
+        return end(value) if not task.cancelled() else None
+
+    found = ends(porcini.explore(main))
+    assert found == ends(porcini.explore(main, engine="exhaustive"))
+    assert len(found) == 2
+
+
+LEFT: dict[int, int] = {}
+
+
+async def cleans_up() -> str:
+    async def worker(i: int) -> None:
+        LEFT[i] = i
+
+    async def watcher() -> list[int]:
+        return list(LEFT)
+
+    found = await asyncio.gather(worker(1), worker(2), watcher())
+    LEFT.clear()
+    return str(found[2])
+
+
+def test_a_run_that_is_given_up_comes_to_its_end() -> None:
+    """Else the next one would find what this one has left behind."""
+    report = porcini.explore(cleans_up, engine="source")
+    assert (report.counts.executions, len(report.outcomes)) == (6, 5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import inspect
 import io
 import itertools
@@ -25,6 +26,7 @@ from porcini.core.footprints import Footprint
 from porcini.langs.aio import known
 from porcini.langs.aio.calls import classes, containers, functions
 from porcini.langs.aio.hook import (
+    NoSource,
     import_hook,
     instrument_loaded,
     instrument_source,
@@ -1192,6 +1194,33 @@ def test_a_recompiled_function_keeps_its_cells_and_defaults() -> None:
     writes, reads = steps(sys.modules[__name__], twin, twin_show)
     assert writes.writes == reads.reads and writes.writes
     assert recompiled(twin) is twin
+
+
+LINE = """
+found = [lambda: "a", lambda: ("b" +
+  ("c" + "d")), (lambda: "e") if not [] else (lambda: "f"), lambda g=(lambda: "g"): (
+g())]
+def old(): return 1
+def changed(): return 1
+changed.__code__ = changed.__code__.replace(co_consts=(None, 2))
+"""
+
+
+def test_a_function_gets_the_code_of_no_other(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several lambdas in a line, a file that was edited after it was loaded, code that was replaced."""
+    file = tmp_path / "hyphae.py"
+    file.write_text(LINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    hyphae: Any = importlib.import_module("hyphae")
+    assert [recompiled(f)() for f in hyphae.found] == [f() for f in hyphae.found] == ["a", "bcd", "e", "g"]
+    assert recompiled(hyphae.old)() == 1
+    with pytest.raises(NoSource, match="not the one that was loaded"):
+        recompiled(hyphae.changed)
+    for edited in ("def old(): return 22", "def old(: return 22"):
+        file.write_text(LINE.replace("def old(): return 1", edited))
+        with pytest.raises(NoSource, match="not the one that was loaded"):
+            recompiled(hyphae.old)
+    del sys.modules["hyphae"]
 
 
 @pytest.fixture

@@ -44,9 +44,6 @@ class Notes:
     def end_step(self) -> Footprint:
         return footprint(self.reads, self.writes)
 
-    def shows(self, *values: object, keys: bool = True) -> None:
-        return None
-
 
 notes = Notes()
 

@@ -31,6 +31,7 @@ from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.calls.calling import later
 from porcini.langs.aio.loop import Mode, Staying
+from porcini.langs.aio.operations.values import shown
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.sites import OUTSIDE
@@ -272,7 +273,9 @@ class Session:
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
         seen = functools.partial(later, number=OUTSIDE)
-        program = AioProgram(self.function, self.args, mode, self.recorder, rules.is_instrumented, seen)
+        program = AioProgram(
+            self.function, self.args, mode, self.recorder, rules.is_instrumented, seen=seen, shows=shown
+        )
         holder = _holding(self.function, self.args)
         return SteadyProgram(
             program,

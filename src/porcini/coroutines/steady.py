@@ -126,15 +126,7 @@ class SteadyRun:
 
     def step(self, action: Action) -> Event:
         owner, at = self._owner, self._at
-        guarding = owner.guarding
-        guarding.steps += 1
-        guarding.stepping = True
-        try:
-            event = self.run.step(action)
-        finally:
-            guarding.stepping = False
-        if guarding.problem is not None:
-            raise guarding.problem
+        event = self._guarded(action)
         owner.steps += 1
         commuting = owner.commuting
         if event.footprint.opaque and not event.barrier:
@@ -142,7 +134,7 @@ class SteadyRun:
             if commuting is not None:
                 commuting.any_order_is_seen()
         if commuting is not None and commuting.outgrown:
-            self.run.close()
+            self._end()
             raise Outgrown
         if event.failure is not None:
             event = replace(event, failure=_placed(event.failure, self.problem))
@@ -164,6 +156,27 @@ class SteadyRun:
         last.append(event)
         owner.accesses.append(self.run.accesses)
         return event
+
+    def _guarded(self, action: Action) -> Event:
+        guarding = self._owner.guarding
+        guarding.steps += 1
+        guarding.stepping = True
+        try:
+            event = self.run.step(action)
+        finally:
+            guarding.stepping = False
+        if guarding.problem is not None:
+            raise guarding.problem
+        return event
+
+    def _end(self) -> None:
+        """Let the run come to its end, so that the program cleans up what the next one would find."""
+        for _ in range(_TWICE):
+            able = self.run.actions()
+            if not able:
+                break
+            self._guarded(able[0])
+        self.final()
 
     def repeat(self, events: Sequence[Event]) -> None:
         """Do again what was done in an earlier run, comparing as little as tells."""

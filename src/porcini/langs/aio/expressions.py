@@ -324,7 +324,8 @@ class Expressions(ast.NodeTransformer):
                 keyword.value = called("@context", keyword.value, self._site(Kind.READ, "", keyword.value))
         if isinstance(function, ast.Name) and self._needs_no_hook(function.id, node.args):
             if function.id == "type" and len(node.args) == 3:
-                node.args[1] = called("@bases", node.args[1], self._site(Kind.READ, "", node))
+                number = self._site(Kind.READ, "", node)
+                node.args[1:] = called("@bases", node.args[1], number), called("@mapped", node.args[2], number)
             if function.id == "range":
                 node.args = [self._seen_operand(argument) for argument in node.args]
             if function.id in ("isinstance", "issubclass") and len(node.args) == 2:

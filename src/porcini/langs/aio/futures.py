@@ -210,5 +210,5 @@ class SeenTask(asyncio.Task[Any]):
 
     def set_name(self, value: object, /) -> None:
         self._loop.writes.add(Location(f"task {self._process.name.text}.name"))
-        self._process.title = str(value)
-        _set_name(self, value)
+        self._process.title = name = self._loop.name_of_task(value)
+        _set_name(self, name)

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 from porcini.langs.aio import rules
 from porcini.langs.aio.calls import attributes, calling, classes, functions
+from porcini.langs.aio.calls.functions import FUTURE
 from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 from porcini.langs.aio.operations.entries import redirect
@@ -263,7 +264,7 @@ class NoSource(Exception):
 
 
 _Functions = dict[tuple[str, int], list[CodeType]]
-"""By qualified name and first line; there can be several lambdas in a line, from left to right."""
+"""By qualified name and first line; there can be several lambdas in a line, in the order of their evaluation."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -273,49 +274,54 @@ def _twins(filename: str, source: str, module: str, static_cells: bool) -> _Func
 
 
 @functools.lru_cache(maxsize=256)
-def _originals(filename: str, source: str) -> _Functions:
+def _originals(filename: str, source: str, flags: int) -> _Functions:
     """The code of every function in a source text, as Python has it."""
-    return _functions_in(compile(source, filename, "exec", dont_inherit=True))
+    return _functions_in(compile(source, filename, "exec", flags, dont_inherit=True))
 
 
 def _functions_in(module: CodeType) -> _Functions:
     found: _Functions = {}
     todo = [module]
-    while todo:
-        code = todo.pop()
+    for code in todo:
         found.setdefault((code.co_qualname, code.co_firstlineno), []).append(code)
         todo.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
-    for codes in found.values():
-        codes.sort(key=_column)
     return found
 
 
-def _column(code: CodeType) -> int:
-    """The first column that something in a line of code stands in."""
-    columns = [column for line, _, column, _ in code.co_positions() if line and column]
-    return min(columns, default=0)
+def _rewritten(function: FunctionType) -> bool:
+    """Did pytest rewrite the assertions of its module? Then what was loaded is not what the source says."""
+    return type(function.__globals__.get("__loader__")).__module__.startswith("_pytest.")
 
 
 def _twin(function: FunctionType) -> CodeType:
     """The instrumented code for a function: same free variables, so that it can take the old code's place."""
     code = function.__code__
     try:
-        lines = inspect.findsource(code)[0]
+        source = "".join(inspect.findsource(code)[0])
     except (OSError, TypeError) as error:
         raise NoSource(f"{function.__module__}.{function.__qualname__}") from error
-    module = function.__globals__.get("__name__", function.__module__)
-    source, where = "".join(lines), (code.co_qualname, code.co_firstlineno)
-    found = _twins(code.co_filename, source, module, bool(code.co_freevars)).get(where, [])
-    if len(found) > 1:
-        originals = _originals(code.co_filename, source)[where]
-        same = len(found) == len(originals)
-        found = [twin for twin, one in zip(found, originals, strict=False) if same and one == code]
-    twin = found[0] if found else None
+    try:
+        twin = _found_in(source, function)
+    except SyntaxError:  # it is being edited
+        twin = None
     if twin is None or twin.co_freevars != code.co_freevars:
         raise NoSource(f"{function.__module__}.{function.__qualname__}: its source is not the one that was loaded")
     if code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # set by `types.coroutine`
         return twin.replace(co_flags=twin.co_flags | inspect.CO_ITERABLE_COROUTINE)
     return twin
+
+
+def _found_in(source: str, function: FunctionType) -> CodeType | None:
+    """The instrumented code for a function, if the source has code like that which was loaded."""
+    code, name = function.__code__, function.__globals__.get("__name__", function.__module__)
+    where = code.co_qualname, code.co_firstlineno
+    found = _twins(code.co_filename, source, name, bool(code.co_freevars)).get(where, [])
+    if len(found) > 1 or not _rewritten(function):
+        loaded = code.replace(co_flags=code.co_flags & ~inspect.CO_ITERABLE_COROUTINE)
+        originals = _originals(code.co_filename, source, code.co_flags & FUTURE).get(where, [])
+        same = len(found) == len(originals)
+        found = [twin for twin, one in zip(found, originals, strict=False) if same and one == loaded]
+    return found[0] if found else None
 
 
 def recompiled(function: F) -> F:
@@ -407,7 +413,7 @@ def instrument_loaded(module: ModuleType) -> Undo:
 def instrumented_asyncio() -> Iterator[None]:
     """While this is open, asyncio's own synchronisation runs instrumented; its classes stay the same objects."""
     undos = [instrument_loaded(importlib.import_module(f"asyncio.{name}")) for name in ASYNCIO_MODULES]
-    undos.append(instrument_functions(_as_completed()))
+    undos.append(instrument_functions(_waiting()))
     try:
         with seen_groups():
             yield
@@ -416,9 +422,10 @@ def instrumented_asyncio() -> Iterator[None]:
             undo()
 
 
-def _as_completed() -> list[FunctionType]:
-    """The code of `as_completed`, which keeps a list of what is left to do: a generator, since 3.13 a class."""
-    function: Any = asyncio.tasks.as_completed
+def _waiting() -> list[FunctionType]:
+    """`wait`, which goes over what it is given when it is awaited, and the code of `as_completed`, which keeps a
+    list of what is left to do: a generator, since 3.13 a class."""
+    functions: list[Any] = [asyncio.tasks.wait, asyncio.tasks.as_completed]
     iterator = getattr(asyncio.tasks, "_AsCompletedIterator", None)
     methods = vars(iterator).values() if iterator is not None else ()
-    return [function, *(each for each in methods if isinstance(each, FunctionType))]
+    return [*functions, *(each for each in methods if isinstance(each, FunctionType))]

@@ -174,9 +174,17 @@ class ControlledLoop(Joins, Outside):
         return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
 
     def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
+        if name is not None:
+            name = self.name_of_task(name)
         process = self._spawn(name or title_of(coro).rpartition(".")[2])
         self.spawned.append(process)
         return self._task(coro, process, name, context, options)
+
+    def name_of_task(self, name: object) -> str:
+        """The text of what a task is named by: who makes one of anything but a text may look at all of it."""
+        if not isinstance(name, str | int):
+            self.peeked = "the name of a task, which is no text"
+        return str(name)
 
     def _task(self, coro: Any, process: Process, name: Any, context: Any, options: dict[str, Any]) -> SeenTask:
         maker, eager = self.current, bool(options.get("eager_start"))
@@ -185,7 +193,7 @@ class ControlledLoop(Joins, Outside):
             process.eager = getattr(coro, "cr_code", False)
             self.current = process
         try:
-            task = SeenTask(coro, self, process, str(name or f"Task-{process.name.text}"), context, **options)
+            task = SeenTask(coro, self, process, name or f"Task-{process.name.text}", context, **options)
         finally:
             self._making = False
             self.current = maker

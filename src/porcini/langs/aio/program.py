@@ -58,6 +58,8 @@ from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
 
+Shows = Callable[[object, bool], object]
+"""Is told a value whose text says how a run ended, and whether the text shows the order of keys."""
 _CLOCK_ACTION = Action(CLOCK, 0, "clock", OPAQUE)
 _MOST_AT_THE_END = 10_000
 _MOST_EVENTS = 100_000
@@ -67,7 +69,8 @@ _done, _result = asyncio.Future.done, asyncio.Future.result
 class AioProgram:
     """A coroutine function with its arguments. `recorder` sees what steps touch, in code that is `followed`.
 
-    `seen` gives what takes the place of a callback in other code, `tasks.discard` say, and records what that does.
+    `seen` gives what takes the place of a callback in other code, `tasks.discard` say, and records what that does;
+    `shows` is told what the main task returns or raises, in its last step.
     """
 
     discovers = True
@@ -80,6 +83,7 @@ class AioProgram:
         recorder: Recorder | None = None,
         followed: Followed = lambda code: False,
         seen: Callable[[Any], Any] | None = None,
+        shows: Shows = lambda value, in_order: None,
     ) -> None:
         self.function = function
         self.args = tuple(args)
@@ -87,6 +91,7 @@ class AioProgram:
         self.recorder: Recorder = recorder or Blind()
         self.knowledge = Knowledge(followed)
         self.seen = seen
+        self.shows = shows
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
         self._events: dict[tuple[object, ...], Event] = {}
@@ -205,11 +210,17 @@ class AioRun:
         loop, recorder = self.loop, self.program.recorder
         recorder.begin_step(process.name.pid, process.steps)
         try:
-            loop.run(process)
+            self._run(process)
         finally:
             self.accesses = self.gauge()
             recorded = recorder.end_step()
         return recorded, loop.settle()
+
+    def _run(self, process: Process) -> None:
+        """Run a ready process. How the main task ended is looked at in its last step: others may change it."""
+        self.loop.run(process)
+        if process.task is self.main and _done(self.main):
+            self._main_ended(self.main, self.main._exception)
 
     def again(self, event: Event, forget: Callable[[], object]) -> bool:
         """Do what was done in an earlier run, `Inside` the loop. Does it look the same? `forget` drops what was
@@ -226,7 +237,7 @@ class AioRun:
             self._arrive(process)
         recorder.begin_step(pid, process.steps)
         try:
-            loop.run(process)
+            self._run(process)
         finally:
             self.accesses = self.gauge()
             forget()
@@ -305,8 +316,6 @@ class AioRun:
                 if task._state != "CANCELLED"
                 else "cancelled"
             )
-            if task is self.main:
-                self._main_ended(task, problem)
             return label(process.title, began, None, end), self._failure if task is self.main else None
         coroutine = coroutine_of(task)
         frames, awaited = self._stands(process, coroutine)
@@ -320,11 +329,11 @@ class AioRun:
 
     def _main_ended(self, task: SeenTask, problem: BaseException | None) -> None:
         if problem is None and task._state != "CANCELLED":
-            self._result = observed(_result(task), self.program.recorder.shows)
+            self._result = observed(_result(task), self.program.shows)
             return
         raised = problem or asyncio.CancelledError("the main task was cancelled")
         task._log_traceback = False
-        self.program.recorder.shows(raised)
+        self.program.shows(raised, True)
         kind: FailureKind = "assertion" if _asserts(raised) else "error"
         self._failure = Failure(kind, f"{type(raised).__name__}: {raised}".rstrip(": "), _place(raised))
 
@@ -456,18 +465,15 @@ class AioRun:
             self.close()
 
 
-def observed(value: object, shows: Callable[..., None] = lambda *_, **__: None) -> Observed:
+def observed(value: object, shows: Shows = lambda value, in_order: None) -> Observed:
     """A value as reports show it. Equal dicts look alike; what has a text of its own may show an order of keys."""
+    text = standing.sorted_text(value)
+    shows(value, text is None)
     if isinstance(value, bool | int | str):
         return value
-    shows(value, keys=False)
     if isinstance(value, tuple | list) and all(isinstance(item, bool | int | str) for item in value):
         return tuple(value)
-    text = standing.sorted_text(value)
-    if text is None:
-        shows(value)
-        return standing.plain(value)
-    return text
+    return standing.plain(value) if text is None else text
 
 
 def _unretrieved(task: Any) -> str:

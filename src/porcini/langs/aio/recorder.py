@@ -55,8 +55,9 @@ SHAPE, BASE, APPENDED, OPAQUE = "[#]", "[=]", "[+", "!"
 KEY, COUNT, ORDER, INDEX = "[+key]", "[+count]", "[+order]", "[+index]"
 """A key comes or goes; what is there is read, in any order; and in which order; an item is found by its place.
 `APPENDED` and a number is for items that are added at the end of a list, which had so many."""
+ANY_ORDER = "?"
+"""In place of parts: whatever is looked at in this step may be looked at in order."""
 STATE = (".state",)
-_MOST_SHOWN = 10_000
 NO_IDS: set[int] = set()
 
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -462,6 +463,10 @@ class Recorder:
             self._opaque = True
             self._note(obj, number)
             return
+        if suffixes is ANY_ORDER:
+            if self.commuting is not None:
+                self.commuting.any_order_is_seen()
+            return
         if id(obj) in rules.HELD or id(obj) in rules.REBOUND:
             self._opaque = True
             self._note("the __dict__ of something", number)
@@ -541,23 +546,6 @@ class Recorder:
             self._counted_items.add(item)
             self.commuting.outgrown |= touched
         self._writes.add(self.commuting.updates(item, self._step[0]))
-
-    def shows(self, *values: object, keys: bool = True) -> None:
-        """How the run ends shows these values, with the order of all lists in them, or also of all keys."""
-        todo, seen = list(values), set[int]()
-        while todo and self.commuting is not None:
-            value = todo.pop()
-            if type(value) in rules.PLAIN or id(value) in seen:
-                continue
-            seen.add(id(value))
-            if len(seen) > _MOST_SHOWN:
-                self.commuting.any_order_is_seen()
-                return
-            if issubclass(type(value), dict | set | list if keys else list):
-                self._look(self._named(value).part(SHAPE), ordered=True)
-            if issubclass(type(value), BaseException):
-                todo += value.args  # type: ignore[attr-defined]
-            todo += (inner for inner, _ in self._inside(value, "", ""))
 
     def _truth(self, obj: object, number: int) -> None:
         """A truth test reads a container's shape."""

@@ -25,9 +25,6 @@ class Recorder(Protocol):
     def end_step(self) -> Footprint:
         """The step is over: what it touched."""
 
-    def shows(self, *values: object, keys: bool = True) -> None:
-        """How the run ends shows these values, with the order of all lists in them, or also of all keys."""
-
 
 Followed = Callable[[CodeType], bool]
 """Are all reads and writes of some code seen? Steps that begin in other code are opaque."""
@@ -44,9 +41,6 @@ class Blind:
 
     def end_step(self) -> Footprint:
         return OPAQUE
-
-    def shows(self, *values: object, keys: bool = True) -> None:
-        return None
 
 
 _HERE, _ASYNCIO = Path(__file__).parent, Path(asyncio.__file__).parent

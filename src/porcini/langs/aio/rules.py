@@ -67,8 +67,8 @@ _SEEN_BY_LOOP = frozenset(
 )
 """asyncio's code over futures, tasks, handles and joins: the controlled loop records those. `mixins` notes at the
 first use of a lock or a queue which loop is running: a run has only one."""
-_NOT_SEEN = frozenset({"all_tasks", "as_completed", "_AsCompletedIterator"})
-"""What is in there and looks at more than that: at who is there at all, at a list of what is left to do."""
+_NOT_SEEN = frozenset({"all_tasks", "wait", "as_completed", "_AsCompletedIterator"})
+"""What is in there and looks at more than that: at who is there at all, at a list that it is given or keeps."""
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in """eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem missing str
@@ -481,8 +481,10 @@ def shown(key: Any) -> str | None:
     if kind is tuple:
         parts = [shown(part) for part in key]
         return None if None in parts else f"({', '.join(map(str, parts))})"
-    if issubclass(type(key), enum.Enum) and lookup(kind, "__eq__") is object.__eq__:
-        return f"{kind.__module__}.{kind.__qualname__}.{key.name}"
+    if lookup(kind, "__eq__") is not object.__eq__:
+        return None  # of a metaclass, too: two classes may be one key
+    if issubclass(type(key), enum.Enum):
+        return f"{kind.__module__}.{kind.__qualname__}.{key._name_}"
     if issubclass(type(key), type | types.FunctionType):
         return f"<{key.__module__}.{key.__qualname__}>"
     if issubclass(kind, asyncio.Future) and is_seen_by_loop(key):

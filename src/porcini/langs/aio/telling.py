@@ -21,7 +21,6 @@ from porcini.langs.aio.recorder import (
     CREATED,
     INDEX,
     LOG,
-    OPAQUE,
     READ,
     SHAPE,
     TRUTH,
@@ -69,7 +68,7 @@ class Telling(Recorder):
         single = [entry]
         if len(entry) == 4 and entry[2] == ADD:
             single = [entry[:2] if entry[3][0][0] == "." else (*entry[:2], READ | WRITE, entry[3])]
-        elif len(entry) == 4 and entry[3] is not OPAQUE:
+        elif len(entry) == 4 and type(entry[3]) is tuple:
             single = [(*entry[:3], (_plainly(suffix),)) for suffix in entry[3]]
         self._open += [(one, [self._value(one)]) for one in single]
 
@@ -108,7 +107,7 @@ class Telling(Recorder):
             if KINDS[entry[1]] == TRUTH:
                 return self._show(entry[0])
             return self._show(rules.peek(entry[0], NAMES[entry[1]]))
-        if entry[3] is OPAQUE:
+        if type(entry[3]) is str:
             return ""
         key = entry[3][0][1:-1] if entry[3][0][-1:] == "]" else "#"
         return self._show(entry[0] if key in ("#", "=") else _item(entry[0], key))

@@ -16,7 +16,7 @@ from porcini.langs.aio.calls import containers
 from porcini.langs.aio.calls.calling import callback, later, name_of, reading, with_hooks
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import unknown
-from porcini.langs.aio.operations.iterating import source, watched
+from porcini.langs.aio.operations.iterating import mapped, source, watched
 from porcini.langs.aio.operations.values import VIEWS, derive, operand, read_shape
 from porcini.langs.aio.recorder import CREATED, mortal
 
@@ -67,7 +67,9 @@ def called(cls: type, number: int) -> Any:
         return reading(cls, number)
     if cls is types.SimpleNamespace:
         return _namespace(cls, number)
-    if issubclass(cls, BaseException | type) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
+    if issubclass(cls, type):
+        return _class(cls, number)
+    if issubclass(cls, BaseException) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
         _initialised(cls, number)
         return cls
     if cls.__module__ in known.READING_MODULES:
@@ -110,7 +112,9 @@ def _keeping(cls: Any, number: int) -> Any:
 
 def _plain(cls: Any, number: int) -> Any:
     """A class of values that do not change, or of code."""
-    if cls is type or cls is object:
+    if cls is type:
+        return _class(cls, number)
+    if cls is object:
         return _object(cls, number)
     if cls is weakref.ref:
         return _with_callback(cls, number)
@@ -228,6 +232,20 @@ def metaclass(meta: Any, number: int) -> Any:
     return meta
 
 
+def _class(meta: Any, number: int) -> Any:
+    """`type(name, bases, namespace)`, and the same with another metaclass."""
+    _initialised(meta, number)
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if len(args) > 2:
+            based(args[1], number)
+            mapped(args[2], number)
+        return meta(*args, **kwargs)
+
+    return made
+
+
 # Objects ------------------------------------------------------------------------------------------------------
 
 
@@ -298,8 +316,6 @@ def _object(cls: Any, number: int) -> Any:
                 operand(value, number)
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
                     unknown(name_of(cls), number)
-        elif issubclass(cls, type) and len(args) > 1 and isinstance(args[1], tuple):
-            based(args[1], number)
         obj = cls(*args, **kwargs)
         if hasattr(cls, "__del__"):
             mortal(obj)

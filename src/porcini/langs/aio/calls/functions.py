@@ -348,7 +348,7 @@ def _evaluating(function: Any, number: int) -> Any:
             spaces = [frame.f_globals, frame.f_locals if spaces[1] is None else spaces[1]]
         if type(source) in (str, bytes):
             text = source.lstrip(" \t" if type(source) is str else b" \t") if function is eval else source
-            inherited = frame.f_code.co_flags & _FUTURE
+            inherited = frame.f_code.co_flags & FUTURE
             source = compile(text, "<string>", function.__name__, inherited, dont_inherit=True)
         elif type(source) is types.CodeType and type(spaces[0]) is dict:
             with_hooks(spaces[0])
@@ -357,7 +357,7 @@ def _evaluating(function: Any, number: int) -> Any:
     return evaluated
 
 
-_FUTURE = functools.reduce(
+FUTURE = functools.reduce(
     operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
 )
 """What code that is compiled in a function inherits from it."""

@@ -20,6 +20,7 @@ from porcini.langs.aio.operations.values import (
     VIEWS,
     WHOLE,
     compared,
+    equal_in_any_order,
     operand,
     read_all,
     read_in_any_order,
@@ -47,13 +48,20 @@ def has_key(obj: Any, key: object, number: int) -> None:
         return
     if suffix is None or not issubclass(type(obj), dict | set):
         compared(obj, number)
-        compared(key, number)
+        _probed(obj, key, number)
     else:
         log((obj, number, READ, (suffix, BASE)))
 
 
 def _only_plain(items: list[Any]) -> bool:
     return all(type(item) in ALWAYS_PLAIN for item in items)
+
+
+def _probed(obj: Any, key: object, number: int) -> None:
+    """A key is compared with those of the same hash, in the order in which they came: its `__eq__` may tell."""
+    compared(key, number)
+    if issubclass(type(obj), dict | set) and not equal_in_any_order(key):
+        read_all(obj, number)
 
 
 def _present(obj: Any, key: object) -> bool:
@@ -97,7 +105,7 @@ def write_key(obj: Any, key: object, number: int, adds: bool = True) -> None:
         suffix = suffix_of(key)
         if suffix is None:
             log((obj, number, WRITE, WHOLE))
-            compared(key, number)
+            _probed(obj, key, number)
         else:
             stays = _present(obj, key) is adds
             log((obj, number, WRITE, (suffix,) if stays else (suffix, KEY)))

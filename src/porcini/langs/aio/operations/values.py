@@ -6,6 +6,7 @@ the other there: so both are here.
 
 from __future__ import annotations
 
+import enum
 import functools
 import re
 import types
@@ -17,6 +18,7 @@ from typing import Any
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unknown
 from porcini.langs.aio.recorder import (
+    ANY_ORDER,
     APPENDED,
     BASE,
     COUNT,
@@ -33,6 +35,7 @@ from porcini.langs.aio.recorder import (
     Token,
 )
 from porcini.langs.aio.rules import PLAIN, Rule
+from porcini.langs.aio.sites import OUTSIDE
 
 SHAPE_ONLY, COUNT_ONLY, WHOLE = (SHAPE,), (COUNT,), (SHAPE, BASE)
 VIEWS = frozenset(
@@ -119,6 +122,11 @@ def compared(obj: Any, number: int) -> Any:
     return obj
 
 
+def shown(obj: Any, in_order: bool) -> Any:
+    """The value is what is told of how a run ended."""
+    return operand(obj, OUTSIDE) if in_order else compared(obj, OUTSIDE)
+
+
 def _deep(obj: Any, number: int, equals: bool = False) -> None:
     """All that is in an object is read, as far as its type's operators, or `==` alone, look into it."""
     todo, seen = [obj], set[int]()
@@ -133,8 +141,10 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
         seen.add(id(obj))
         if rule is Rule.UNKNOWN:
             if kind in VIEWS or id(obj) in DERIVED:
-                if not (equals and read_in_any_order(obj, number, _equal_in_any_order)):
+                if not (equals and read_in_any_order(obj, number, equal_in_any_order)):
                     read_sources(obj, number)
+                    if equals and kind in VIEWS:
+                        _told(list(obj), number)
                 todo += DERIVED.get(id(obj), ((), False))[0]
             elif not is_c_iterator(kind) and kind is not re.Match and not (equals and rules.is_identity(kind)):
                 unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
@@ -148,9 +158,17 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
                 log((obj, number, READ, ("." + name,)))
             todo += fields.values()
         else:
-            unordered = equals and issubclass(type(obj), dict | set) and _equal_in_any_order(obj)
-            read_all(obj, number, COUNT if unordered else ORDER)
+            unordered = equals and issubclass(type(obj), dict | set | frozenset) and not _told(inside(obj), number)
+            read_all(obj, number, COUNT if unordered and kind in _CONTAINERS_IN_C else ORDER)
             todo += inside(obj)
+
+
+def _told(items: list[Any], number: int) -> bool:
+    """Does `==` tell the program in which order it compares these? That may be the order of the other side."""
+    told = not equal_in_any_order(items)
+    if told:
+        log(("==", number, 0, ANY_ORDER))
+    return told
 
 
 def read_in_any_order(obj: Any, number: int, cannot_tell: Callable[[list[Any]], bool]) -> bool:
@@ -162,13 +180,13 @@ def read_in_any_order(obj: Any, number: int, cannot_tell: Callable[[list[Any]], 
     return True
 
 
-def _equal_in_any_order(obj: Any) -> bool:
+def equal_in_any_order(obj: Any) -> bool:
     """Does `==` run no code of the program that could tell in which order a dict's values are compared?"""
     todo, steps = [obj], 0
     while todo and steps < _MOST_STEPS:
         obj, steps = todo.pop(), steps + 1
         kind = type(obj)
-        if kind in known.ALWAYS_PLAIN or rules.is_identity(kind):
+        if kind in known.ALWAYS_PLAIN or rules.is_identity(kind) or _is_constant(kind):
             continue
         if kind in _CONTAINERS_IN_C:
             todo += inside(obj)
@@ -177,6 +195,11 @@ def _equal_in_any_order(obj: Any) -> bool:
         else:
             return False
     return not todo
+
+
+def _is_constant(kind: type) -> bool:
+    """The members of an enumeration, unless it has an `__eq__` of its own."""
+    return issubclass(kind, enum.Enum) and rules.owner_of(kind, "__eq__") in (object, int, str)
 
 
 def inside(obj: Any) -> list[Any]:
