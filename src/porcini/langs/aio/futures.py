@@ -108,14 +108,18 @@ class _Seen(asyncio.Future[Any]):
     def add_done_callback(self, fn: Callback, /, *, context: Context | None = None) -> None:
         self._look()
         if not is_wakeup(fn):
-            if any(not is_wakeup(callback) for callback, _ in self._callbacks or ()):
-                self._loop.writes.add(self._place)
+            self._change_callbacks()
             self._loop.registered(self, fn)
         _add(self, fn, context=context)
 
     def remove_done_callback(self, fn: Callback, /) -> int:
         self._look()
+        self._change_callbacks()
         return _remove(self, fn)
+
+    def _change_callbacks(self) -> None:
+        """Who comes first is called first. Who completes it conflicts already: that one was looked for."""
+        self._loop.writes.add(Location(f"{self._place}.callbacks"))
 
     def __hash__(self) -> int:
         return crc32(self._place.encode())  # not an address: sets of futures have the same order in every run
@@ -168,6 +172,7 @@ class SeenTask(asyncio.Task[Any]):
     __iter__ = _Seen.__await__
     add_done_callback = _Seen.add_done_callback
     remove_done_callback = _Seen.remove_done_callback
+    _change_callbacks = _Seen._change_callbacks
 
     def cancel(self, msg: Any | None = None) -> bool:
         loop = self._loop
