@@ -31,6 +31,8 @@ from porcini.langs.aio.program import AioProgram, AioRun, observed
 class Notes:
     """A recorder that is told."""
 
+    commuting = None
+
     def __init__(self) -> None:
         self.reads: set[str] = set()
         self.writes: set[str] = set()

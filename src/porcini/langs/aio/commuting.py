@@ -22,7 +22,7 @@ from porcini.core.footprints import Location
 
 _CHEAP = 10
 """So many runs may be done again to learn who updates what; after more, a place is one location."""
-_MOST_ATTEMPTS = 50
+_MOST_ATTEMPTS = 200
 
 
 class Outgrown(Exception):

@@ -137,6 +137,8 @@ class SeenGathering(_Seen, _GatheringFuture):  # type: ignore[misc]
     """What `gather` waits by: asyncio makes it and the loop changes its class, when it is made."""
 
     _joint = True
+    _hidden = False
+    """Can nobody look at it but who waits for it?"""
 
     def cancel(self, msg: Any | None = None) -> bool:
         self._look()

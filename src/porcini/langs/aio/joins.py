@@ -1,15 +1,19 @@
 """asyncio's own joins: `gather`, `wait` and `TaskGroup`.
 
-A join registers a callback on each of its tasks, and the callback counts. Run as a step of its own that writes the
-count, n tasks would end in n! orders for nothing. So, in mode `any`, a callback that only counts is not a step: it
-runs at the end of the step that ends the task. All that anybody can tell from it is that after the last one, the
-join is complete.
+A join registers a callback on each of its tasks, and the callback counts. As a step that writes the count, n
+tasks would end in n! orders for nothing. All that anybody can tell is that after the last one it is complete.
 
-What commutes is then this. Let J be the place of the join. The last step of a task *reads* J, whether it was the
-last one or not; and it leads to the next step of all who wait for the join, which without it would still wait
-(`Event.woke`, for each of the tasks). Everybody else who touches the join (asks whether it is done, cancels it,
-comes to wait for it, adds to a group that is closing) *writes* J. So the ends of tasks commute with each other,
-and with nothing else that concerns the join: reads and writes have only changed their roles.
+What commutes is then this. Let J be the place of the join. A callback that only counts *reads* J, whether it is
+the last one or not; and it leads to the next step of all who wait for the join, which would still wait without
+it (`Event.woke`, for each of the callbacks). Everybody else who touches the join (asks whether it is done, cancels
+it, comes to wait for it, adds to a group that is closing) *writes* J. So callbacks commute with each other, and
+with nothing else that concerns the join: reads and writes have changed their roles. While a search goes on,
+callbacks write locations of their own as well, which who looks reads (`commuting`): so it is seen who depends on
+whom.
+
+If whoever makes a join waits for it in the same step, so that nobody else gets to see it, a callback that only
+counts is no step (in mode `any`): it runs at the end of the step that ends the task. Else it is one, since
+somebody may come in between, and find that the task is done and the join is not.
 
     kind_of, joint_of, only_counts      what a callback is, by its code and the variables in its closure
     Joins                               what the loop does about joins
@@ -24,13 +28,15 @@ In mode `fifo` callbacks always have their place in the queue.
 from __future__ import annotations
 
 import asyncio
+import sys
 from asyncio import tasks
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
 from porcini.core.footprints import Location
-from porcini.langs.aio.futures import SeenTask, is_wakeup
+from porcini.langs.aio.commuting import Commuting
+from porcini.langs.aio.futures import SeenGathering, SeenTask, is_wakeup
 from porcini.langs.aio.processes import Process, title_of
 
 Kind = Literal["gather", "wait", "group"]
@@ -83,6 +89,17 @@ def only_counts(kind: Kind, callback: Any, future: Any) -> bool:
     return when == "ALL_COMPLETED" or (when == "FIRST_EXCEPTION" and not failed)
 
 
+def is_hidden(kind: Kind, callback: Any) -> bool:
+    """Does somebody wait for a join that nobody else can look at?"""
+    if kind == "group":
+        return bool(callback.__self__.__dict__.get("_porcini_hidden", False))
+    return kind == "wait" or bool(cell(callback, "outer")._hidden)
+
+
+_REFERENCES = 6
+"""Of a future that `await gather(...)` waits for: by the task, its await, the callbacks' closure, and by us."""
+
+
 def awaited_together(frame: FrameType | None) -> list[Any]:
     """The coroutines that `as_completed` is making tasks of, in the order in which it was given them.
 
@@ -116,8 +133,17 @@ class Joins:
     reads: set[Location]
     writes: set[Location]
     observed: set[Location]
+    counted: list[tuple[Location, Location]]
+    """The places of joins, and which of their futures they have counted in this step."""
+    fresh: set[Location]
+    """The places of joins that were made in this step."""
+    _made: list[Any]
+    """The groups, and futures of `gather`, that were made in this step."""
+    commuting: Commuting | None = None
     woke: dict[Process, None]
     _counting: list[tuple[Any, Any, Any, Kind]]
+    _counts = False
+    """Is this the step of a callback that only counts?"""
 
     if TYPE_CHECKING:  # the loop's own
 
@@ -126,6 +152,8 @@ class Joins:
         def _next_place(self) -> Location: ...
 
         def _call(self, callback: Any, args: Any, context: Any) -> None: ...
+
+        def _calls(self, callback: Any, args: Any, context: Any) -> Any: ...
 
     def registered(self, future: Any, callback: Any) -> None:
         """A callback that is no wakeup was registered on a future."""
@@ -136,6 +164,9 @@ class Joins:
             waiter = joint_of(kind, callback)
             if self.mode == "any":
                 waiter._joint = True
+                self.fresh.add(waiter._place)
+        if kind and kind != "gather" and self.commuting is not None:  # that one is made after its callbacks
+            self.commuting.updates(self.place_of(kind, callback), future._place)
         if future._joint and self.mode == "any":
             # Which task will complete it is not known, so the callback is named now.
             if future._named is None:
@@ -154,6 +185,8 @@ class Joins:
     def made(self, group: Any) -> None:
         """A group gets its name by who makes it."""
         group._porcini_place = self._next_place()
+        self.fresh.add(group._porcini_place)
+        self._made.append(group)
 
     def entering(self, group: Any) -> None:
         """A task is about to enter a group, which another may have entered."""
@@ -201,20 +234,48 @@ class Joins:
             return _place_of_group(self, callback.__self__)
         return joint_of(kind, callback)._place  # type: ignore[no-any-return]
 
+    def _hide(self) -> None:
+        """Does whoever made a join wait for it, in the same step, so that nobody else can look at it? That is
+        settled here for ever: it must not depend on the order."""
+        for made in self._made:
+            grouped = type(made) is not SeenGathering
+            joint = made._on_completed_fut if grouped else made
+            waits = joint is not None and any(is_wakeup(callback) for callback, _ in joint._callbacks or ())
+            if grouped:
+                made._porcini_hidden = waits
+            else:
+                made._hidden = waits and sys.getrefcount(made) <= _REFERENCES + 1  # and `joint`
+
     def _count(self) -> None:
-        """Run the callbacks that only count; what they touch is the join, whatever their code does."""
+        """Run the callbacks that only count, if nobody can come in between, or if this is their step. What they
+        touch is the join, whatever their code does."""
+        if self._made:
+            self._hide()
         if not self._counting:
             return
         reads, writes, observed = self.reads, self.writes, self.observed
         self.reads, self.writes, self.observed = set(), set(), set()
         places: set[Location] = set()
-        for callback, args, context, kind in self._counting:  # which may grow
-            places.add(self.place_of(kind, callback))
+        for index, (callback, args, context, kind) in enumerate(self._counting):  # which may grow
+            if not is_hidden(kind, callback) and (index or not self._counts):
+                self._calls(callback, args, context)
+                continue
+            place = self.place_of(kind, callback)
+            places.add(place)
+            self.counted.append((place, args[0]._place))
             self._lets_go(joint_of(kind, callback), places)
             self._call(callback, args, context)
         self._counting.clear()
         reads |= places
         self.reads, self.writes, self.observed = reads, writes, observed
+
+    def _note_joins(self) -> None:
+        """Say who was counted, and who looked, so that it can be seen who depends on whom."""
+        if self.commuting is not None:
+            for place, member in self.counted:
+                self.writes.add(self.commuting.updates(place, member))
+            for place in self.observed - self.fresh:
+                self.reads.update(self.commuting.looks(place, self.current.name.pid))
 
     def _lets_go(self, joint: Any, places: set[Location]) -> None:
         """The step leads to all who wait for a join, directly or by a join of joins."""

@@ -115,6 +115,10 @@ class ControlledLoop(Joins, Outside):
         self.spawned: list[Process] = []
         self.peeked = ""
         self._counting = []
+        self._counts = False
+        self.counted = []
+        self.fresh = set()
+        self._made = []
 
     def _spawn(self, title: str) -> Process:
         current = self.current
@@ -143,6 +147,11 @@ class ControlledLoop(Joins, Outside):
             return False
         made.__class__ = SeenGathering
         made._place = self._next_place()
+        self.fresh.add(made._place)
+        self._made.append(made)
+        if self.commuting is not None:
+            for member in frame.f_locals["children"]:
+                self.commuting.updates(made._place, member._place)
         return True
 
     def _next_place(self) -> Location:
@@ -227,9 +236,15 @@ class ControlledLoop(Joins, Outside):
                 if kind and self.mode == "any" and only_counts(kind, callback, args[0]):
                     self._counting.append((callback, args, context, kind))
                     return None
-                process = self._reserved(args[0], callback) or self._new_callback(callback)
-            else:
-                process = self._new_callback(callback)
+            return self._calls(callback, args, context)
+        handle = ReadyHandle(process, callback, args, self, context)
+        self._is_ready(process, handle)
+        return handle
+
+    def _calls(self, callback: Any, args: Any, context: Context | None) -> ReadyHandle:
+        """A callback is a process of its own."""
+        named = self._reserved(args[0], callback) if args and isinstance(args[0], asyncio.Future) else None
+        process = named or self._new_callback(callback)
         handle = ReadyHandle(process, callback, args, self, context)
         self._is_ready(process, handle)
         return handle
@@ -303,6 +318,10 @@ class ControlledLoop(Joins, Outside):
             if handle._cancelled:
                 return
             kind = kind_of(handle._callback)
+            if kind and self.mode == "any" and only_counts(kind, handle._callback, handle._args[0]):
+                self._counting.append((handle._callback, handle._args, handle._context, kind))
+                self._counts = True
+                return
             if kind:
                 self.observed.add(self.place_of(kind, handle._callback))
         else:
@@ -325,6 +344,7 @@ class ControlledLoop(Joins, Outside):
         """After a step and what was recorded of it: count, and see who is next in the queue. Did others hear of
         the step?"""
         self._count()
+        self._note_joins()
         heard = bool(self.spawned or self.woke)
         if self.mode == "fifo":
             self._round -= 1

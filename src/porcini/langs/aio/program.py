@@ -149,6 +149,7 @@ class AioRun:
         self.unretrieved: tuple[str, ...] = ()
         """Exceptions of tasks and callbacks that nobody looked at: asyncio only logs them."""
         program.recorder.start_run()
+        loop.commuting = program.recorder.commuting
         coroutine = program.function(*program.args)
         if not inspect.iscoroutine(coroutine):
             name = getattr(program.function, "__qualname__", program.function)

@@ -12,10 +12,13 @@ from typing import Any, Protocol
 
 from porcini.core.footprints import OPAQUE, Footprint
 from porcini.core.pids import Pid
+from porcini.langs.aio.commuting import Commuting
 
 
 class Recorder(Protocol):
     """Sees what happens between `begin_step` and `end_step`, and nothing outside; runs do not overlap."""
+
+    commuting: Commuting | None
 
     def start_run(self) -> None: ...
 
@@ -32,6 +35,8 @@ Followed = Callable[[CodeType], bool]
 
 class Blind:
     """Sees nothing: every step may touch anything, and every order is explored."""
+
+    commuting: Commuting | None = None
 
     def start_run(self) -> None:
         return None
