@@ -1012,3 +1012,17 @@ def test_functions_in_one_line_are_told_apart(which: int, result: int) -> None:
         return LAMBDAS[which]()
 
     assert porcini.explore(main).outcomes[0].state["result"] == result
+
+
+def test_many_keys_without_a_text_are_no_problem() -> None:
+    """Their values have one path, and a snapshot must not become deep by that."""
+
+    class Key:
+        pass
+
+    kept = {Key(): [n] for n in range(5000)}
+
+    async def main(given: dict[Key, list[int]]) -> int:
+        return len(given)
+
+    assert porcini.explore(main, args=(kept,)).outcomes[0].state["result"] == 5000

@@ -42,7 +42,7 @@ class Snapshot:
             inside = list(_inside(value, path))
             content = [(where, self._identity(part)) for part, where in inside]
             ordered = frozenset(map(repr, content)) if isinstance(value, set) else tuple(content)
-            self._contents[path] = (self._contents.get(path), ordered)
+            self._contents[path] = (*self._contents.get(path, ()), ordered)  # keys without a text share a path
             todo.extend(inside)
 
     def _identity(self, value: object) -> object:
