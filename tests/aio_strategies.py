@@ -333,23 +333,38 @@ s.t[{n}].cancel()
 """.strip().splitlines()
 
 
+JOINS = """
+if s.g.done(): s.{b} = {n}
+if not s.g.done(): s.{b} = s.{a} + {n}
+if s.t[{n}].done() and not s.g.done(): s.{a} += 1
+s.g.cancel()
+asyncio.current_task().add_done_callback(lambda _: s.log.append({n}))
+s.t[{n}].add_done_callback(lambda _: s.log.append(s.{a}))
+s.t[{n}].cancel()
+""".strip().splitlines()
+
+
 @st.composite
-def branching_programs(draw: st.DrawFn) -> str:
-    """Short tasks whose steps touch other things where they come after other steps."""
-    names = [f"worker{n}" for n in range(draw(st.sampled_from([3, 3, 4])))]
-    main = ["s = State()", "s.a, s.b, s.c, s.d, s.t = 0, 0, 0, {}, []"]
+def branching_programs(draw: st.DrawFn, joined: bool = False) -> str:
+    """Short tasks whose steps touch other things where they come after other steps; or that look at a join."""
+    names = [f"worker{n}" for n in range(3 if joined else draw(st.sampled_from([3, 3, 4])))]
+    statements = [*BRANCHES[:4], *JOINS] if joined else BRANCHES
+    main = ["s = State()", "s.a, s.b, s.c, s.d, s.t, s.log = 0, 0, 0, {}, [], []"]
     for name in names:
         main.append(f"async def {name}():")
         for step in range(draw(st.sampled_from([1, 1, 2])) if len(names) < 4 else 1):
             main += ["    await asyncio.sleep(0)"] * step
             for _ in range(draw(st.sampled_from([1, 1, 2]))):
-                text = draw(st.sampled_from(BRANCHES))
+                text = draw(st.sampled_from(statements))
                 for hole in "abc":
                     text = text.replace("{" + hole + "}", draw(st.sampled_from("abc")))
                 main.append("    " + text.replace("{n}", str(draw(st.integers(0, 2)))))
+    main.append(f"s.t += [asyncio.create_task(f()) for f in ({', '.join(names)})]")
+    if joined:
+        main.append("s.g = asyncio.gather(*s.t[:2], return_exceptions=True)")
     main += [
-        *(f"s.t += [asyncio.create_task(f()) for f in ({', '.join(names)})]", "await asyncio.sleep(1)"),
-        "return repr((s.a, s.b, s.c, sorted(s.d.items()), [task.cancelled() for task in s.t]))",
+        "await asyncio.sleep(1)",
+        "return repr((s.a, s.b, s.c, s.log, sorted(s.d.items()), [task.cancelled() for task in s.t]))",
     ]
     return "\n".join(["import asyncio", "class State: pass", "", "async def main():", *_indented(main), ""])
 

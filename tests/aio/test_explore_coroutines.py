@@ -1026,3 +1026,71 @@ def test_many_keys_without_a_text_are_no_problem() -> None:
         return len(given)
 
     assert porcini.explore(main, args=(kept,)).outcomes[0].state["result"] == 5000
+
+
+async def a_task_is_done_and_its_join_is_not() -> list[tuple[bool, bool]]:
+    seen = []
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+
+    async def look() -> None:
+        seen.append((all(task.done() for task in tasks), joined.done()))
+
+    tasks = [asyncio.create_task(work()) for _ in range(2)]
+    joined = asyncio.gather(*tasks)
+    await asyncio.gather(joined, look())
+    return seen
+
+
+async def a_group_is_left_before_it_counts() -> list[int]:
+    """If the group's task is done, and the group has not heard of it, leaving it takes another step."""
+    seen, x = [], 0
+
+    async def first() -> None:
+        seen.append(x)
+
+    async def other() -> None:
+        if x:
+            seen.append(2)
+
+    watching = asyncio.create_task(other())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(first())
+        await asyncio.sleep(0)
+        x = 1
+    seen.append(3)
+    await watching
+    return seen
+
+
+async def callbacks_in_the_order_in_which_they_were_added() -> list[str]:
+    called: list[str] = []
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+
+    async def add(name: str) -> None:
+        task.add_done_callback(lambda _: called.append(name))
+
+    task = asyncio.create_task(work())
+    await asyncio.gather(task, add("a"), add("b"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(1)
+    return called
+
+
+@pytest.mark.parametrize(
+    "program, outcomes",
+    [
+        (a_task_is_done_and_its_join_is_not, 3),
+        (a_group_is_left_before_it_counts, 7),
+        (callbacks_in_the_order_in_which_they_were_added, 2),
+    ],
+)
+def test_what_can_be_seen_of_joins_and_callbacks(program, outcomes) -> None:
+    report = explore(program)
+    every = every_order(program, max_runs=20_000)
+    found = {outcome.state["result"] for outcome in report.outcomes}
+    assert every.complete and found == results(every)
+    assert len(found) == outcomes

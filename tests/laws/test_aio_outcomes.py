@@ -91,3 +91,9 @@ def test_steps_that_touch_other_things_elsewhere(source: str) -> None:
 @given(updating_programs())
 def test_updates_that_commute(source: str) -> None:
     outcomes_agree(source)
+
+
+@settings(max_examples=PROGRAMS // 40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(branching_programs(joined=True))
+def test_who_looks_at_a_join(source: str) -> None:
+    outcomes_agree(source)
