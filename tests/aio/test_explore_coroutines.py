@@ -1094,3 +1094,27 @@ def test_what_can_be_seen_of_joins_and_callbacks(program, outcomes) -> None:
     found = {outcome.state["result"] for outcome in report.outcomes}
     assert every.complete and found == results(every)
     assert len(found) == outcomes
+
+
+REGISTRY: dict[object, int] = {}
+
+
+async def cleans_up_at_its_end() -> list[str]:
+    """What a run leaves before its end would be found by the next one."""
+
+    async def work(n: int) -> None:
+        REGISTRY[n] = len(REGISTRY)
+        await asyncio.sleep(0)
+        if REGISTRY.get(0) == 1:
+            REGISTRY["x"] = 1
+
+    await asyncio.gather(*map(work, range(3)))
+    found = sorted(map(str, REGISTRY.items()))
+    REGISTRY.clear()
+    return found
+
+
+@pytest.mark.parametrize("engine", ["optimal", "source", "sleep", "exhaustive"])
+def test_runs_that_a_search_leaves_come_to_their_end(engine: str) -> None:
+    assert len(porcini.explore(cleans_up_at_its_end, engine=engine).outcomes) == 8
+    assert not REGISTRY

@@ -37,6 +37,7 @@ SUSPECTS = (
     "changes), the real time, unseeded random numbers, ids, the order of a set, real I/O, threads"
 )
 _TWICE = 10_000
+_MOST_TO_END = 1_000
 _ALL_COMPARED, _ONE_IN = 10, 20
 _accesses, _forget = LOG.__len__, LOG.clear
 _MOST_NAMED = 3
@@ -75,6 +76,8 @@ class SteadyProgram:
         """How often the steps of `last` touched anything."""
         self.commuting: Commuting | None = None
         """Which updates commute, while a search goes on that can begin again."""
+        self.unfinished: SteadyRun | None = None
+        """The last run, if it was left before its end."""
         self._replays = 0
         self.look = look
         self.leftovers: list[Location] = []
@@ -88,8 +91,11 @@ class SteadyProgram:
         self.last, self.accesses = [], []
 
     def start(self) -> SteadyRun:
+        if self.unfinished is not None:
+            self.unfinished.end()
         self.guarding.start_run()
-        return SteadyRun(self)
+        self.unfinished = SteadyRun(self)
+        return self.unfinished
 
     def again(self, events: Sequence[Event]) -> SteadyRun:
         """A fresh run in which these happened, as they did before."""
@@ -134,7 +140,7 @@ class SteadyRun:
             if commuting is not None:
                 commuting.any_order_is_seen()
         if commuting is not None and commuting.outgrown:
-            self._end()
+            self.end()
             raise Outgrown
         if event.failure is not None:
             event = replace(event, failure=_placed(event.failure, self.problem))
@@ -169,14 +175,16 @@ class SteadyRun:
             raise guarding.problem
         return event
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """Let the run come to its end, so that the program cleans up what the next one would find."""
-        for _ in range(_TWICE):
+        for _ in range(_MOST_TO_END):
             able = self.run.actions()
             if not able:
-                break
+                self.final()
+                return
             self._guarded(able[0])
-        self.final()
+        self._owner.unfinished = None
+        self.run.close()
 
     def repeat(self, events: Sequence[Event]) -> None:
         """Do again what was done in an earlier run, comparing as little as tells."""
@@ -207,6 +215,7 @@ class SteadyRun:
 
     def final(self) -> Final:
         owner = self._owner
+        owner.unfinished = None
         owner.guarding.steps += 1
         owner.guarding.stepping = True
         try:
