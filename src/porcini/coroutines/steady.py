@@ -10,6 +10,7 @@ where it stopped, and whom it made and woke is compared. The first ones, and the
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -78,6 +79,8 @@ class SteadyProgram:
         """Which updates commute, while a search goes on that can begin again."""
         self.unfinished: SteadyRun | None = None
         """The last run, if it was left before its end."""
+        self.outlives = True
+        """Does a run write what was there before it, so that the next one may find it?"""
         self._replays = 0
         self.look = look
         self.leftovers: list[Location] = []
@@ -91,7 +94,7 @@ class SteadyProgram:
         self.last, self.accesses = [], []
 
     def start(self) -> SteadyRun:
-        if self.unfinished is not None:
+        if self.unfinished is not None and self.outlives:
             self.unfinished.end()
         self.guarding.start_run()
         self.unfinished = SteadyRun(self)
@@ -286,8 +289,19 @@ def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
             raise _unsteady(
                 f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
             )
+    program.outlives = any(map(_outlives, events))
     program.unretrieved.clear()
     del shifted
+
+
+_MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")
+"""How names of what a run makes look."""
+
+
+def _outlives(event: Event) -> bool:
+    """Does a step write what was there before the run?"""
+    foot = event.footprint
+    return (foot.opaque and not event.barrier) or not all(map(_MADE.search, foot.writes))
 
 
 def _differs(at: int, before: Event, now: Event) -> Unsteady:

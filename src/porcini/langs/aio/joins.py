@@ -269,13 +269,12 @@ class Joins:
         reads |= places
         self.reads, self.writes, self.observed = reads, writes, observed
 
-    def _note_joins(self) -> None:
+    def _note_joins(self, commuting: Commuting) -> None:
         """Say who was counted, and who looked, so that it can be seen who depends on whom."""
-        if self.commuting is not None:
-            for place, member in self.counted:
-                self.writes.add(self.commuting.updates(place, member))
-            for place in self.observed - self.fresh:
-                self.reads.update(self.commuting.looks(place, self.current.name.pid))
+        for place, member in self.counted:
+            self.writes.add(commuting.updates(place, member))
+        for place in self.observed - self.fresh:
+            self.reads.update(commuting.looks(place, self.current.name.pid))
 
     def _lets_go(self, joint: Any, places: set[Location]) -> None:
         """The step leads to all who wait for a join, directly or by a join of joins."""

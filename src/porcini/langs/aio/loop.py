@@ -104,6 +104,7 @@ class ControlledLoop(Joins, Outside):
         self.main = self.current = Process(root, "main")
         self._asyncgens: Any = None
         self.hooks: Any = self._asyncgen_firstiter_hook, self._asyncgen_finalizer_hook
+        self._counting, self.counted, self._made, self.fresh = [], [], [], set()
         self._begin()
 
     def _begin(self) -> None:
@@ -114,11 +115,13 @@ class ControlledLoop(Joins, Outside):
         self.woke = {}
         self.spawned: list[Process] = []
         self.peeked = ""
-        self._counting = []
         self._counts = False
-        self.counted = []
-        self.fresh = set()
-        self._made = []
+        if self._counting:
+            self._counting = []
+        if self.fresh:  # most steps make no joins
+            self.fresh, self._made = set(), []
+        if self.counted:
+            self.counted = []
 
     def _spawn(self, title: str) -> Process:
         current = self.current
@@ -344,7 +347,8 @@ class ControlledLoop(Joins, Outside):
         """After a step and what was recorded of it: count, and see who is next in the queue. Did others hear of
         the step?"""
         self._count()
-        self._note_joins()
+        if self.commuting is not None and (self.counted or self.observed):
+            self._note_joins(self.commuting)
         heard = bool(self.spawned or self.woke)
         if self.mode == "fifo":
             self._round -= 1

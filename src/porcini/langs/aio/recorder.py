@@ -59,6 +59,8 @@ ANY_ORDER = "?"
 """In place of parts: whatever is looked at in this step may be looked at in order."""
 STATE = (".state",)
 NO_IDS: set[int] = set()
+_ALONE = next(map(sys.getrefcount, {0: object()}.values()))
+"""How many references there are to what only a dict holds, if one asks like this."""
 
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 """Even to ask what they are is an error when what they stand for is gone."""
@@ -325,15 +327,13 @@ class Recorder:
 
         Their finalisers belong to the step, and log what they do.
         """
-        kept, names, found = self._kept, self._names, True
-        while found:
-            found = False
+        kept, names = self._kept, self._names
+        while _ALONE in map(sys.getrefcount, kept.values()):
             for key in list(kept):
                 obj: object = kept[key]
                 if sys.getrefcount(obj) <= 3:  # `kept`, `obj` and the argument
                     del kept[key], names[key]
                     DERIVED.pop(key, None)
-                    found = True
                 obj = None
 
     def learn(self, *roots: ModuleType | Callable[..., object]) -> None:
