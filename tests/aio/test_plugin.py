@@ -533,7 +533,7 @@ def test_fixtures_classes_and_parameters(run):
             def __init__(self):
                 self.items = {}
 
-        @pytest.fixture
+        @pytest.fixture(scope="module")
         def store():
             return Store()
 
@@ -578,6 +578,76 @@ def test_fixtures_classes_and_parameters(run):
     assert "let one that the test changes return a factory" in said
     assert "test_factory[aa]" in said  # both saw len() == 0, then both wrote... 0 and 1
     assert not re.search("FAILED .*(test_method|ab)", said)
+
+
+def test_fixtures_are_made_anew_for_each_schedule(run):
+    """With what they are made from, in the order in which pytest makes them; each is torn down before the next."""
+    source = """
+        import asyncio
+        import pytest
+
+        made = []
+
+        @pytest.fixture
+        def log():
+            made.append("log")
+            yield []
+            made.append("end of log")
+
+        @pytest.fixture
+        def account(log, tmp_path):
+            log.append("made")
+            yield {"balance": 0, "log": log}
+            assert log[0] == "made"
+            made.append("end of account")
+
+        @pytest.fixture(autouse=True)
+        def always():
+            made.append("always")
+
+        async def deposit(account):
+            balance = account["balance"]
+            await asyncio.sleep(0)
+            account["balance"] = balance + 1
+            account["log"].append(balance)
+
+        @pytest.mark.porcini
+        async def test_all(account, log):
+            assert account["balance"] == 0 and log == ["made"]
+            await asyncio.gather(deposit(account), deposit(account))
+            assert account["balance"] in (1, 2)
+
+        def test_after():
+            made.pop()  # "always" of this test
+            ends = {"always", "log", "end of account", "end of log"}
+            assert set(made) == ends and len(made) % 4 == 0 and len(made) > 4
+            runs = [made[n : n + 4] for n in range(0, len(made), 4)]
+            assert all(run[2:] == ["end of account", "end of log"] and set(run) == ends for run in runs)
+
+        class TestMethods:
+            @pytest.fixture
+            def own(self):
+                self.kept = []
+                return self.kept
+
+            @pytest.mark.porcini
+            async def test_method(self, own):
+                await asyncio.gather(self.add(own), self.add(own))
+                assert self.kept is own and len(own) == 2
+
+            async def add(self, own):
+                own.append(len(own))
+
+        @pytest.mark.porcini
+        async def test_lost_update(account):
+            await asyncio.gather(deposit(account), deposit(account))
+            assert account["balance"] == 2
+        """
+    result = run(source=source)
+    result.assert_outcomes(passed=3, failed=1)
+    test, schedule = line_to_paste(result)
+    assert "test_lost_update" in test
+    run(test, "--porcini-replay", schedule).assert_outcomes(failed=1)
 
 
 def test_a_library_that_is_not_instrumented(run, pytester):

@@ -55,6 +55,8 @@ class Guards:
     """How long one step may take before it counts as one that never ends."""
     at_start: tuple[Callable[[], object], ...] = ()
     """Called before each run: they put back what the run before has changed."""
+    made_anew: tuple[str, ...] = ()
+    """The arguments, by name, that these make anew."""
 
 
 class Refused(BaseException):

@@ -8,7 +8,7 @@ may have written first: there, what tells is that the run has left other values 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -23,7 +23,9 @@ _SCALARS = (int, float, complex, str, bytes, bool, type(None))
 class Snapshot:
     """The contents of objects by path, one level each; the objects are kept, so that no address is used again."""
 
-    def __init__(self, modules: Iterable[ModuleType], args: Sequence[object] = (), owner: str = "") -> None:
+    def __init__(
+        self, modules: Iterable[ModuleType], args: Mapping[str, object] | None = None, owner: str = ""
+    ) -> None:
         self._kept: list[object] = []
         self._contents: dict[str, Any] = {}
         seen: set[int] = set()
@@ -33,7 +35,7 @@ class Snapshot:
             for name, value in names.items():
                 self._contents[f"{module.__name__}.{name}"] = (self._identity(value),)
                 todo.append((value, f"{module.__name__}.{name}"))
-        todo += [(value, f"{owner}.arguments.<default {number}>") for number, value in enumerate(args)]
+        todo += [(value, f"{owner}.arguments.{name}") for name, value in (args or {}).items()]
         while todo and len(seen) < _MOST:
             value, path = todo.popleft()
             if id(value) in seen or isinstance(value, (*_SCALARS, ModuleType, FunctionType)):

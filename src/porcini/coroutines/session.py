@@ -145,7 +145,7 @@ def _is_users(module: ModuleType) -> bool:
     return not str(where).startswith(_INSTALLED) and not {"site-packages", "dist-packages"} & set(where.parts)
 
 
-_users = functools.lru_cache(maxsize=4096)(_is_users)
+is_users = functools.lru_cache(maxsize=4096)(_is_users)
 
 
 def modules_of(function: Function, packages: Sequence[str] = (), args: Sequence[object] = ()) -> list[ModuleType]:
@@ -162,7 +162,7 @@ def modules_of(function: Function, packages: Sequence[str] = (), args: Sequence[
         for value in list(vars(module).values()):
             name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
             used = sys.modules.get(name) if isinstance(name, str) else None
-            if used is not None and used.__name__ not in found and isinstance(used, ModuleType) and _users(used):
+            if used is not None and used.__name__ not in found and isinstance(used, ModuleType) and is_users(used):
                 todo.append(used)
     return list(found.values())
 
@@ -211,7 +211,7 @@ def near_functions(*values: object) -> list[FunctionType]:
 
 def _of_user(cls: type) -> bool:
     module = sys.modules.get(cls.__module__)
-    return module is None or (isinstance(module, ModuleType) and _users(module))
+    return module is None or (isinstance(module, ModuleType) and is_users(module))
 
 
 def _module_of(function: FunctionType) -> ModuleType | None:
@@ -276,12 +276,14 @@ class Session:
         program = AioProgram(
             self.function, self.args, mode, self.recorder, rules.is_instrumented, seen=seen, shows=shown
         )
-        holder = _holding(self.function, self.args)
+        anew = self.guarding.guards.made_anew
+        holder = _holding(self.function, self.args, without=anew)
         return SteadyProgram(
             program,
             self.guarding,
             self.recorder,
-            lambda: Snapshot(filter(_users, self.modules), holder.__defaults__ or (), holder.__module__),
+            lambda: Snapshot(filter(is_users, self.modules), vars(holder), holder.__module__),
+            (lambda: self.recorder.learn_for_run(_holding(self.function, self.args))) if anew else None,
         )
 
 
@@ -304,16 +306,23 @@ def session(
             yield Session(function, tuple(args), recorder, guarding, tuple(modules))
 
 
-def _holding(function: Function, args: Sequence[object]) -> FunctionType:
-    """A function with the arguments as its defaults, by which the recorder finds names for them."""
+def _holding(function: Function, args: Sequence[object], without: Sequence[str] = ()) -> FunctionType:
+    """A function with the arguments as its attributes, by which the recorder finds names for them."""
     inner: Any = function
-    held = list(args)
+    held: dict[str, object] = {}
+    given = list(args)
     while isinstance(inner, functools.partial):
-        held += [*inner.args, *inner.keywords.values()]
+        held = {**inner.keywords, **held}
+        given = [*inner.args, *given]
         inner = inner.func
+    with contextlib.suppress(TypeError, ValueError):
+        held = {**inspect.signature(inner).bind_partial(*given).arguments, **held}
+        given = []
+    held |= {f"argument{number}": value for number, value in enumerate(given)}
     if isinstance(inner, MethodType):
-        held.append(inner.__self__)
-    holder = types.FunctionType((lambda: None).__code__, {}, "arguments", tuple(held))
+        held["self"] = inner.__self__
+    holder = types.FunctionType((lambda: None).__code__, {}, "arguments")
     holder.__module__ = getattr(inner, "__module__", "")
     holder.__qualname__ = "arguments"
+    holder.__dict__.update((name, value) for name, value in held.items() if name not in without)
     return holder

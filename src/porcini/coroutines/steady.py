@@ -59,6 +59,7 @@ class SteadyProgram:
         guarding: Guarding,
         recorder: Recorder | None = None,
         look: Callable[[], Snapshot] | None = None,
+        learn: Callable[[], None] | None = None,
     ) -> None:
         self.program = program
         self.guarding = guarding
@@ -83,6 +84,7 @@ class SteadyProgram:
         """Does a run write what was there before it, so that the next one may find it?"""
         self._replays = 0
         self.look = look
+        self._learn = learn
         self.leftovers: list[Location] = []
         """What a run read that the run before it had changed."""
         self._noted = 0
@@ -98,6 +100,8 @@ class SteadyProgram:
             self.unfinished.end()
         self.guarding.start_run()
         self.unfinished = SteadyRun(self)
+        if self._learn is not None:  # arguments that were made for this run
+            self._learn()
         return self.unfinished
 
     def again(self, events: Sequence[Event]) -> SteadyRun:

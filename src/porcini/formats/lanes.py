@@ -26,6 +26,8 @@ _MOST_STEPS = 40
 _MOST_TOUCHES = 6
 _LONGEST_ENDING = 80
 _DEEPEST = 3
+_ARGUMENT = re.compile(r"^[\w.]*\barguments\.")
+"""What the recorder calls the arguments of the function that is explored, before their names."""
 _PARTS = {"[#]": " (keys, length)", "[=]": " (all of it)"}
 
 
@@ -232,4 +234,4 @@ def _readable(location: str) -> str:
     for suffix, text in _PARTS.items():
         if location.endswith(suffix):
             location = location.removesuffix(suffix) + text
-    return location.removeprefix("?").removeprefix("builtins.")
+    return _ARGUMENT.sub("", location).removeprefix("?").removeprefix("builtins.")

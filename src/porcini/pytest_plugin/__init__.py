@@ -9,10 +9,10 @@ A marked test is collected as always; only how it is called is ours (`_run`), so
 theirs. It stops at the first failure, which is then run once more in the code as pytest loaded it: the traceback
 and the values in assertions are pytest's own. What Porcini knows is added to the report.
 
-Fixtures are made once, before the first schedule, and their values are shared by all schedules. A test that
-changes one carries something from one schedule into the next, which is an error where it is noticed: let the
-fixture return a factory, or make the object in the test. An async fixture would live on a loop of its own, which
-is an error.
+The user's fixtures for one function are made anew for each schedule (`fixtures`); all others are made once, and
+shared by all schedules. A test that changes one of those carries something from one schedule into the next, which
+is an error where it is noticed: let the fixture return a factory, or make the object in the test. An async fixture
+would live on a loop of its own, which is an error.
 
 Nothing hangs: `timeout` is for all schedules of a test, and a run of more than 10,000 steps ends the search
 (a `max_depth` of your own only cuts runs that are longer). A search that was stopped is `unknown`, which fails

@@ -35,15 +35,14 @@ from porcini.formats.schedules import locate, parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.properties.outcomes import first_violated
 from porcini.pytest_plugin import MARKER, SECTION, SUMMARY
+from porcini.pytest_plugin.fixtures import Fixtures
 from porcini.pytest_plugin.options import Wanted, wanted_by
 
 _MOST_PLACES = 20
 _FACTORY = (
-    "fixtures are made once for all schedules: let one that the test changes return a factory, "
-    "or make its object in the test"
+    "fixtures with a scope wider than a function, of plugins, or that take `request` are made once for all "
+    "schedules: let one that the test changes return a factory, or make its object in the test"
 )
-_PUT_BACK = {"caplog": "clear", "recwarn": "clear", "capsys": "readouterr", "capfd": "readouterr"}
-"""Fixtures of pytest's that collect what a test does: each run begins with nothing in them."""
 
 
 # One test -----------------------------------------------------------------------------------------------------
@@ -78,19 +77,25 @@ class MarkedTest:
             raise InputError(
                 f"@pytest.mark.{MARKER} is for async tests", hint=f"define {item.name} by `async def`"
             )
-        names = item._fixtureinfo.argnames
         self.item = item
-        self.test = functools.partial(item.obj, **{name: item.funcargs[name] for name in names})
+        self.fixtures = Fixtures(item)
+        self.test = functools.partial(item.obj, **self.fixtures.arguments)
         self.wanted = wanted
-        put_back = [getattr(item.funcargs[name], method) for name, method in _PUT_BACK.items() if name in names]
-        self.guards = replace(wanted.guards, at_start=tuple(put_back))
+        self.guards = replace(wanted.guards, at_start=(self._start_run,), made_anew=self.fixtures.made_anew)
         self.stored = _Stored(item)
         self.shows_output = bool({"capsys", "capfd", "capsysbinary", "capfdbinary"} & set(item.fixturenames))
 
     def problem(self) -> BaseException | None:
         """What to raise, if anything."""
         replayed = self.item.config.getoption("--porcini-replay")
-        return self.explore() if replayed is None else self.replay(replayed)
+        try:
+            return self.explore() if replayed is None else self.replay(replayed)
+        finally:
+            self.fixtures.tear_down()
+
+    def _start_run(self) -> None:
+        self.fixtures.start_run()
+        self.test.keywords.update(self.fixtures.arguments)
 
     # exploring ------------------------------------------------------------------------------------------------
 

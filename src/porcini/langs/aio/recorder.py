@@ -348,6 +348,10 @@ class Recorder:
                 self._learn(root, f"{root.__module__}.{getattr(root, '__qualname__', root)}", root.__module__)
         self._learn_aliases()
 
+    def learn_for_run(self, root: Callable[..., object]) -> None:
+        """Name what hangs off a function now, for the run that begins."""
+        self._learn(root, f"{root.__module__}.{root.__qualname__}", root.__module__, lasting=False)
+
     def _learn_aliases(self) -> None:
         """Attributes that are known by another way, too: a `__dict__` that is kept or shared."""
         seen: dict[int, int] = {}
@@ -361,22 +365,28 @@ class Recorder:
             if other != id(obj):
                 self._rebound.update((other, id(obj)))
 
-    def _learn(self, value: object, path: str, module: str) -> None:
+    def _learn(self, value: object, path: str, module: str, lasting: bool = True) -> None:
         todo = deque([(value, path)])
         while todo and len(self._learnt) < 100_000:
             obj, path = todo.popleft()
             kind = type(obj)
             if kind in rules.PLAIN and kind not in (FunctionType, type):
                 continue
-            if id(obj) in self._learnt:
+            if id(obj) in (self._learnt if lasting else self._names):
                 continue
             inside = list(self._inside(obj, path, module))
             if not issubclass(type(obj), FunctionType | type | ModuleType):
                 if kind.__module__ in ("builtins", "collections") or inside or hasattr(obj, "__dict__"):
-                    self._learnt[id(obj)] = self._names[id(obj)] = self._entry(path, path)
+                    self._names[id(obj)] = self._entry(path, path)
             elif inside:
-                self._learnt[id(obj)] = self._names[id(obj)] = self._named(obj)
-            self._kept_always.append(obj)
+                self._names[id(obj)] = self._named(obj)
+            if not lasting:
+                if id(obj) in self._names:
+                    self._kept[id(obj)] = obj
+            else:
+                if id(obj) in self._names:
+                    self._learnt[id(obj)] = self._names[id(obj)]
+                self._kept_always.append(obj)
             todo.extend(inside)
 
     def _inside(self, obj: Any, path: str, module: str) -> Iterator[tuple[object, str]]:
