@@ -100,6 +100,14 @@ _REFERENCES = 6
 """Of a future that `await gather(...)` waits for: by the task, its await, the callbacks' closure, and by us."""
 
 
+def place_of_member(future: Any) -> Location:
+    """The place of what a join waits for. What the loop did not make has none: its steps are opaque."""
+    return getattr(future, "_place", _STRANGER)
+
+
+_STRANGER = Location("?future")
+
+
 def awaited_together(frame: FrameType | None) -> list[Any]:
     """The coroutines that `as_completed` is making tasks of, in the order in which it was given them.
 
@@ -166,7 +174,7 @@ class Joins:
                 waiter._joint = True
                 self.fresh.add(waiter._place)
         if kind and kind != "gather" and self.commuting is not None:  # that one is made after its callbacks
-            self.commuting.updates(self.place_of(kind, callback), future._place)
+            self.commuting.updates(self.place_of(kind, callback), place_of_member(future))
         if future._joint and self.mode == "any":
             # Which task will complete it is not known, so the callback is named now.
             if future._named is None:
@@ -262,7 +270,7 @@ class Joins:
                 continue
             place = self.place_of(kind, callback)
             places.add(place)
-            self.counted.append((place, args[0]._place))
+            self.counted.append((place, place_of_member(args[0])))
             self._lets_go(joint_of(kind, callback), places)
             self._call(callback, args, context)
         self._counting.clear()
