@@ -35,7 +35,8 @@ from porcini.langs.aio.hook import (
     recompiled,
     recording,
 )
-from porcini.langs.aio.recorder import DERIVED, Recorder
+from porcini.langs.aio.log import DERIVED
+from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.telling import Telling
 
 _numbers = itertools.count()

@@ -27,11 +27,12 @@ from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
 from porcini.langs.aio.commuting import Commuting, Outgrown
+from porcini.langs.aio.log import LOG
 from porcini.langs.aio.loop import Inside
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun
-from porcini.langs.aio.recorder import LOG, Recorder
+from porcini.langs.aio.recorder import Recorder
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "

@@ -28,9 +28,10 @@ from porcini.langs.aio import rules
 from porcini.langs.aio.calls import attributes, calling, classes, functions
 from porcini.langs.aio.calls.functions import FUTURE
 from porcini.langs.aio.groups import seen_groups
+from porcini.langs.aio.log import CREATED, LOG, ModuleToken
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 from porcini.langs.aio.operations.entries import redirect
-from porcini.langs.aio.recorder import CREATED, LOG, ModuleToken, Recorder
+from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.rewriting import instrumented
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -14,19 +14,8 @@ from typing import Any
 
 from porcini.core.footprints import Footprint, Location
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import (
-    ADD,
-    APPENDED,
-    BASE,
-    CREATED,
-    INDEX,
-    LOG,
-    READ,
-    SHAPE,
-    TRUTH,
-    WRITE,
-    Recorder,
-)
+from porcini.langs.aio.log import ADD, APPENDED, BASE, CREATED, INDEX, LOG, READ, SHAPE, TRUTH, WRITE
+from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]

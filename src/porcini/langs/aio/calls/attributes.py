@@ -10,9 +10,9 @@ from typing import Any
 
 from porcini.langs.aio import known
 from porcini.langs.aio.calls.calling import call
+from porcini.langs.aio.log import BASE, READ, WRITE
 from porcini.langs.aio.operations import items, objects
 from porcini.langs.aio.operations.entries import log, unknown
-from porcini.langs.aio.recorder import BASE, READ, WRITE
 from porcini.langs.aio.sites import PLACES, Kind, site
 
 

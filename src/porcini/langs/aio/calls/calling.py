@@ -17,10 +17,10 @@ from typing import Any
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import containers
 from porcini.langs.aio.calls.containers import ANY, OPTIONS, Model
+from porcini.langs.aio.log import LOG, WRITE
 from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
 from porcini.langs.aio.operations.iterating import DICT_ITEMS, source
 from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, read_in_any_order, write_all
-from porcini.langs.aio.recorder import LOG, WRITE
 
 BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
 """By the type of the callee: what takes its place (see `calls`)."""

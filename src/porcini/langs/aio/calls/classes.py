@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import containers
 from porcini.langs.aio.calls.calling import callback, later, name_of, reading, with_hooks
+from porcini.langs.aio.log import CREATED, mortal
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import unknown
 from porcini.langs.aio.operations.iterating import mapped, source, watched
 from porcini.langs.aio.operations.values import VIEWS, derive, operand, read_shape
-from porcini.langs.aio.recorder import CREATED, mortal
 
 _LAZY = frozenset(
     {enumerate, zip, map, filter, reversed} | {v for v in vars(itertools).values() if isinstance(v, type)}

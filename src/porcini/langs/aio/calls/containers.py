@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import rules
+from porcini.langs.aio.log import BASE, ORDER, READ, SHAPE, WRITE
 from porcini.langs.aio.operations import items, iterating, operators
 from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.operations.values import (
@@ -22,7 +23,6 @@ from porcini.langs.aio.operations.values import (
     write_all,
     write_end,
 )
-from porcini.langs.aio.recorder import BASE, ORDER, READ, SHAPE, WRITE
 
 Model = Callable[..., Any]
 """Logs what a call will do: of the receiver (if it is a method), the site and the arguments.

@@ -39,6 +39,7 @@ from porcini.langs.aio.calls.calling import (
     with_hooks,
 )
 from porcini.langs.aio.calls.containers import ANY, Model, taking
+from porcini.langs.aio.log import CREATED, READ, WRITE
 from porcini.langs.aio.operations import awaiting, entries, items, objects
 from porcini.langs.aio.operations.entries import log, new, unknown
 from porcini.langs.aio.operations.values import (
@@ -54,7 +55,6 @@ from porcini.langs.aio.operations.values import (
     read_sources,
     write_all,
 )
-from porcini.langs.aio.recorder import CREATED, READ, WRITE
 
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Such a function runs later than it is called."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from porcini.langs.aio import rules
 from porcini.langs.aio.calls.calling import ours, reading
+from porcini.langs.aio.log import READ, WRITE
 from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.operations.values import operand, read_all
-from porcini.langs.aio.recorder import READ, WRITE
 
 CLASSES = (logging.Filterer, logging.LoggerAdapter, logging.LogRecord, logging.Formatter)
 _FORMATTING = (logging.LogRecord, logging.Handler, logging.Formatter)

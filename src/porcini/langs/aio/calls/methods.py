@@ -18,6 +18,7 @@ from porcini.langs.aio import known, rules
 from porcini.langs.aio.calls import attributes, containers, functions, logs
 from porcini.langs.aio.calls.calling import by_position, call, modelling, name_of, reading
 from porcini.langs.aio.calls.containers import Model
+from porcini.langs.aio.log import COUNT, READ, STATE, WRITE
 from porcini.langs.aio.operations import awaiting
 from porcini.langs.aio.operations.entries import log, new, unknown
 from porcini.langs.aio.operations.iterating import source
@@ -30,7 +31,6 @@ from porcini.langs.aio.operations.values import (
     operand,
     read_all,
 )
-from porcini.langs.aio.recorder import COUNT, READ, STATE, WRITE
 
 _OF_CODE = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
 """Methods of functions, modules and the like that look at nothing that changes."""

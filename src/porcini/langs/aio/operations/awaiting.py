@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any
 
 from porcini.langs.aio import rules
+from porcini.langs.aio.log import READ, STATE, WRITE
 from porcini.langs.aio.operations import iterating, values
 from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.operations.values import is_c_iterator
-from porcini.langs.aio.recorder import READ, STATE, WRITE
 
 
 def awaited(obj: Any, number: int, _: None = None) -> Any:

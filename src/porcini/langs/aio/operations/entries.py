@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.recorder import ADD, CREATED, LOG, OPAQUE, Token
+from porcini.langs.aio.log import ADD, CREATED, LOG, OPAQUE, Token
 from porcini.langs.aio.sites import NAMES
 
 MANY = 4096

@@ -10,6 +10,7 @@ from typing import Any
 
 from porcini.langs.aio import known, rules
 from porcini.langs.aio.known import ALWAYS_PLAIN
+from porcini.langs.aio.log import ADD, BASE, COUNT, CREATED, INDEX, KEY, LOG, ORDER, READ, WRITE
 from porcini.langs.aio.operations.entries import MANY, log, relieve, unknown
 from porcini.langs.aio.operations.iterating import source
 from porcini.langs.aio.operations.operators import in_place
@@ -29,7 +30,6 @@ from porcini.langs.aio.operations.values import (
     suffix_of,
     write_all,
 )
-from porcini.langs.aio.recorder import ADD, BASE, COUNT, CREATED, INDEX, KEY, LOG, ORDER, READ, WRITE
 from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
 
 _COUNTING = (dict, Counter, defaultdict)

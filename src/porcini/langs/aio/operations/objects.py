@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from porcini.langs.aio import known, rules
+from porcini.langs.aio.log import READ
 from porcini.langs.aio.operations.entries import log, unknown
 from porcini.langs.aio.operations.values import inside, operand, read_all
-from porcini.langs.aio.recorder import READ
 from porcini.langs.aio.rules import PLAIN
 
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from porcini.langs.aio import known, rules
-from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unknown
-from porcini.langs.aio.recorder import (
+from porcini.langs.aio.log import (
     ANY_ORDER,
     APPENDED,
     BASE,
@@ -34,6 +33,7 @@ from porcini.langs.aio.recorder import (
     ModuleToken,
     Token,
 )
+from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unknown
 from porcini.langs.aio.rules import PLAIN, Rule
 from porcini.langs.aio.sites import OUTSIDE
 
