@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -471,6 +472,7 @@ def test_steps_without_conflict_commute(first: list[str], second: list[str]) -> 
     commutes(instrument_source(source, "law.py", "law"), "AB", 0)
 
 
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 @_settings
 @given(_in_steps, _in_steps, st.text("AB", min_size=2, max_size=8), st.data())
 def test_steps_of_suspended_coroutines_commute(first: list[str], second: list[str], order: str, data: Any) -> None:

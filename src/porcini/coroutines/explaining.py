@@ -30,6 +30,7 @@ from porcini.coroutines.touching import Touches
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import cut, ending, short_names
 from porcini.langs.aio.naming import StepLabel
+from porcini.langs.aio.standing import leaves
 
 _MOST_GROUPED = 5
 _OF_THE_LOOP = ("task ", "future ", "handle ")
@@ -147,19 +148,11 @@ def _waiting(waiting: Waiting, blocked: Blocked, short: dict[str, str]) -> Waiti
 
 def raised_in(problem: BaseException) -> Iterator[Raised]:
     """An exception, or those in a group of them."""
-    leaves = list(_leaves(problem))
-    for leaf in leaves[:_MOST_GROUPED]:
+    found = list(leaves(problem))
+    for leaf in found[:_MOST_GROUPED]:
         yield Raised(_text(leaf), users_lines(leaf))
-    if len(leaves) > _MOST_GROUPED:
-        yield Raised(f"and {len(leaves) - _MOST_GROUPED:,} more exceptions", ())
-
-
-def _leaves(problem: BaseException) -> Iterator[BaseException]:
-    if isinstance(problem, BaseExceptionGroup):
-        for inner in problem.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield problem
+    if len(found) > _MOST_GROUPED:
+        yield Raised(f"and {len(found) - _MOST_GROUPED:,} more exceptions", ())
 
 
 def _text(problem: BaseException) -> str:
@@ -181,7 +174,7 @@ def users_lines(problem: BaseException) -> tuple[Line, ...]:
 
 def what_of(problem: BaseException) -> str:
     """An exception, of a group the first one, with the last line of the user's that it came through."""
-    first, lines = next(_leaves(problem)), users_lines(problem)
+    first, lines = next(leaves(problem)), users_lines(problem)
     if first is not problem:
         lines = users_lines(first) or lines
     return cut(_text(first)) + (f" at {Path(lines[-1].path).name}:{lines[-1].line}" if lines else "")

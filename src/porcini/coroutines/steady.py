@@ -33,6 +33,7 @@ from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun
 from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.standing import leaves
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
@@ -247,25 +248,21 @@ class SteadyRun:
 
 def _placed(failure: Failure, problem: BaseException | None) -> Failure:
     """A failure at the last line of the user's, which may be before code of others that raised it."""
-    while isinstance(problem, BaseExceptionGroup):
-        problem = problem.exceptions[0]
-    if problem is None:
-        return failure
-    users = [
-        place for frame, line in traceback.walk_tb(problem.__traceback__) if (place := users_line(frame, line))
-    ]
+    users = _users_lines(next(leaves(problem))) if problem else []
     return replace(failure, file=users[-1][0], place=Place(users[-1][1], 1)) if users else failure
+
+
+def _users_lines(problem: BaseException) -> list[tuple[str, int]]:
+    frames = traceback.walk_tb(problem.__traceback__)
+    return [place for frame, line in frames if (place := users_line(frame, line))]
 
 
 def _refuse_the_outside(problem: BaseException | None) -> None:
     """A run that wants what the loop does not simulate is no outcome of the program."""
-    if isinstance(problem, BaseExceptionGroup):
-        for inner in problem.exceptions:
-            _refuse_the_outside(inner)
-    elif isinstance(problem, NotSimulated):
-        frames = list(traceback.walk_tb(problem.__traceback__))
-        users = [where for frame, line in frames if (where := users_line(frame, line))]
-        raise Blocking(str(problem), **(at(*users[-1]) if users else {})) from problem
+    for leaf in leaves(problem) if problem else ():
+        if isinstance(leaf, NotSimulated):
+            users = _users_lines(leaf)
+            raise Blocking(str(leaf), **(at(*users[-1]) if users else {})) from leaf
 
 
 def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:

@@ -483,9 +483,7 @@ def _unretrieved(task: Any) -> str:
 
 
 def _asserts(problem: BaseException) -> bool:
-    if isinstance(problem, BaseExceptionGroup):
-        return any(map(_asserts, problem.exceptions))
-    return isinstance(problem, AssertionError)
+    return any(isinstance(leaf, AssertionError) for leaf in standing.leaves(problem))
 
 
 def _place(problem: BaseException) -> Place | None:

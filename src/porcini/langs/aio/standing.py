@@ -282,6 +282,15 @@ def plain(value: object) -> str:
         return f"<{type(value).__name__}, whose repr fails: {type(problem).__name__}>"
 
 
+def leaves(problem: BaseException) -> Iterator[BaseException]:
+    """An exception, or those in a group of them."""
+    if isinstance(problem, BaseExceptionGroup):
+        for inner in problem.exceptions:
+            yield from leaves(inner)
+    else:
+        yield problem
+
+
 def stack(frames: Sequence[FrameType]) -> Iterator[str]:
     for frame in frames:
         spot = spot_of(frame)
