@@ -1074,9 +1074,9 @@ async def callbacks_in_the_order_in_which_they_were_added() -> list[str]:
         task.add_done_callback(lambda _: called.append(name))
 
     task = asyncio.create_task(work())
-    await asyncio.gather(task, add("a"), add("b"))
-    await asyncio.sleep(0)
+    adding = [asyncio.create_task(add(name)) for name in "ab"]
     await asyncio.sleep(1)
+    assert all(one.done() for one in adding)
     return called
 
 

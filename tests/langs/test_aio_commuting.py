@@ -246,7 +246,6 @@ def noting(look: Any) -> Any:
         d: dict[int, int] = {}
 
         async def worker(i: int) -> None:
-            await asyncio.sleep(0)
             d[i] = i * i
 
         await asyncio.gather(*map(worker, range(N)))
@@ -262,7 +261,6 @@ def adding(look: Any) -> Any:
         d: set[int] = set()
 
         async def worker(i: int) -> None:
-            await asyncio.sleep(0)
             d.add(i * 8)
 
         await asyncio.gather(*map(worker, range(N)))
@@ -591,7 +589,6 @@ def appending(look: Any) -> Any:
         found: list[int] = []
 
         async def worker(i: int) -> None:
-            await asyncio.sleep(0)
             found.append(i)
 
         await asyncio.gather(*map(worker, range(N)))
