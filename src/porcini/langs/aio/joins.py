@@ -142,7 +142,7 @@ class Joins:
     writes: set[Location]
     observed: set[Location]
     counted: list[tuple[Location, Location]]
-    """The places of joins, and which of their futures they have counted in this step."""
+    """The places of joins that are not hidden, and which of their futures they have counted in this step."""
     fresh: set[Location]
     """The places of joins that were made in this step."""
     _made: list[Any]
@@ -173,7 +173,7 @@ class Joins:
             if self.mode == "any":
                 waiter._joint = True
                 self.fresh.add(waiter._place)
-        if kind and kind != "gather" and self.commuting is not None:  # that one is made after its callbacks
+        if kind == "group" and self.commuting is not None:
             self.commuting.updates(self.place_of(kind, callback), place_of_member(future))
         if future._joint and self.mode == "any":
             # Which task will complete it is not known, so the callback is named now.
@@ -253,6 +253,9 @@ class Joins:
                 made._porcini_hidden = waits
             else:
                 made._hidden = waits and sys.getrefcount(made) <= _REFERENCES + 1  # and `joint`
+                if not made._hidden and self.commuting is not None:
+                    for member in made._children:
+                        self.commuting.updates(made._place, place_of_member(member))
 
     def _count(self) -> None:
         """Run the callbacks that only count, if nobody can come in between, or if this is their step. What they
@@ -265,12 +268,14 @@ class Joins:
         self.reads, self.writes, self.observed = set(), set(), set()
         places: set[Location] = set()
         for index, (callback, args, context, kind) in enumerate(self._counting):  # which may grow
-            if not is_hidden(kind, callback) and (index or not self._counts):
+            hidden = is_hidden(kind, callback)
+            if not hidden and (index or not self._counts):
                 self._calls(callback, args, context)
                 continue
             place = self.place_of(kind, callback)
             places.add(place)
-            self.counted.append((place, place_of_member(args[0])))
+            if not hidden:
+                self.counted.append((place, place_of_member(args[0])))
             self._lets_go(joint_of(kind, callback), places)
             self._call(callback, args, context)
         self._counting.clear()

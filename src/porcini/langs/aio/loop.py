@@ -45,7 +45,7 @@ from porcini.langs.aio.futures import (
     is_wakeup,
     makes_eager_tasks,
 )
-from porcini.langs.aio.joins import Joins, kind_of, only_counts, place_of_member
+from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
 from porcini.langs.aio.outside import NotSimulated, Outside
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
@@ -152,9 +152,6 @@ class ControlledLoop(Joins, Outside):
         made._place = self._next_place()
         self.fresh.add(made._place)
         self._made.append(made)
-        if self.commuting is not None:
-            for member in frame.f_locals["children"]:
-                self.commuting.updates(made._place, place_of_member(member))
         return True
 
     def _next_place(self) -> Location:
