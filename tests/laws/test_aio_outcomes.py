@@ -81,13 +81,13 @@ def test_tasks_that_start_eagerly(source: str) -> None:
     outcomes_agree(source.replace(begin, begin + eager))
 
 
-@settings(max_examples=PROGRAMS // 20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(branching_programs())
 def test_steps_that_touch_other_things_elsewhere(source: str) -> None:
     outcomes_agree(source)
 
 
-@settings(max_examples=PROGRAMS // 20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=PROGRAMS // 30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(updating_programs())
 def test_updates_that_commute(source: str) -> None:
     outcomes_agree(source)
