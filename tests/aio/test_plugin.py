@@ -650,6 +650,45 @@ def test_fixtures_are_made_anew_for_each_schedule(run):
     run(test, "--porcini-replay", schedule).assert_outcomes(failed=1)
 
 
+def test_fixtures_that_others_keep_are_not_torn_down(run):
+    """What takes `request`, or overrides a fixture of its name, is made once, with all that it is made from."""
+    source = """
+        import asyncio
+        import pytest
+
+        @pytest.fixture
+        def store():
+            made = {"open": True}
+            yield made
+            made["open"] = False
+
+        @pytest.fixture
+        def client(request, store):
+            return store
+
+        @pytest.fixture
+        def number():
+            return [1]
+
+        class TestKept:
+            @pytest.fixture
+            def number(self, number):
+                return [*number, 2]
+
+            @pytest.mark.porcini
+            async def test_kept(self, client, store, number):
+                seen = []
+
+                async def look(n):
+                    seen.append((n, client["open"]))
+
+                await asyncio.gather(look(1), look(2))
+                assert client is store and number == [1, 2]
+                assert seen in ([(1, True), (2, True)], [(2, True), (1, True)])
+        """
+    run(source=source).assert_outcomes(passed=1)
+
+
 def test_a_library_that_is_not_instrumented(run, pytester):
     """What is not the user's is opaque until it is asked for: more schedules, the same answers."""
     result = run(

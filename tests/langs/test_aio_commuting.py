@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import porcini
+from porcini.langs.aio.commuting import Commuting
 
 N = 3
 ORDERS = 6
@@ -774,3 +775,43 @@ def test_a_run_that_is_given_up_comes_to_its_end() -> None:
     """Else the next one would find what this one has left behind."""
     report = porcini.explore(cleans_up, engine="source")
     assert (report.counts.executions, len(report.outcomes)) == (6, 5)
+
+
+# Mutants: what is not noticed is lost -------------------------------------------------------------------------
+
+
+async def looks_before_the_others_count() -> list[int]:
+    s, seen = Stats(), []
+
+    async def count() -> None:
+        s.hits += 1
+
+    async def look() -> None:
+        seen.append(s.hits)
+
+    await asyncio.gather(look(), count(), count())
+    return seen
+
+
+def never_outgrown(monkeypatch) -> None:
+    never = property(lambda self: False, lambda self, value: None)
+    monkeypatch.setattr(Commuting, "outgrown", never, raising=False)
+
+
+def order_not_noticed(monkeypatch) -> None:
+    monkeypatch.setattr(Commuting, "_check_order", lambda self, place: None)
+
+
+@pytest.mark.parametrize(
+    "program, mutate",
+    [
+        (noting(list), order_not_noticed),
+        (appending(tuple), order_not_noticed),
+        (looks_before_the_others_count, never_outgrown),
+    ],
+)
+def test_what_a_mutant_loses_is_missed(monkeypatch, program, mutate) -> None:
+    every = ends(porcini.explore(program, engine="exhaustive"))
+    assert ends(porcini.explore(program)) == every
+    mutate(monkeypatch)
+    assert ends(porcini.explore(program)) < every

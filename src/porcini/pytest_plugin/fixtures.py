@@ -2,7 +2,7 @@
 
 pytest makes fixtures once for a test, and the first run gets those. Before each run after it, the fixtures that
 are for one test, and that the user wrote, are torn down and made anew. Those of pytest and of plugins,
-asynchronous ones, and those that take `request` stay as they are.
+asynchronous ones, those that take `request`, and what any of these is made from, stay as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Fixtures:
     def __init__(self, item: pytest.Function) -> None:
         self._item = item
         self._request: Any = item._request
-        self._definitions = {name: d for name, d in self._request._fixture_defs.items() if _is_made_anew(d)}
+        self._definitions = _made_anew(self._request._fixture_defs)
         self._open: list[Iterator[object]] | None = None
         self._runs = 0
         self.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
@@ -48,8 +48,8 @@ class Fixtures:
 
     def tear_down(self) -> None:
         """What the last run got is not used any more. If there was one run only, pytest sees to what it made."""
-        if self._open is None:
-            for definition in reversed(self._definitions.values() if self._runs > 1 else ()):
+        if self._open is None and self._runs > 1:
+            for definition in reversed(self._definitions.values()):
                 definition.finish(self._request)
         while self._open:
             for _ in self._open.pop():
@@ -72,9 +72,20 @@ class Fixtures:
         return next(made)
 
 
-def _is_made_anew(definition: Any) -> bool:
+def _made_anew(definitions: dict[str, Any]) -> dict[str, Any]:
+    """To tear one down tears down what was made from it: that must be made anew, too."""
+    anew = {name: definition for name, definition in definitions.items() if _can_be_made_anew(definition)}
+    stay = [definition for name, definition in definitions.items() if name not in anew]
+    while stay:
+        definition = stay.pop()
+        stay += [anew.pop(name) for name in definition.argnames if name in anew]
+    return anew
+
+
+def _can_be_made_anew(definition: Any) -> bool:
     function = inspect.unwrap(definition.func)
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
     own = module is not None and is_users(module)
-    return bool(definition.scope == "function" and own and not waits and "request" not in definition.argnames)
+    for_itself = {"request", definition.argname}.isdisjoint(definition.argnames)  # or it overrides its own name
+    return bool(definition.scope == "function" and own and not waits and for_itself)

@@ -9,8 +9,7 @@ Only processes that were seen to update a place have one: when another one appea
 footprints of earlier steps lack a read, and the search must begin again. So it must when somebody looks at the
 order of keys that several processes have changed, or when a step may look at any order; from then on the place is
 one location. A search that ended without having to begin again has seen no step that depends on an order of keys
-which
-depends on the schedule: but for that order, steps without a conflict commute (docs/decisions/016).
+which depends on the schedule: but for that order, steps without a conflict commute (docs/decisions/016).
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from porcini.core.footprints import Location
 _CHEAP = 10
 """So many runs may be done again to learn who updates what; after more, a place is one location."""
 _MOST_ATTEMPTS = 200
+"""After so many, all places are one location."""
 
 
 class Outgrown(Exception):
