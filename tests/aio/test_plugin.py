@@ -588,8 +588,12 @@ def test_fixtures_are_made_anew_for_each_schedule(run):
 
         made = []
 
+        async def nothing():
+            await asyncio.sleep(0)
+
         @pytest.fixture
         def log():
+            asyncio.run(nothing())  # between runs no loop is running
             made.append("log")
             yield []
             made.append("end of log")

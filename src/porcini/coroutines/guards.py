@@ -35,6 +35,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.pids import Pid
 from porcini.formats.sources import short_path
 from porcini.langs.aio import hook, rules
+from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
 
 EPOCH = 1_767_225_600.0
@@ -85,8 +86,10 @@ class Guarding:
         random.setstate(self._dice)
         self._asked.clear()
         self.problem = None
-        for put_back in self.guards.at_start:
-            put_back()
+        if self.guards.at_start:
+            with between_runs():
+                for put_back in self.guards.at_start:
+                    put_back()
 
     def __enter__(self) -> Guarding:
         dice = random.getstate()

@@ -30,7 +30,8 @@ from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.calls.calling import later
-from porcini.langs.aio.loop import Mode, Staying
+from porcini.langs.aio.inside import Staying
+from porcini.langs.aio.loop import Mode
 from porcini.langs.aio.operations.values import shown
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder

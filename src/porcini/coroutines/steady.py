@@ -27,8 +27,8 @@ from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
 from porcini.langs.aio.commuting import Commuting, Outgrown
+from porcini.langs.aio.inside import Inside
 from porcini.langs.aio.log import LOG
-from porcini.langs.aio.loop import Inside
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import NotSimulated
 from porcini.langs.aio.program import AioProgram, AioRun

@@ -53,7 +53,8 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Waiting
 from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask, coroutine_of
-from porcini.langs.aio.loop import TIME, ControlledLoop, Inside, Mode, Staying
+from porcini.langs.aio.inside import Inside, Staying
+from porcini.langs.aio.loop import TIME, ControlledLoop, Mode
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
