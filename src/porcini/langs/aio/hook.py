@@ -25,8 +25,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.calls import attributes, calling, classes, functions
-from porcini.langs.aio.calls.functions import FUTURE
+from porcini.langs.aio.calls import attributes, calling, classes, frames, functions
 from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
@@ -125,8 +124,8 @@ _IDLE: dict[str, Any] = {
     "@counts": lambda obj, number: None,
     "@plain": frozenset({True, False}),
     "@type": callable,  # a C function that gives a boolean and runs no code of the program
-    "@call": functions.unrecorded,
-    "@later": functions.unrecorded,
+    "@call": frames.unrecorded,
+    "@later": frames.unrecorded,
     "@key_of": lambda obj, key, number: key,
     "@set_key": lambda obj, key, number: key,
     "@set_slice_key": lambda obj, key, number: key,
@@ -319,7 +318,7 @@ def _found_in(source: str, function: FunctionType) -> CodeType | None:
     found = _twins(code.co_filename, source, name, bool(code.co_freevars)).get(where, [])
     if len(found) > 1 or not _rewritten(function):
         loaded = code.replace(co_flags=code.co_flags & ~inspect.CO_ITERABLE_COROUTINE)
-        originals = _originals(code.co_filename, source, code.co_flags & FUTURE).get(where, [])
+        originals = _originals(code.co_filename, source, code.co_flags & frames.FUTURE).get(where, [])
         same = len(found) == len(originals)
         found = [twin for twin, one in zip(found, originals, strict=False) if same and one == loaded]
     return found[0] if found else None

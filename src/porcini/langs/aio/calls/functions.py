@@ -1,7 +1,6 @@
 """Functions that are not instrumented: those that are known by themselves, and how, and the rest."""
 
 from __future__ import annotations
-import __future__
 
 import abc
 import bisect
@@ -26,7 +25,7 @@ from contextvars import Context
 from typing import Any
 
 from porcini.langs.aio import known, rules
-from porcini.langs.aio.calls import attributes, logs
+from porcini.langs.aio.calls import attributes, frames, logs
 from porcini.langs.aio.calls.calling import (
     by_position,
     call,
@@ -34,9 +33,7 @@ from porcini.langs.aio.calls.calling import (
     modelling,
     name_of,
     ours,
-    program_frame,
     reading,
-    with_hooks,
 )
 from porcini.langs.aio.calls.containers import ANY, Model, taking
 from porcini.langs.aio.log import CREATED, READ, WRITE
@@ -278,91 +275,6 @@ def _identity(function: Any, number: int) -> Any:
     return identity
 
 
-def _locals() -> Any:
-    """As `locals()` in the program: without the variables that we have added there."""
-    frame = program_frame()
-    found = frame.f_locals
-    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-        return found
-    return {name: value for name, value in found.items() if "@" not in name}
-
-
-def unrecorded(function: Any, number: int, *_: Any) -> Any:
-    """The callee of a call that is not recorded: even then, the names that we have added are not shown."""
-    if function is not locals and function is not vars and function is not dir:
-        return function
-
-    def found(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if args or kwargs:
-            return function(*args, **kwargs)
-        return sorted(_locals()) if function is dir else _locals()
-
-    return found
-
-
-def _vars(function: Any, number: int) -> Any:
-    """A dict that is more than that."""
-
-    def held(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        unknown("vars()", number)
-        if not args and not kwargs:
-            return _locals()
-        found = function(*args, **kwargs)
-        objects.hold(found)
-        return found
-
-    return held
-
-
-def _of_frame(function: Any, number: int) -> Any:
-    """`globals`, `locals`, `dir`: of the frame that calls."""
-
-    def found(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        unknown(f"{function.__name__}()", number)
-        if args or kwargs:
-            return function(*args, **kwargs)
-        if function is globals:
-            objects.hold(program_frame().f_globals)
-            return program_frame().f_globals
-        return sorted(_locals()) if function is dir else _locals()
-
-    return found
-
-
-def _evaluating(function: Any, number: int) -> Any:
-    """`eval` and `exec`: in the frame that calls. What they run is not instrumented."""
-
-    def evaluated(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        unknown(function.__name__, number)
-        given, options = by_position(function, args, kwargs) or ((), {})
-        if not given:
-            return function(*args, **kwargs)  # an error
-        source, *spaces = given
-        frame = program_frame()
-        spaces += [None] * (2 - len(spaces))
-        if spaces[0] is None:
-            spaces = [frame.f_globals, frame.f_locals if spaces[1] is None else spaces[1]]
-        if type(source) in (str, bytes):
-            text = source.lstrip(" \t" if type(source) is str else b" \t") if function is eval else source
-            inherited = frame.f_code.co_flags & FUTURE
-            source = compile(text, "<string>", function.__name__, inherited, dont_inherit=True)
-        elif type(source) is types.CodeType and type(spaces[0]) is dict:
-            with_hooks(spaces[0])
-        return function(source, *[space for space in spaces if space is not None], **options)
-
-    return evaluated
-
-
-FUTURE = functools.reduce(
-    operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
-)
-"""What code that is compiled in a function inherits from it."""
-
-
 def _warning(function: Any, number: int) -> Any:
     """`warnings.warn`: about the line of the program that calls it."""
 
@@ -502,9 +414,9 @@ _MAKERS: dict[Any, Callable[[Any, int], Any]] = {
     iter: _iter,
     anext: _async_next,
     id: _identity,
-    vars: _vars,
-    **dict.fromkeys((globals, locals, dir), _of_frame),
-    **dict.fromkeys((eval, exec), _evaluating),
+    vars: frames.holding,
+    **dict.fromkeys((globals, locals, dir), frames.of_frame),
+    **dict.fromkeys((eval, exec), frames.evaluating),
     warnings.warn: _warning,
     gc.collect: _collecting,
     dataclasses.replace: _replacing,
