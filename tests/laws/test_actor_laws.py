@@ -183,7 +183,7 @@ REGISTRY = porcini.load("benchmarks/actors/registry.abs").source
 
 
 def test_mutant_that_adds_no_back_points(monkeypatch) -> None:
-    monkeypatch.setattr(TransDpor, "completed", lambda self, search, first_new: None)
+    monkeypatch.setattr(TransDpor, "completed", lambda self, search: None)
     with pytest.raises(AssertionError):
         engines_agree(REGISTRY)
 

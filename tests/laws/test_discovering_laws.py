@@ -9,7 +9,7 @@ from discovering import Discovering, Look, Set, Value, discovering_programs
 from helpers import engines_agree
 from porcini.core.events import Event
 from porcini.core.footprints import OPAQUE
-from porcini.engines import reversing
+from porcini.engines import wakeup_sequences
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.optimal import InternalError
 from strategies import PROGRAMS
@@ -72,7 +72,16 @@ def caught() -> None:
 
 
 def test_forgetting_races_of_earlier_events(monkeypatch) -> None:
-    monkeypatch.setattr(reversing, "_races_again", lambda execution, first_new: iter(()))
+    new = 0
+    every, of_races = wakeup_sequences.plain_races, wakeup_sequences._of_races
+
+    def of_new_ones(search, *rest):
+        nonlocal new
+        new = search.first_new
+        return of_races(search, *rest)
+
+    monkeypatch.setattr(wakeup_sequences, "_of_races", of_new_ones)
+    monkeypatch.setattr(wakeup_sequences, "plain_races", lambda run: (r for r in every(run) if r.step >= new))
     caught()
 
 

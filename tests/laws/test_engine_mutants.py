@@ -9,7 +9,7 @@ import pytest
 
 from laws.test_engine_laws import engines_agree
 from porcini.core.footprints import Footprint
-from porcini.engines import races, reversing, search, wakeup
+from porcini.engines import search, wakeup, wakeup_sequences
 from porcini.engines.optimal import InternalError
 from porcini.ir import footprint
 
@@ -49,15 +49,17 @@ def test_forgetting_that_a_guard_reads(monkeypatch) -> None:
 
 
 def test_skipping_blocked_processes(monkeypatch) -> None:
-    real = races.guard_reversals
+    real = wakeup_sequences.cuts
     monkeypatch.setattr(
-        reversing, "guard_reversals", lambda execution, contested, pending, closed: real(execution, contested, [])
+        wakeup_sequences,
+        "cuts",
+        lambda execution, pid, step, at: () if step is None else real(execution, pid, step, at),
     )
     caught()
 
 
 def test_reversing_neighbours_only(monkeypatch) -> None:
-    monkeypatch.setattr(reversing, "guard_reversals", lambda execution, contested, pending, closed: iter(()))
+    monkeypatch.setattr(wakeup_sequences, "cuts", lambda *_: ())
     caught()
 
 

@@ -56,8 +56,8 @@ class Action:
     """What a process may do next; its footprint over-approximates what it will do.
 
     A blocked process has an action too: it reads the guard that it waits for. `decides` are the locations whose
-    values settle whether it can go on, and by which step: where nobody writes those, it does the same thing.
-    `shifting` says that these may be others in another state: a reference leads to what else is looked at.
+    values settle whether it can go on, and by which step: where nobody writes those, it does the same thing. They
+    may be others in another state: a reference or a branch leads to what else is looked at.
     """
 
     pid: Pid
@@ -66,7 +66,6 @@ class Action:
     footprint: Footprint
     enabled: bool = True
     decides: frozenset[Location] = NOWHERE
-    shifting: bool = False
     awaits: frozenset[Location] = NOWHERE
     """What it reads only to know whether it can go on: once it can, no write of these stops it or changes it."""
     move: Move = field(init=False)
@@ -91,7 +90,6 @@ class Event:
     spawned: tuple[Pid, ...] = ()
     failure: Failure | None = None
     decides: frozenset[Location] = NOWHERE
-    shifting: bool = False
     woke: tuple[Pid, ...] = ()
     barrier: bool = False
     move: Move = field(init=False)

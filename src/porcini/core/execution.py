@@ -167,7 +167,7 @@ class Execution:
             before |= self._let_go_by(pid, previous, len(self.events))
         return before
 
-    def _previous(self, position: int) -> int:
+    def previous(self, position: int) -> int:
         """The event of the same process before an event, or the one that spawned it; -1 if there is none."""
         pid = self.events[position].pid
         own = self._own[pid]
@@ -176,7 +176,7 @@ class Execution:
 
     def causes(self, position: int) -> list[int]:
         """The event before an event in its process, or the one that spawned it, and those that woke it since."""
-        previous = self._previous(position)
+        previous = self.previous(position)
         woken = self._woken_by.get(self.events[position].pid, ())
         return [previous, *(k for k in woken if previous < k < position)]
 
@@ -199,7 +199,7 @@ class Execution:
 
     def past_of_position(self, position: int) -> int:
         """The same for the process of an event, just before that event."""
-        pid, previous = self.events[position].pid, self._previous(position)
+        pid, previous = self.events[position].pid, self.previous(position)
         before = 0 if previous < 0 else self.past[previous] | 1 << previous
         if self._woken_by or self._barriers:
             before |= self._let_go_by(pid, previous, position)
@@ -260,22 +260,6 @@ class Execution:
         for location in locations:  # its writers are ordered, so the last one tells
             writers = self._writers.get(location)
             if writers and not before >> writers[-1] & 1:
-                return True
-        return False
-
-    def touched_since(self, start: int, foot: Footprint) -> bool:
-        """Does an event from some position on conflict with a footprint, by the locations alone?"""
-        if foot.opaque:
-            return True
-        if self._opaque and self._opaque[-1] >= start:
-            return True
-        for location in foot.writes:
-            readers = self._readers.get(location)
-            if readers and readers[-1] >= start:
-                return True
-        for location in foot.reads | foot.writes:
-            writers = self._writers.get(location)
-            if writers and writers[-1] >= start:
                 return True
         return False
 

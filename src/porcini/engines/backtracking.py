@@ -20,9 +20,9 @@ from itertools import pairwise
 from typing import Any
 
 from porcini.core.events import Action, Event, Move
-from porcini.engines.reversing import wakeup_sequences
 from porcini.engines.search import Node, Search
 from porcini.engines.wakeup import initials
+from porcini.engines.wakeup_sequences import reversals
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Sleep:
         chosen: Chosen = node.plan
         return len(chosen.moves) - chosen.done
 
-    def completed(self, search: Search, first_new: int) -> None:
+    def completed(self, search: Search) -> None:
         return None
 
 
@@ -86,7 +86,7 @@ class Source(Sleep):
     def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
         super().opened(search, node, enabled, plan)
         if enabled and not node.plan.moves:  # a run given up has races all the same
-            self.completed(search, search.first_new)
+            self.completed(search)
 
     def first_choice(self, search: Search, awake: list[Action]) -> list[Move]:
         events = search.execution.events
@@ -99,12 +99,13 @@ class Source(Sleep):
         search.tally.leave_out(f"the bound of {self.preemptions} preemptions")
         return False
 
-    def completed(self, search: Search, first_new: int) -> None:
-        for at, sequence in wakeup_sequences(search, first_new):
-            node = search.nodes[at]
-            starts = self.starts(sequence, search)
-            if not any(move in node.plan.moves or move in node.sleep for move in starts):
-                node.plan.add(starts[0])
+    def completed(self, search: Search) -> None:
+        for reversal in reversals(search):
+            node = search.nodes[reversal.at]
+            for step in reversal.steps:
+                starts = self.starts([*reversal.between, step], search)
+                if not any(move in node.plan.moves or move in node.sleep for move in starts):
+                    node.plan.add(starts[0])
 
     def starts(self, sequence: list[Event], search: Search) -> list[Move]:
         """Moves of which one must be taken at the earlier state."""

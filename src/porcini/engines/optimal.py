@@ -16,13 +16,11 @@ is moved to (`foreseeing`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from porcini.core.events import Action, Event
 from porcini.engines.foreseeing import Foresight
-from porcini.engines.reversing import wakeup_sequences
 from porcini.engines.search import Node, Search
-from porcini.engines.wakeup import Branch, Tree, insert, weak_initial
+from porcini.engines.wakeup import INDEPENDENT, Branch, Tree, insert, weak_initial
+from porcini.engines.wakeup_sequences import Foresee, Reversal, reversals
 
 
 class InternalError(Exception):
@@ -74,19 +72,26 @@ class Optimal:
     def pending(self, node: Node) -> int:
         return len(node.plan)
 
-    def completed(self, search: Search, first_new: int) -> None:
-        moved = None
+    def completed(self, search: Search) -> None:
+        foresee: Foresee | None = None
         if search.discovers:
             if self._foresight is None:
                 self._foresight = Foresight(search.execution, search.step_after)
-            self._foresight.note(first_new)
-            moved = self._foresight.moved
-        for at, sequence in wakeup_sequences(search, first_new, moved=moved):
-            self._add(search, at, sequence)
+            self._foresight.note(search.first_new)
+            foresee = self._foresight.moved
+        for reversal in reversals(search, foresee):
+            self._add(search, reversal)
 
-    def _add(self, search: Search, at: int, sequence: Sequence[Event]) -> None:
-        node = search.nodes[at]
+    def _add(self, search: Search, reversal: Reversal) -> None:
+        """Insert the sequences of a reversal, but for those of which a sleeping step is a weak initial."""
+        node, dependence, between = search.nodes[reversal.at], search.dependence, reversal.between
+        independent: list[Event] = []  # sleeping steps that what stands between does not touch
         for asleep in node.sleep.values():
-            if weak_initial(asleep, sequence, search.dependence) is not None:
+            found = weak_initial(asleep, between, dependence)
+            if found == INDEPENDENT:
+                independent.append(asleep)
+            elif found is not None:
                 return
-        insert(node.plan, sequence, search.dependence)
+        for step in reversal.steps:
+            if all(weak_initial(asleep, (step,), dependence) is None for asleep in independent):
+                insert(node.plan, [*between, step], dependence)

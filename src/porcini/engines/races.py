@@ -1,38 +1,64 @@
-"""Reversals: from one complete execution, the wakeup sequences that lead to classes not yet seen. Pure.
+"""Where a run could have gone another way: races between neighbours, and places for steps with guards. Pure.
 
-For an event e of the execution E with prefix E' before it, and a step q that depends on e, the sequence is
-v = D.q: some later events D that do not happen after e, then q, so that E'.D.q has q before e.
+From one complete run E, the engines want the sequences that lead to classes not seen yet. For an event e of E with
+the prefix E' before it, and a step q that depends on e, that is v = D.q: some later events D that do not happen after
+e, then q, so that E'.D.q has q before e. There are three kinds of q, and for each it must be said which D will do.
 
-*Plain races.* If e writes nothing that decides about q, then q is the same step with and without e, and the
-races between neighbours are enough; D is notdep(e, E), all that does not happen after e (Abdulla, Aronis,
-Jonsson and Sagonas, JACM 2017).
+*What is relied on.* (A) Two adjacent independent steps of a run can be swapped. (B) Whether and how a process goes on
+is settled by the values of its `decides`: a step that writes none of these leaves its actions as they were, with
+their footprints. (C) A process with several choices reads the `decides` of all of them in each of its steps.
+(B) follows from reading in a fixed order: `decides` is found by looking at one location after the other, so two
+states that agree on the `decides` of one of them have the same, and the same actions.
 
-*Guards.* If e does, then q may be enabled without e and blocked with it, or go another way, and between two
-feasible orders all orders may be infeasible. Then neighbours are not enough. The writers of what decides
-about q are looked at instead: D ranges over all down-closed choices of them (in a chain of writes, its
-prefixes; over several locations, products of prefixes), each with everything that does not happen after e
-or after a writer left out. The search runs E'.D and looks whether q is enabled there and depends on e. This
-is done for every step that has a guard, executed or still blocked at the end, and for every writer e that
-does not have to come before it.
+*Races between neighbours.* e writes nothing that decides about q. Then q is the same step with and without e, and it
+was run: q is an event of E that depends on e with nothing between. D is notdep(e, E), all later events that do not
+happen after e. What of D comes after q is independent of it, or it would happen after e (Abdulla, Aronis, Jonsson and
+Sagonas, JACM 2017).
 
-Why that is complete: let E'.w be a maximal execution that no branch p explored at E' covers, w = w'.q.w''
-with p independent of w' and dependent on q. By induction some execution E'.p.w'... was explored. If p changes
-nothing that decides about q, q raced with p there (plain). Otherwise the cut w' was among the choices for
-(e = p, q), and its sequence starts a branch that covers w'.q, or one independent of it, and then w' grows.
+*Guards.* e writes something that decides about q. Then q may be enabled without e and blocked with it, or go another
+way, and between two feasible orders all orders may be infeasible. So q is looked for by trying: for each process Q, at
+its step in E or where it is blocked at the end, let L be a set of locations that contains its `decides`. The writers
+of L that need not come before Q's step are cut in all ways that are closed under happens-before; a cut keeps some
+of them before Q goes (K) and leaves out e and the rest, and D is all that happens after nothing left out. The
+engine looks what Q can do there. What decides about that is added to L, until L does not grow: then every
+place has been tried at which Q sees something else.
 
-Cost: the number of down-closed sets of writers of one guard's locations: linear for a guard over one
-location, a product of chain lengths over several. For arbitrary guards no cheap way is known. Where every cut
-leads to a class of its own, as with k switches that are toggled and a guard over all of them (2^k classes), the
-time per run stays flat from k = 1 to 5.
+*Choices.* e is a step of Q itself, by another of its choices. D is notdep(e, E); by (C) it leaves Q's choices as they
+were.
+
+Lemma 1. Let E'.p be explored and E'.p.w' be feasible where p is independent of w', let Q stand in E'.w' before a
+step q, and let E be a complete run that is equivalent to E'.p.w'.u for some u. If p is not independent of q, then
+the reversals of E at E' contain D.q with w' a part of D (up to order), and such that
+
+    neighbours   q was run after p in E, and D without w' is independent of q; or
+    otherwise    no step of D without w' writes what decides about q, nor is it one of Q.
+
+For neighbours and choices this is said above; a step of D without w' that writes what decides about a choice would
+depend on p. For guards, let F be the events of E'.p.w': a set that is closed under happens-before in E, and without
+Q's step. L contains what decides about Q after F: if no writer of L outside of F comes before Q's step in E, then
+Q saw in E what it sees after F, as writers in F that come later do not write what decided about it. Otherwise let e1
+be the first such writer: the cut at e1 that keeps the writers in F gives a state that agrees with F on L, so Q sees
+the same there, and L contains what decides about that. Now p writes something that decides about q, so it writes
+something that decides about Q after F (up to the first such location, Q reads the same), so it is a writer of L
+and is cut. The cut at p that keeps the writers of L in w' has D = w'.X, where X writes nothing of L: Q sees the same
+after w'.X as after w', so q is found there, and X writes nothing that decides about it.
+
+What the engines make of this lemma is in their headers. All reversals of a run are looked at, whether their events
+are new or not: D depends on all of E, and so does what a sequence leads to. Looking only at the races of new
+events is what the first version did; it lost classes (decision 17).
+
+Cost: the number of cuts of the writers of one L: linear for one location, a product of chain lengths over several.
+For arbitrary guards no cheap way is known. Where every cut leads to a class of its own, as with k switches that are
+toggled and a guard over all of them (2^k classes), the time per run stays flat from k = 1 to 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from porcini.core.events import Action, Event
 from porcini.core.execution import Execution
+from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 
 
@@ -50,97 +76,57 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
-class Reversal:
-    """After the first `at` events, do some of the later ones, then let a process go.
-
-    `step` is the position of its step in the execution, None if it is still blocked at the end. What may stand
-    between is all that is not barred and does not happen after something barred; `deciding` are those of it that
-    decide about the step, and `needed` (a set of positions) is what must have happened to know that step: None if
-    that may be anything.
+class Cut:
+    """A place for a step with a guard: after the first `at` events, and all later ones that do not happen after
+    something `barred`. Both are sets of positions: `needed` are those that must have happened for the step to be
+    known there; what else comes before it writes nothing that it looks at.
     """
 
     at: int
-    step: int | None
-    pid: Pid
-    deciding: tuple[int, ...]
     barred: int
-    needed: int | None
-
-    def between(self, execution: Execution, start: int = 0) -> Iterator[int]:
-        """The positions that stand between, from a given one on."""
-        past, barred = execution.past, self.barred
-        for k in range(max(self.at + 1, start), len(execution)):
-            if not (past[k] | 1 << k) & barred:
-                yield k
+    needed: int
 
 
-def plain_races(execution: Execution, start: int, end: int | None = None) -> Iterator[Race]:
-    """Races of some events, from a position on, with neighbours that do not decide about them."""
+def plain_races(execution: Execution) -> Iterator[Race]:
+    """The races of all events with neighbours that do not decide about them."""
     events, past = execution.events, execution.past
-    for j in range(start, len(execution) if end is None else end):
-        event = events[j]
-        for e in execution.races[j]:
-            if not event.decides or events[e].footprint.writes.isdisjoint(event.decides):
+    for j, neighbours in enumerate(execution.races):
+        for e in neighbours:
+            decides = events[j].decides
+            if not decides or events[e].footprint.writes.isdisjoint(decides):
                 later = past[j] >> e + 1  # none of these happens after e, or e would be no neighbour
                 yield Race(e, j, e + (later & -later).bit_length() if later else j)
 
 
-def not_after(execution: Execution, e: int) -> list[int]:
-    """notdep(e, E): the later events that do not happen after e."""
+def not_after(execution: Execution, at: int, barred: int) -> list[int]:
+    """The events after position `at` that are not barred and do not happen after something barred; if only `at` is
+    barred, notdep(at, E)."""
     past = execution.past
-    return [k for k in range(e + 1, len(execution)) if not past[k] >> e & 1]
+    return [k for k in range(at + 1, len(execution)) if not (past[k] | 1 << k) & barred]
 
 
-def guard_reversals(
-    execution: Execution,
-    contested: Iterable[int],
-    pending: Sequence[Action],
-    closed: Sequence[bool] | None = None,
-) -> Iterator[Reversal]:
-    """Places where a step with a guard could have gone: those of some events, new or not, and every blocked step.
-
-    Places after a number of events that is `closed` are left out.
-
-    Unlike plain races these depend on all that comes later: what may stand between changes with it.
+def cuts(execution: Execution, pid: Pid, step: int | None, locations: frozenset[Location]) -> Iterator[Cut]:
+    """All places where a process could have gone on, as far as some locations tell them apart: before each of their
+    writers that need not come before its step. `step` is its position, None if it is still blocked at the end.
     """
-    for j in contested:
-        event = execution.events[j]
-        yield from _cuts(execution, event, j, execution.writers(event.decides), closed)
-    for action in pending:
-        if not action.enabled:
-            yield from _cuts(execution, action, None, execution.writers(action.decides), closed)
-
-
-def _cuts(
-    execution: Execution,
-    step: Event | Action,
-    at: int | None,
-    writers: list[int],
-    closed: Sequence[bool] | None,
-) -> Iterator[Reversal]:
-    """For each writer e that decides about a step and need not come before it, all that could stand between."""
-    before = execution.past_of_next(step.pid) if at is None else execution.past_of_position(at)
-    writers = [k for k in writers if not before >> k & 1]
+    before = execution.past_of_next(pid) if step is None else execution.past_of_position(step)
+    writers = [k for k in execution.writers(locations) if not before >> k & 1]
     past = execution.past
     for e in writers:
-        if at is not None and e >= at:
+        if step is not None and e >= step:
             break
-        if closed is not None and closed[e]:
-            continue
-        # Nothing that happens after e, or after the step itself, can come before the step in E'.D.
-        barred = 1 << e if at is None else 1 << e | 1 << at
-        deciding = [k for k in writers if k > e and k != at and not past[k] & barred]
-        for left_out in _downsets(past, deciding):
-            kept = [k for k in deciding if not left_out >> k & 1]
-            needed: int | None = None
-            if not step.shifting:
-                needed = before
-                for k in kept:
+        # Nothing that happens after e, or after the step itself, can come before the step.
+        barred = 1 << e if step is None else 1 << e | 1 << step
+        others = [k for k in writers if k > e and k != step and not past[k] & barred]
+        for left_out in _upsets(past, others):
+            needed = before
+            for k in others:
+                if not left_out >> k & 1:
                     needed |= past[k] | 1 << k
-            yield Reversal(e, at, step.pid, tuple(kept), barred | left_out, needed)
+            yield Cut(e, barred | left_out, needed)
 
 
-def _downsets(past: list[int], writers: list[int]) -> Iterator[int]:
+def _upsets(past: list[int], writers: list[int]) -> Iterator[int]:
     """All choices of writers to leave out, such that what is kept is closed under happens-before."""
     choices = [0]
     for k in writers:  # in order, so that what happens before k has been decided

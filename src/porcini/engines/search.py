@@ -13,12 +13,12 @@ again.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
 from porcini.core.execution import Dependence, Execution
-from porcini.core.footprints import OPAQUE, Footprint
+from porcini.core.footprints import OPAQUE
 from porcini.core.pids import Pid
 from porcini.core.systems import Forkable, Incremental, Program, Run
 from porcini.engines.replaying import replayed
@@ -38,7 +38,8 @@ class Node:
     plan: Any = None
     taken: Action | None = None
     done: int = 0
-    reach: Footprint | None = None
+    tried: dict[Hashable, Sequence[Action]] = field(default_factory=dict)
+    """What processes can do at places that were tried, for as long as the search is below this state."""
 
     @property
     def enabled(self) -> list[Action]:
@@ -60,7 +61,7 @@ class Reduction(Protocol):
 
     def taken(self, node: Node, event: Event) -> Any: ...
 
-    def completed(self, search: Search, first_new: int) -> None: ...
+    def completed(self, search: Search) -> None: ...
 
     def pending(self, node: Node) -> int: ...
 
@@ -132,7 +133,7 @@ class Search:
                 sleep = {}
             if self._open(run, actions, sleep, reduction.taken(node, event)):
                 final = run.final()  # before other runs are made, to find out more
-                reduction.completed(self, self.first_new)
+                reduction.completed(self)
                 self.first_new = len(execution)
                 tally.complete(execution.events, final, reduction.name(nodes[-1]))
 
@@ -178,7 +179,6 @@ class Search:
                 action.label,
                 action.footprint,
                 decides=action.decides,
-                shifting=action.shifting,
             )
         return event
 

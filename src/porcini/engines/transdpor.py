@@ -33,11 +33,11 @@ from porcini.core.events import Action, Event, Move
 from porcini.core.execution import Dependence
 from porcini.core.pids import Pid
 from porcini.core.traces import Foata
-from porcini.engines.reversing import wakeup_sequences
 from porcini.engines.search import Node, Search
 from porcini.engines.stability import Look, Stability
 from porcini.engines.tally import Tally
 from porcini.engines.wakeup import initials
+from porcini.engines.wakeup_sequences import reversals
 from porcini.ir.actors import Actors
 from porcini.ir.frames import FIRST_POINT, FrameRun, Process
 from porcini.ir.step_system import StepSystem
@@ -204,15 +204,17 @@ class TransDpor:
             marks = {**marks, actor: marked}
         return Plan(plan.order, dict(plan.queues), marks, plan.form)
 
-    def completed(self, search: Search, first_new: int) -> None:
+    def completed(self, search: Search) -> None:
         closed = [node.plan.closed for node in search.nodes]
         if all(closed):
             return
-        for at, sequence in wakeup_sequences(search, first_new, closed):
-            plan: Plan = search.nodes[at].plan
-            starts = [self.actors.of_step(e) for e in initials(sequence, search.dependence)]
-            if not any(actor in plan.back for actor in starts):
-                plan.back.append(starts[0])
+        for reversal in reversals(search, closed=closed):
+            plan: Plan = search.nodes[reversal.at].plan
+            for step in reversal.steps:
+                first = initials([*reversal.between, step], search.dependence)
+                starts = [self.actors.of_step(event) for event in first]
+                if not any(actor in plan.back for actor in starts):
+                    plan.back.append(starts[0])
 
     def pending(self, node: Node) -> int:
         plan: Plan = node.plan

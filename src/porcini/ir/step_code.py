@@ -119,7 +119,6 @@ class Compiled:
     places: list[Place | None]
     segments: list[Segment]
     simple: bool = False
-    shifting: bool = False
     children: int = 0
     end: int = ENDED
 
@@ -354,10 +353,9 @@ def step_function(graph: StepGraph, names: Names, number: int) -> Compiled:
 def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
     """A step is simple if its segments, where it ends and what it makes are the same in every state."""
     ops = list(inside(code))
-    compiled.shifting = any(
-        isinstance(op, Call | Get) or any(map(looks_at_futures, expressions(op))) for op in ops
-    )
     if len(compiled.segments) > 1 or any(isinstance(op, Call | Await | Get) for op in ops):
+        return
+    if any(looks_at_futures(expr) for op in ops for expr in expressions(op)):
         return
     ends = [op for op in ops if isinstance(op, Return | Stand)]
     if len(ends) != 1 or ends[0] is not code[-1]:
@@ -375,7 +373,7 @@ def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
     if graph.uses_futures and any(_may_fail(op, graph) for op in ops):
         return  # one that fails does not resolve its future
     compiled.end = getattr(ends[0], "point", ENDED)
-    compiled.simple = not compiled.shifting
+    compiled.simple = True
 
 
 def _may_fail(op: Op, graph: StepGraph) -> bool:

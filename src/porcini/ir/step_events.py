@@ -10,7 +10,7 @@ from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.ir.frames import ENDED, FAILED_ERROR, FIRST_POINT
-from porcini.ir.step_code import Compiled, Segment, looks_at_futures
+from porcini.ir.step_code import Compiled, Segment
 from porcini.ir.step_effects import Effect, commute_on_one_object, effect_of
 from porcini.ir.steps import StepGraph
 from porcini.solvers.smt import Smt
@@ -109,24 +109,19 @@ class StepEvents:
         self._guards = guards
         self._methods = methods
         self._effects = Effects(graph)
-        self._shifting = [
-            compiled.shifting or looks_at_futures(point.guard)
-            for point, compiled in zip(graph.points, points, strict=True)
-        ]
 
     def blocked(self, pid: Pid, at: Where) -> StepAction:
         guard = self._guard_reads(at)
         label = self._label(at, at.point, " waits")
-        shifting = self._shifting[at.point]
-        return StepAction(pid, 0, label, Footprint(guard), False, guard, shifting, point=at.point, event=None)
+        return StepAction(pid, 0, label, Footprint(guard), False, guard, point=at.point, event=None)
 
     def undefined(self, pid: Pid, at: Where, failure: Failure) -> StepAction:
         """A task whose guard cannot be evaluated: it can go, and fails."""
         guard = self._guard_reads(at)
         label = self._label(at, FAILED_ERROR, f" fails: {failure.message}")
-        foot, shifting = Footprint(guard), self._shifting[at.point]
-        event = Event(pid, 0, label, foot, (), failure, guard, shifting)
-        return StepAction(pid, 0, label, foot, True, guard, shifting, point=at.point, event=event, failure=failure)
+        foot = Footprint(guard)
+        event = Event(pid, 0, label, foot, (), failure, guard)
+        return StepAction(pid, 0, label, foot, True, guard, point=at.point, event=event, failure=failure)
 
     def taken(self, pid: Pid, taken: Taken) -> StepAction:
         at, graph = taken.where, self.graph
@@ -155,11 +150,10 @@ class StepEvents:
         decides = guard if compiled.simple else guard | foot.reads
         spawned = tuple(pid.child(k) for k in range(taken.before, taken.after))
         label = self._label(at, taken.end, f" fails: {failure.message}" if failure else "")
-        shifting = self._shifting[at.point]
-        event = Event(pid, 0, label, foot, spawned, failure, decides, shifting)
+        event = Event(pid, 0, label, foot, spawned, failure, decides)
         around = any(isinstance(item, Pid) and item.parent != pid for item in taken.trail)
         return StepAction(
-            *(pid, 0, label, foot, True, decides, shifting),
+            *(pid, 0, label, foot, True, decides),
             point=at.point,
             event=event,
             taken=taken,

@@ -40,13 +40,14 @@ class StepLabel(NamedTuple):
 class Name:
     """A process's name, with those of its children and of the futures that it makes, in order."""
 
-    __slots__ = ("_actions", "_children", "_places", "cancelling", "handle", "pid", "state", "text")
+    __slots__ = ("_actions", "_children", "_places", "cancelling", "handle", "pid", "position", "state", "text")
 
     def __init__(self, pid: Pid) -> None:
         self.pid = pid
         self.text = str(pid)
         self.state = Location(f"task {self.text}")
         self.cancelling = Location(f"task {self.text}.cancel")
+        self.position = frozenset({self.cancelling})
         self.handle = Location(f"handle {self.text}")
         self._children: list[Name] = []
         self._places: list[Location] = []

@@ -193,7 +193,7 @@ class AioRun:
             self._started_eagerly()
         foot = Footprint(
             recorded.reads.union(loop.reads),
-            recorded.writes.union(loop.writes, loop.observed, loop.always),
+            recorded.writes.union(loop.writes, loop.observed, self._unnoticed(process)),
             recorded.opaque or bool(loop.untracked or loop.peeked) or not process.followed,
         )
         process.steps += 1
@@ -206,6 +206,11 @@ class AioRun:
         if failure is not None:
             return Event(pid, 0, label, foot, made, failure, woke=others)
         return self.program.event(process.name.pid, label, foot, made, others)
+
+    def _unnoticed(self, process: Process) -> frozenset[Location]:
+        """What every step writes, so that it does not count as a change that others wait for. The step of a task
+        changes what the task waits for, and who cancels it looks at that: it cancels what is waited for."""
+        return self.loop.always if process.task is None else self.loop.always | process.name.position
 
     def _taken(self, process: Process) -> tuple[Footprint, bool]:
         """Run a ready process: what was recorded, and whether others heard of it."""
@@ -250,7 +255,7 @@ class AioRun:
         process.steps += 1
         foot = event.footprint
         if foot.opaque or (foot.writes and not changed):
-            changed = foot.opaque or not foot.writes <= loop.observed.union(loop.always)
+            changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
         spawned, woke = event.spawned, event.woke

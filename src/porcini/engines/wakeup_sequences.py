@@ -1,0 +1,147 @@
+"""From reversals, which are positions in a run, to wakeup sequences, which are events that can be run.
+
+    reversals    all of a complete run: of its races, of the choices of its processes, of the steps with guards
+    _of_races    grouped by the state that they lead from, since all races with one event share what stands between
+    _of_choices  what a process could have done instead of a step of its own
+    _of_guards   for a process, the cuts of `races.cuts` with what the process can do there; again with more
+                 locations, until nothing that it looks at is missing
+
+What a process can do at a cut is found out by running the program to there. The answer depends on that part of the
+run alone, so it is kept at a node for as long as the search is below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from porcini.core.events import Action, Event
+from porcini.core.footprints import Location
+from porcini.core.pids import Pid
+from porcini.engines.races import Cut, Race, cuts, not_after, plain_races
+from porcini.engines.search import Search
+
+Foresee = Callable[[Race, Sequence[int]], Event]
+"""What the step of a race is before the event that it raced with, and after some later ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """After the first `at` events: what is `between`, then one of `steps`. Each of them makes a wakeup sequence."""
+
+    at: int
+    between: list[Event]
+    steps: list[Event]
+
+
+def reversals(
+    search: Search, foresee: Foresee | None = None, closed: Sequence[bool] | None = None
+) -> Iterator[Reversal]:
+    """What to explore at which earlier state, to reverse the races of the current run.
+
+    States that are `closed`, where all that can be explored will be, are left out. So are races whose reversed order
+    begins with a step that is asleep there: it has been explored.
+    """
+    yield from _of_races(search, foresee, closed)
+    if search.chooses:
+        yield from _of_choices(search, closed)
+    execution = search.execution
+    for j in execution.contested:
+        event = execution.events[j]
+        yield from _of_guards(search, event.pid, j, event.decides, closed)
+    blocked: dict[Pid, frozenset[Location]] = {}
+    for action in search.nodes[-1].actions:
+        if not action.enabled:
+            blocked[action.pid] = blocked.get(action.pid, action.decides) | action.decides
+    for pid, decides in blocked.items():
+        yield from _of_guards(search, pid, None, decides, closed)
+
+
+def _of_races(search: Search, foresee: Foresee | None, closed: Sequence[bool] | None) -> Iterator[Reversal]:
+    execution, nodes, events = search.execution, search.nodes, search.execution.events
+    at_state: dict[int, list[Race]] = {}
+    for race in plain_races(execution):
+        if closed is not None and closed[race.at]:
+            continue
+        asleep = events[race.first].move in nodes[race.at].sleep
+        # Where footprints are discovered, a step of the same process that is asleep there may not be this one.
+        if not asleep or (race.first == race.step and _may_change(search, race)):
+            at_state.setdefault(race.at, []).append(race)
+    for at, races in at_state.items():
+        between = not_after(execution, at, 1 << at)
+        steps: list[Event] = []
+        for race in races:
+            if not _may_change(search, race):
+                steps.append(events[race.step])
+            elif foresee is not None:
+                steps.append(foresee(race, between))
+            else:
+                steps.append(search.unknown(events[race.step]))
+        yield Reversal(at, [events[k] for k in between], steps)
+
+
+def _may_change(search: Search, race: Race) -> bool:
+    """May the step of a race touch other things where the event it raced with has not happened? Then what it touched
+    after that event says nothing about it: neither that it is the step asleep there, nor what it is independent of
+    (decision 15)."""
+    if not search.discovers:
+        return False
+    event, step = search.execution.events[race.at].footprint, search.execution.events[race.step].footprint
+    if event.opaque or not event.writes:
+        return event.opaque
+    return step.opaque or not (event.writes.isdisjoint(step.reads) and event.writes.isdisjoint(step.writes))
+
+
+def _of_choices(search: Search, closed: Sequence[bool] | None) -> Iterator[Reversal]:
+    """Choices of one process exclude each other, as if each were a process that the others disable (decision 8)."""
+    execution, nodes, events = search.execution, search.nodes, search.execution.events
+    for j, event in enumerate(events):
+        if closed is not None and closed[j]:
+            continue
+        own = [action for action in nodes[j].actions if action.pid == event.pid]
+        if len(own) < 2:
+            continue
+        between = not_after(execution, j, 1 << j)
+        if not search.dependence.direct:  # what commutes with the step may still decide about the other choices
+            own = list(search.try_out(j, between, event.pid))
+        steps = [search.planned(a) for a in own if a.enabled and a.choice != event.choice]
+        if steps:
+            yield Reversal(j, [events[k] for k in between], steps)
+
+
+def _of_guards(
+    search: Search, pid: Pid, step: int | None, decides: frozenset[Location], closed: Sequence[bool] | None
+) -> Iterator[Reversal]:
+    """The places where a process could have gone on otherwise than it did."""
+    execution, events = search.execution, search.execution.events
+    locations = decides
+    while True:
+        found = [(cut, _possible(search, cut, pid, step)) for cut in cuts(execution, pid, step, locations)]
+        wider = locations.union(*(action.decides for _, actions in found for action in actions))
+        if wider == locations:
+            break
+        locations = wider
+    conflict = search.dependence.conflict
+    for cut, actions in found:
+        if closed is not None and closed[cut.at]:
+            continue
+        event = events[cut.at]
+        steps = [search.planned(action) for action in actions if action.enabled and conflict(event, action)]
+        if steps:
+            yield Reversal(cut.at, [events[k] for k in not_after(execution, cut.at, cut.barred)], steps)
+
+
+def _possible(search: Search, cut: Cut, pid: Pid, step: int | None) -> Sequence[Action]:
+    """What a process can do at a cut, enabled or not."""
+    execution, at = search.execution, cut.at
+    needed = cut.needed >> at + 1
+    positions = [at + 1 + k for k in range(needed.bit_length()) if needed >> k & 1]
+    # The prefix before the cut and the process's last step stay as they are for as long as there is this node.
+    home = max(at, 1 + (execution.last_of(pid) if step is None else execution.previous(step)))
+    later = tuple([execution.events[k].move for k in positions if k >= home])
+    key = pid, at, cut.needed & (1 << home) - 1, later
+    known = search.nodes[home].tried
+    actions = known.get(key)
+    if actions is None:
+        actions = known[key] = search.try_out(at, positions, pid)
+    return actions
