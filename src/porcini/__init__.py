@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from porcini.api import check, explore, permute, replay, run, symbolic, transform
-    from porcini.core.errors import InputError, ScheduleError
+    from porcini.core.errors import InputError, InternalError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.coroutines.guards import Guards
     from porcini.engines.limits import Limits
@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "api": ("check", "explore", "permute", "replay", "run", "symbolic", "transform"),
     "models": ("Model", "load", "loads"),
-    "core.errors": ("InputError", "ScheduleError"),
+    "core.errors": ("InputError", "InternalError", "ScheduleError"),
     "coroutines.guards": ("Guards",),
     "core.reports": ("Counterexample", "Counts", "Outcome", "Report", "TraceEntry"),
     "engines.limits": ("Limits",),
@@ -41,6 +41,7 @@ __all__ = [
     "Counts",
     "Guards",
     "InputError",
+    "InternalError",
     "Limits",
     "Model",
     "Outcome",

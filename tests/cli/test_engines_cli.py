@@ -8,7 +8,6 @@ import pytest
 
 from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401  (fixtures)
 from porcini.cli import main
-from porcini.engines.optimal import InternalError
 
 COUNTER = "x |-> 0, " + "; ".join(["True |> spawn(True |> x := x + 1)"] * 3)
 
@@ -65,15 +64,6 @@ def test_a_bound_on_preemptions(porcini, gcl) -> None:  # noqa: F811
     call = ("explore", model, "--engine", "source", "--preemptions", "0", "--json")
     status, out, _ = porcini(*call)
     assert (status, json.loads(out)["limit"]) == (3, "the bound of 0 preemptions")
-
-
-def test_a_bug_of_ours_is_no_traceback(porcini, monkeypatch) -> None:  # noqa: F811
-    def broken(self, node):
-        raise InternalError("Porcini bug: please report this")
-
-    monkeypatch.setattr("porcini.engines.optimal.Optimal.next_move", lambda self, search, node: broken(self, node))
-    status, out, err = porcini("explore", VINEYARD)
-    assert (status, out, err) == (3, "", "porcini: internal error: Porcini bug: please report this\n")
 
 
 def test_a_deadlock_of_actors_names_the_cycle(tmp_path, capsys) -> None:

@@ -489,3 +489,45 @@ def test_what_is_nested_too_deep_is_said(source: str) -> None:
 
 def test_brackets_and_long_sums_are_not_deep() -> None:
     assert value_of("(" * 500 + "1" + " + 1" * 500 + ")" * 500, "Int") == 501
+
+
+def test_a_method_that_no_class_implements_is_an_error_where_it_is_called() -> None:
+    source = """interface I { Unit m(); }
+        interface J extends I { Int z(); }
+        class C(J j) implements I { Unit m() { Int k = CALL; } }
+        { I x = new C(null); x!m(); }"""
+    for call in ("j.z()", "await j!z()"):
+        with pytest.raises(porcini.InputError, match=r"no class implements J, so nobody can answer `z`") as caught:
+            porcini.loads(source.replace("CALL", call), "abs")
+        assert caught.value.place.line == 3
+
+
+COGS = """
+interface I { Unit m(I o); Unit wait(); Unit done(); }
+class C implements I {
+    Bool ready = False; Int n = 0;
+    Unit m(I o) { I d = MAKE D(this); d!m(this); n = n + 1; }
+    Unit wait() { await ready; }
+    Unit done() { ready = True; }
+}
+class D(I owner) implements I {
+    Unit m(I o) { owner.done(); }
+    Unit wait() { skip; }
+    Unit done() { skip; }
+}
+{ I c = NEW C(); c!m(null); }
+"""
+
+
+def cogs(new: str, make: str) -> porcini.Report:
+    return porcini.explore(porcini.loads(COGS.replace("NEW", new).replace("MAKE", make), "abs"))
+
+
+def test_a_file_with_new_cog_is_read_in_the_older_dialect_throughout() -> None:
+    """There, a plain `new` makes an object of the same group: calling its owner needs no second step."""
+    older, today = cogs("new cog", "new"), cogs("new", "new local")
+    assert [o.state for o in older.outcomes] == [o.state for o in today.outcomes]
+    assert older.counts == today.counts != cogs("new", "new").counts
+    (note,) = older.notes
+    assert "`new cog` is of an older dialect" in note and not today.notes
+    assert cogs("new cog", "new cog").counts == cogs("new", "new").counts

@@ -12,9 +12,9 @@ import helpers
 import porcini
 from actor_strategies import actor_programs
 from helpers import Collecting, all_runs, class_of, followed, semantic_saves_runs_only
+from porcini.core.errors import InternalError
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
-from porcini.engines.optimal import InternalError
 from porcini.engines.transdpor import ActorSelection, TaskSelection, TransDpor
 from porcini.ir.actors import Actors
 from porcini.ir.step_code import Segment

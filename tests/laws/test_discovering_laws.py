@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from discovering import Discovering, Look, Set, Value, discovering_programs
 from helpers import engines_agree
+from porcini.core.errors import InternalError
 from porcini.core.events import Event
 from porcini.core.footprints import OPAQUE
 from porcini.engines import wakeup_sequences
 from porcini.engines.foreseeing import Foresight
-from porcini.engines.optimal import InternalError
 from strategies import PROGRAMS
 
 MANY = settings(max_examples=max(PROGRAMS // 8, 1), deadline=None, suppress_health_check=list(HealthCheck))

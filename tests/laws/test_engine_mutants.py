@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from laws.test_engine_laws import engines_agree
+from porcini.core.errors import InternalError
 from porcini.core.footprints import Footprint
 from porcini.engines import search, wakeup, wakeup_sequences
-from porcini.engines.optimal import InternalError
 from porcini.ir import footprint
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "dpor"))

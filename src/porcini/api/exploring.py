@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from porcini.api.programs import Coroutine, function_of, model_of, not_for_coroutines, observed_names
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, InternalError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
 from porcini.core.reports import PropertyName, Report, Trail
@@ -27,9 +27,10 @@ from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.ir.frames import FrameRun
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.packed.view import PackedView
+from porcini.ir.steps import StepGraph
 from porcini.langs import maude
 from porcini.models import Model, System
-from porcini.properties.outcomes import EXPLORED, first_violated
+from porcini.properties.outcomes import EXPLORED, first_violated, inequivalent
 from porcini.properties.shrink import shrunk
 from porcini.reporting import located, looked_up, made, moves_of, of_one_run, stopped
 
@@ -85,7 +86,7 @@ def run(
     tally = Tally(limits or Limits(), observed_names(model, observe))
     with located(schedule):
         recorded = run_freely(system, moves_of(schedule), Random(seed), tally.limits)
-    return of_one_run(model, "run", tally, recorded)
+    return replace(of_one_run(model, "run", tally, recorded), notes=_noticed(model, system))
 
 
 def replay(
@@ -124,7 +125,7 @@ def replay(
         return _endless(model, tally, trace, len(recorded))
     with located(schedule):
         trace, after = follow_schedule(system, moves_of(schedule))
-    return of_one_run(model, "replay", tally, Recorded(trace, after))
+    return replace(of_one_run(model, "replay", tally, Recorded(trace, after)), notes=_noticed(model, system))
 
 
 def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
@@ -233,6 +234,8 @@ def _noticed(model: Model, system: System) -> tuple[str, ...]:
     if isinstance(system, maude.MaudeSystem):
         assert isinstance(model.graph, maude.Model)
         return (*model.graph.notes, *system.noticed())
+    if isinstance(model.graph, StepGraph):
+        return model.graph.notes
     return tuple(system.noticed()) if isinstance(system, PackedView) else ()
 
 
@@ -243,15 +246,51 @@ def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
     return ("`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless",)
 
 
+class Disagreement(InternalError):
+    """Two engines that saw everything saw something else: at least one of them is wrong. `reports` are all."""
+
+    def __init__(self, message: str, reports: Sequence[Report]) -> None:
+        super().__init__(message)
+        self.reports = reports
+
+
 def compare(
-    model: Model | str | Path, *, inputs: Mapping[str, Value] | None = None, limits: Limits | None = None
+    model: Model | str | Path,
+    *,
+    property: PropertyName | None = None,
+    observe: Iterable[str] | None = None,
+    inputs: Mapping[str, Value] | None = None,
+    limits: Limits | None = None,
 ) -> list[Report]:
-    """Explore with every complete engine that takes the program, for a table that compares them."""
+    """Explore with every complete engine that takes the program. Those that come to their end must agree in
+    verdict, classes and outcomes, or there is a `Disagreement`."""
     model = model_of(model)
     runs = [(name, Options()) for name in COMPLETE if model.takes(name)]
     if model.takes("transdpor"):
         runs += [("transdpor", Options(actors=by, tasks=tasks)) for by, tasks in _SELECTIONS]
-    return [explore(model, engine=name, inputs=inputs, limits=limits, options=options) for name, options in runs]
+    names = None if observe is None else list(observe)
+    reports = [
+        explore(
+            model, engine=engine, property=property, observe=names, inputs=inputs, limits=limits, options=options
+        )
+        for engine, options in runs
+    ]
+    ended = [report for report in reports if report.stopped == "exhausted"]
+    for report in ended[1:]:
+        if _found(report) != _found(ended[0]):
+            raise Disagreement(f"engines disagree: {_told(ended[0])}, but {_told(report)}", reports)
+    return reports
+
+
+def _found(report: Report) -> tuple[object, ...]:
+    """What all engines must agree on."""
+    outcomes = frozenset((outcome.kind, *outcome.state.items()) for outcome in report.outcomes)
+    return report.verdict, report.counts.classes, outcomes
+
+
+def _told(report: Report) -> str:
+    engine = f"{report.engine} ({report.selection})" if report.selection else report.engine
+    return f"`{engine}`: {report.verdict}, {len(report.outcomes)} outcomes, {report.counts.classes:,} classes"
 
 
 def permute(
@@ -265,7 +304,8 @@ def permute(
     limits: Limits | None = None,
     watch: Watcher | None = None,
 ) -> Report:
-    """Record one run and list its executable permutations, one per class (P0's algorithm).
+    """Record one run and list its executable permutations, one per class (P0's algorithm): are all of them
+    equivalent to it?
 
     >>> sorted(entry.state["x"] for entry in permute("examples/gcl/vineyard.gcl").traces)
     [2, 3, 4, 4, 5]
@@ -280,19 +320,18 @@ def permute(
         recorded = run_freely(system, moves_of(schedule), Random(seed), limits)
     if recorded.limit is not None:
         stopped(tally, recorded)
-        return made(model, "permute", tally, engine="fagiani", property="deterministic", traces=())
+        return made(model, "permute", tally, engine="fagiani", property="equivalent", traces=())
     assert isinstance(recorded.run, FrameRun)
     permuting = Permuting(system, recorded.trace, recorded.run, tally)
     collected = Seeds(permuting.recorded)
     tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
-    violation = first_violated(("deterministic",), tally.outcomes)
     return made(
         model,
         "permute",
         tally,
         engine="fagiani",
-        property="deterministic",
-        counterexample=violation[1] if violation else None,
+        property="equivalent",
+        counterexample=inequivalent(permuting.runs),
         traces=tuple(permuting.entries),
         seeds=tuple(permuting.seeds) if seeds else None,
     )

@@ -3,15 +3,16 @@
     arguments    what can be written
     commands     what is done then
     progress     how far a search is, and what ends one that does not look at the clock
+    problems     what is said where there is no answer
 
-Exit status: 0 holds, 1 violated, 2 bad input or usage, 3 unknown because a limit was hit, 130 interrupted.
+Exit status: 0 holds, 1 violated, 2 bad input or usage, 3 unknown because a limit was hit, 4 a bug in Porcini or
+output that cannot be written, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -19,44 +20,32 @@ from pathlib import Path
 from shlex import quote
 
 import porcini
-from porcini.cli.arguments import BAD_INPUT, parsed
+from porcini.cli.arguments import parsed
 from porcini.cli.commands import nothing_known
+from porcini.cli.problems import INTERRUPTED, UNKNOWN, tell, writing
 from porcini.cli.progress import Deadline
-from porcini.core.errors import InputError, LimitHit
+from porcini.core.errors import LimitHit
 from porcini.core.reports import Report
-from porcini.engines.optimal import InternalError
 from porcini.formats.json_report import to_json
 from porcini.formats.text import make_console, print_report, print_verdict
 
-INTERRUPTED = 130
 _DEEPEST_CALLS = 10_000
-_STATUS = {"holds": 0, "violated": 1, "unknown": 3}
+_STATUS = {"holds": 0, "violated": 1, "unknown": UNKNOWN}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
-    options = parsed(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        options = parsed(words)
         report = _answered(options)
         if report is not None and not options.printed:
-            _show(report, options)
-    except InputError as problem:
-        print(problem, file=sys.stderr)
-        return BAD_INPUT
-    except InternalError as problem:  # a wrong answer would be worse than none
-        print(f"porcini: internal error: {problem}", file=sys.stderr)
-        return _STATUS["unknown"]
-    except MemoryError:
-        print("porcini: error: out of memory", file=sys.stderr)
-        return _STATUS["unknown"]
-    except KeyboardInterrupt:
-        print("porcini: interrupted before anything was known", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away; that is its right
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return INTERRUPTED
+            with writing():
+                _show(report, options)
+    except (Exception, KeyboardInterrupt) as problem:
+        return tell(problem, as_json="--json" in words, debug="--debug" in words)
     if report is None:
         return 0
     return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
@@ -90,7 +79,6 @@ def _is_real_code(options: argparse.Namespace) -> bool:
 def _show(report: Report, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(to_json(report, porcini.__version__), ensure_ascii=False))
-        sys.stdout.flush()
     elif options.quiet:
         print_verdict(report, make_console())
     else:

@@ -9,6 +9,7 @@ from typing import NoReturn, get_args
 import porcini
 from porcini import api
 from porcini.cli import commands
+from porcini.cli.problems import UsageError
 from porcini.core.reports import Report
 from porcini.engines.ample import Ample
 from porcini.engines.catalogue import ENGINES, Reducing
@@ -20,14 +21,12 @@ from porcini.engines.symbolic import DEFAULT_TIMEOUT
 from porcini.engines.transdpor import ActorSelection, TaskSelection
 from porcini.properties.outcomes import EXPLORED
 
-BAD_INPUT = 2
-
 
 class _Parser(argparse.ArgumentParser):
     """Usage errors are one line, like every other error."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        raise UsageError(message, self.prog)
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -150,6 +149,7 @@ def _command(
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.add_argument("--quiet", action="store_true", help="print the verdict only")
+    command.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return command
 
 

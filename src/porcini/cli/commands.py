@@ -12,6 +12,7 @@ from pathlib import Path
 import porcini
 from porcini import api
 from porcini.all_inputs import written_as_pytest
+from porcini.cli.problems import writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
@@ -30,7 +31,7 @@ _ASKS = {
     "explore": ("optimal", ", ".join(EXPLORED)),
     "check": ("graph", "deadlock-free, failure-free"),
     "symbolic": ("symbolic", ", ".join(EXPLORED)),
-    "permute": ("fagiani", "deterministic"),
+    "permute": ("fagiani", "equivalent"),
 }
 """By which engine the commands that take limits answer, and what."""
 _CASE = {"input", "schedule", "kind", "state"}
@@ -105,10 +106,9 @@ def _replay_cases(options: argparse.Namespace) -> Report:
     if not isinstance(tests, list) or not all(isinstance(t, dict) and t.keys() >= _CASE for t in tests):
         raise InputError("these are no test cases", file=options.tests, hint="`symbolic --tests` writes some")
     wrong = api.replay_cases(_model(options), tests)
-    for line in wrong:
-        print(line)
     if not options.json:
-        print(f"{len(tests) - len(wrong)} of {len(tests)} cases came out as expected.")
+        with writing():
+            print("\n".join([*wrong, f"{len(tests) - len(wrong)} of {len(tests)} cases came out as expected."]))
     options.printed = not options.json
     return api.cases_report(_model(options), len(tests), len(wrong))
 
@@ -178,7 +178,8 @@ def transform(options: argparse.Namespace) -> Report | None:
     )
     options.printed = True
     if target is None:
-        print(text)
+        with writing():
+            print(text)
         return None
     try:
         target.write_text(text, encoding="utf-8")
@@ -219,12 +220,25 @@ def _compare(options: argparse.Namespace) -> Report:
     """Every engine on one program; the exit status is that of `optimal`."""
     model = _model(options)
     options.deadline.restart(searches=len(ENGINES))  # or fewer
-    reports = api.compare(model, inputs=_inputs(options.input), limits=_limits(options))
-    if options.json:
-        table = [to_json(report, porcini.__version__) | {"seconds": report.seconds} for report in reports]
-        print(json.dumps(table, ensure_ascii=False))
-    else:
-        print_comparison(reports, make_console())
+    try:
+        reports = api.compare(
+            model,
+            property=options.property,
+            observe=options.observe,
+            inputs=_inputs(options.input),
+            limits=_limits(options),
+        )
+    except api.Disagreement as problem:
+        if not options.json:
+            with writing():
+                print_comparison(problem.reports, make_console())
+        raise
+    with writing():
+        if options.json:
+            table = [to_json(report, porcini.__version__) | {"seconds": report.seconds} for report in reports]
+            print(json.dumps(table, ensure_ascii=False))
+        else:
+            print_comparison(reports, make_console())
     options.printed = True
     return next(report for report in reports if report.engine == "optimal")
 

@@ -26,6 +26,14 @@ class Line(NamedTuple):
     function: str
 
 
+class InternalError(Exception):
+    """A bug in Porcini: something that a theorem promises, or that cannot be otherwise, is not so.
+
+    Nothing that a program does may raise it, and no answer is given when it is raised: a wrong one would be worse
+    than none. The message is one line that says what is not so.
+    """
+
+
 class LimitHit(Exception):
     """A bound was reached before the work was done; the message says which."""
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porcini.core.events import Action, Event
-from porcini.core.footprints import Footprint, Location
+from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.traces import Trace, leads_to
 

@@ -13,7 +13,7 @@ from porcini.core.traces import Trace
 
 Verdict = Literal["holds", "violated", "unknown"]
 Stopped = Literal["exhausted", "first-violation", "limit"]
-PropertyName = Literal["deterministic", "deadlock-free", "failure-free", "terminates"]
+PropertyName = Literal["deterministic", "deadlock-free", "failure-free", "terminates", "equivalent"]
 
 
 @dataclass(slots=True)

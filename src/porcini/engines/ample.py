@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Literal
 
+from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
@@ -58,7 +59,7 @@ class SystemGraph:
                 reached, event = self.system.fire(state, action)
                 if reached == after:
                     return [event]
-        raise AssertionError("Porcini bug: no step leads from a state to its successor")
+        raise InternalError("no step leads from a state to its successor")
 
     def moves_by(self, state: State) -> list[tuple[int, State]]:
         """The successors of a state, each with a number for the process that moves."""

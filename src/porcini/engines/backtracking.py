@@ -2,7 +2,7 @@
 
     Sleep     every enabled step that is not asleep (Godefroid 1996): each class once, many runs given up
     Source    Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 1: for a reversal v at an earlier state,
-              one initial of v is added there unless one is chosen already; reversals as in `races`
+              one initial of v is added there unless one is chosen already or asleep; reversals as in `races`
     Classic   Flanagan and Godefroid, POPL 2005: the same, but only steps that lead to the one that raced will do:
               its own process, or one that must go before it
 
@@ -10,7 +10,22 @@ Classic DPOR as published looks at the last race only and, where the process was
 with guards that come and go that is neither enough nor, with sleep sets, sound. Blocked processes and guards are
 seen here through `races`, as by the other engines; what is classic is the choice of back-points.
 
-A run whose enabled steps are all asleep is given up and counted as blocked.
+A run whose enabled steps are all asleep is given up and counted as blocked. Its races count all the same.
+
+*Nothing is lost.* Theorem: when the search is done with a state E', then for every feasible w (complete or not) it
+has run E'.u where w is a beginning of u, up to order; unless a step asleep when E' was opened is an initial of w.
+
+For `Sleep` this is Godefroid's theorem. For the others, suppose that it fails for E' first and for w. No step that
+was explored at E' is an initial of w. At least one was explored, or the first step of w would be asleep. For those
+explored let w'(p) and q be as in `optimal`; take one with the longest w' that writes nothing that decides about q
+and is not of its process, or else any with the longest w'. The theorem holds for E'.p, and in the first case for
+w'.q, else for w': a step asleep there that is an initial of it is asleep or explored at E' and an initial of w. So
+there is a run E as in Lemma 1 of `races`, complete or given up. (If Q could go at the end of a run given up, its
+step is asleep there. Then the search has taken it earlier, at a state below E'.p, and from there the theorem gives
+a run with all of w' in which Q has gone.) Lemma 1 gives v = w'.X.q, and some initial p' of v is explored or asleep
+at E'. If it is one of w' or q, it is an initial of w. Else it is one of X: it was run below E', with nothing
+before it that it depends on, so it was not asleep at E'. So it was explored; and w'(p') is longer, or, in
+case (2), p was not to be taken. `Classic` asks for less: an initial of what q needs.
 """
 
 from __future__ import annotations

@@ -1,30 +1,60 @@
 """Optimal DPOR with wakeup trees: one run per class and none in vain, whatever guards do.
 
-Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, the optimal algorithm, with races against
-guards as `races` describes them.
+Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 2, with the reversals that `races` describes.
 
-    opened      a state is explored as its wakeup tree says; where that is empty, any process may go
-    next_move   the first branch of the tree
-    taken       the branch is done; the tree below it goes along
+    opened      a state is explored as its wakeup tree says; where that is empty, any process may go (lines 7, 8)
+    next_move   the first branch of the tree (line 14)
+    taken       the branch is done; the tree below it goes along (lines 15 to 19)
     completed   at the end of a run, for every reversal v at an earlier state: unless a sleeping step is a weak
-                initial of v, insert v into that state's tree
+                initial of v, insert v into that state's tree (lines 2 to 6)
 
-A step asleep at the end of a wakeup sequence, with nothing else to do, cannot happen under `optimal`; if it does,
-it is a bug in Porcini and says so. Programs that `discover` what a step touches are asked what it touches where it
-is moved to (`foreseeing`).
+*Nothing is lost.* Theorem: when the search is done with a state E', it has explored every class of complete runs
+E'.w, but for those of which a step that was asleep when E' was opened is an initial of w.
+
+Lemma 2. At a leaf of a wakeup tree nobody is asleep. Neither a step that was asleep when v was inserted nor a
+branch before the one that v follows is a weak initial of v, or of v with more steps; branches that come later are
+explored later. So each of them depends on something on the way to the leaf.
+
+Suppose that the theorem fails, first for E' (in the order in which the search is done with states), and for w. Of
+the steps explored at E' or asleep there, none is an initial of w: for one explored, the first of them p leads to
+E'.p, where the theorem holds for the rest of w. For each such step p let w'(p) be the longest beginning of w that
+p is independent of, and q(p) the step after it; p is dependent on q, since w is complete. Take those with the
+longest w'. If one of them writes nothing that decides about q, and is not of q's process, take such a one (first
+case); else take the one that was explored first (second case). Let E'' be the state at which p was explored: E' is
+E''.z, where p is independent of z, and z is empty unless p was asleep.
+
+The search has explored a run E that begins with E''.p and is equivalent to E''.p.z.w'.u, where u begins with q in
+the first case: for the theorem holds for E''.p, unless a step s asleep there is an initial of z.w'.u. Then s was
+asleep or explored at E'' before p, so it is asleep along z (nobody takes a step that is asleep); it is not in w',
+so it is independent of w'. In the first case it is not q either, so it is independent of q: w'(s) is longer. In
+the second, w'(s) is as long, and s was explored before p. Neither can be.
+
+So Lemma 1 gives a reversal v = D.q at E'', with D = z.w'.X. If it was not inserted, a step asleep at E'' is a weak
+initial of it; as above it is asleep along z and at E'. If it was, follow the branch that it took and the way z.
+Where they part, the branch was there before z's or else v would have followed z, so it was explored before and
+is asleep from there to E'. If the branch ends first, it ends in a leaf on the way to E', at which p is asleep:
+against Lemma 2. Or z ends first, and the branch goes on with a step that is explored at E'. In all cases, a step
+p' that is explored or asleep at E' is a weak initial of w'.X.q. If it is a step of w', or q, then it is an
+initial of w. Else it is independent of w'; and of q as well, so that w'(p') is longer; but for (2) of Lemma 1,
+where it may be one of X that q depends on: it writes nothing that decides about q and is not of its process, and
+p was not to be taken. So there is no such w.
+
+*Nothing is run twice, or in vain.* That is the published proof: branches of one tree exclude each other, and where
+a tree has no branch nobody is asleep, or all of it was explored. If a run ends with somebody asleep all the same,
+it is a bug in Porcini and says so.
+
+*Discovered footprints.* Programs that `discover` what a step touches are asked what it touches where it is moved
+to (`foreseeing`); the proof for them is in decision 15.
 """
 
 from __future__ import annotations
 
+from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Node, Search
 from porcini.engines.wakeup import INDEPENDENT, Branch, Tree, insert, weak_initial
 from porcini.engines.wakeup_sequences import Foresee, Reversal, reversals
-
-
-class InternalError(Exception):
-    """A theorem does not hold at run time: a bug in Porcini."""
 
 
 class Optimal:
@@ -45,8 +75,8 @@ class Optimal:
         awake = [action for action in enabled if action.move not in node.sleep] if node.sleep else enabled
         if not awake:
             raise InternalError(
-                "Porcini bug: a run under `optimal` was blocked by its sleep set; please report the program "
-                f"with this schedule: {' '.join(str(m.pid) for m in search.execution.trace().schedule)}"
+                "a run under `optimal` was blocked by its sleep set, after "
+                f"{' '.join(str(m.pid) for m in search.execution.trace().schedule)}"
             )
         last = search.execution.events[-1].pid if search.execution.events else None
         chosen = awake[0]
@@ -62,7 +92,7 @@ class Optimal:
             return None
         action = node.action(node.plan[0].event.move)
         if not action.enabled:
-            raise InternalError(f"Porcini bug: a wakeup sequence wants {action.pid}, which is blocked")
+            raise InternalError(f"a wakeup sequence wants {action.pid}, which is blocked")
         return action
 
     def taken(self, node: Node, event: Event) -> Tree:

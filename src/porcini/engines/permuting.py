@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.pids import Pid
-from porcini.core.reports import TraceEntry
+from porcini.core.reports import Outcome, TraceEntry
 from porcini.core.systems import Final, Kind, Value, Waiting
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
@@ -21,7 +21,8 @@ from porcini.ir.text import show
 
 
 class Permuting:
-    """Permutes a recorded run; `entries` are the classes found, `seeds` the prefixes that lead elsewhere."""
+    """Permutes a recorded run. `entries` are the classes found, and `runs` one of each with how it ends; `seeds`
+    are the prefixes that lead elsewhere."""
 
     def __init__(
         self, system: GraphSystem, trace: Trace, after: FrameRun, tally: Tally, *, path_conditions: bool = True
@@ -37,6 +38,7 @@ class Permuting:
         self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
         self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
         self.entries: list[TraceEntry] = []
+        self.runs: list[Outcome] = []
         self.seeds: list[Schedule] = []
 
     def search(self) -> None:
@@ -56,9 +58,8 @@ class Permuting:
             final = self._final(permutation)
             if self.path_conditions:
                 self.entries.append(self._entry(trace, final))
-            if final.kind == "unfinished":  # a trace, but no execution: it says nothing about outcomes
-                self.tally.counts.classes += 1
-            else:
+                self.runs.append(Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting))
+            if final.kind != "unfinished":  # that is a trace, but no execution
                 self.tally.complete(trace, final, None)
 
     def _trace(self, permutation: Permutation) -> Trace:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from porcini.core.errors import LimitHit
+from porcini.core.errors import InternalError, LimitHit
 from porcini.core.systems import StateGraph
 from porcini.engines.graph import Chooser
 from porcini.engines.tally import Tally
@@ -237,4 +237,4 @@ class Product(Generic[S]):
                     seen.add(new)
                     before[new] = node, marks
                     queue.append(new)
-        raise AssertionError("Porcini bug: a component that is not connected")
+        raise InternalError("a component that is not connected")

@@ -1,55 +1,58 @@
 """Where a run could have gone another way: races between neighbours, and places for steps with guards. Pure.
 
-From one complete run E, the engines want the sequences that lead to classes not seen yet. For an event e of E with
-the prefix E' before it, and a step q that depends on e, that is v = D.q: some later events D that do not happen after
-e, then q, so that E'.D.q has q before e. There are three kinds of q, and for each it must be said which D will do.
+From one complete run E, the engines want the sequences that lead to classes not seen yet. For an event e of E,
+with the prefix E' before it, and a step q that depends on e, that is v = D.q: some later events D that do not
+happen after e, then q, so that E'.D.q has q before e. There are three kinds of q; each says which D will do.
 
-*What is relied on.* (A) Two adjacent independent steps of a run can be swapped. (B) Whether and how a process goes on
-is settled by the values of its `decides`: a step that writes none of these leaves its actions as they were, with
-their footprints. (C) A process with several choices reads the `decides` of all of them in each of its steps.
-(B) follows from reading in a fixed order: `decides` is found by looking at one location after the other, so two
-states that agree on the `decides` of one of them have the same, and the same actions.
+*What is relied on.* (A) Two adjacent independent steps of a run can be swapped. (B) What a process can do next
+is settled by the values of its `decides`, which it looks at one after the other: two states that agree on the
+`decides` that it has in one of them give it the same `decides`, and the same actions with the same footprints.
+(C) In each of its steps, a process with several choices reads the `decides` of all of them.
 
-*Races between neighbours.* e writes nothing that decides about q. Then q is the same step with and without e, and it
-was run: q is an event of E that depends on e with nothing between. D is notdep(e, E), all later events that do not
-happen after e. What of D comes after q is independent of it, or it would happen after e (Abdulla, Aronis, Jonsson and
-Sagonas, JACM 2017).
+*Neighbours.* Where e writes nothing that decides about q, q is the same step with and without e. It is an event
+of E that depends on e with nothing between. D is notdep(e, E), all later events that do not happen after e. What
+of D comes after q is independent of q, or else it would happen after e (Abdulla, Aronis, Jonsson and Sagonas,
+JACM 2017).
 
-*Guards.* e writes something that decides about q. Then q may be enabled without e and blocked with it, or go another
-way, and between two feasible orders all orders may be infeasible. So q is looked for by trying: for each process Q, at
-its step in E or where it is blocked at the end, let L be a set of locations that contains its `decides`. The writers
-of L that need not come before Q's step are cut in all ways that are closed under happens-before; a cut keeps some
-of them before Q goes (K) and leaves out e and the rest, and D is all that happens after nothing left out. The
-engine looks what Q can do there. What decides about that is added to L, until L does not grow: then every
-place has been tried at which Q sees something else.
+*Choices.* Where e is a step of q's own process by another choice, D is notdep(e, E) again. By (C) it does not
+write what decides about the choices.
 
-*Choices.* e is a step of Q itself, by another of its choices. D is notdep(e, E); by (C) it leaves Q's choices as they
-were.
+*Guards.* Where e writes something that decides about q, q may be enabled without e and blocked with it, or go
+another way; and between two feasible orders all orders may be infeasible. So q is looked for by trying. For each
+process Q, at its step in E or where it is blocked at the end, let L contain its `decides`. The writers of L that
+need not come before Q's step are cut in all ways that are closed under happens-before: a cut keeps some of them
+before Q and leaves out e and the others, and D is all that does not happen after what is left out. The engine
+looks what Q can do there. What decides about that is added to L, until L does not grow.
 
-Lemma 1. Let E'.p be explored and E'.p.w' be feasible where p is independent of w', let Q stand in E'.w' before a
-step q, and let E be a complete run that is equivalent to E'.p.w'.u for some u. If p is not independent of q, then
-the reversals of E at E' contain D.q with w' a part of D (up to order), and such that
+Lemma 1. Let p be independent of all of w', let E'.p.w' be feasible, and let q be a step of a process Q after
+E'.w' that p is not independent of. If E is a complete run that begins with E'.p and is equivalent to E'.p.w'.u,
+for some u (which begins with q if p writes nothing that decides about q and is not of Q), then the reversals of
+E at E' contain D.q, where D is w'.X up to order, and
 
-    neighbours   q was run after p in E, and D without w' is independent of q; or
-    otherwise    no step of D without w' writes what decides about q, nor is it one of Q.
+    (1) q and p are neighbours, and X is independent of q; or
+    (2) X writes nothing that decides about q, and has no step of Q.
 
-For neighbours and choices this is said above; a step of D without w' that writes what decides about a choice would
-depend on p. For guards, let F be the events of E'.p.w': a set that is closed under happens-before in E, and without
-Q's step. L contains what decides about Q after F: if no writer of L outside of F comes before Q's step in E, then
-Q saw in E what it sees after F, as writers in F that come later do not write what decided about it. Otherwise let e1
-be the first such writer: the cut at e1 that keeps the writers in F gives a state that agrees with F on L, so Q sees
-the same there, and L contains what decides about that. Now p writes something that decides about q, so it writes
-something that decides about Q after F (up to the first such location, Q reads the same), so it is a writer of L
-and is cut. The cut at p that keeps the writers of L in w' has D = w'.X, where X writes nothing of L: Q sees the same
-after w'.X as after w', so q is found there, and X writes nothing that decides about it.
+For neighbours and choices that has been said. For guards, let F be the events of E'.p.w'. They are closed under
+happens-before in E, and Q's step is not among them.
 
-What the engines make of this lemma is in their headers. All reversals of a run are looked at, whether their events
-are new or not: D depends on all of E, and so does what a sequence leads to. Looking only at the races of new
-events is what the first version did; it lost classes (decision 17).
+    L contains what decides about Q after F. If no writer of L outside of F comes before Q's step in E, then Q saw
+    there what it sees after F: those of F that come later do not write what it looked at. Else let e1 be the
+    first of these writers. The cut at e1 that keeps the writers of L in F leads to a state that agrees with the
+    one after F on L. There Q's `decides` are in L, and so (B) they are those after F.
 
-Cost: the number of cuts of the writers of one L: linear for one location, a product of chain lengths over several.
-For arbitrary guards no cheap way is known. Where every cut leads to a class of its own, as with k switches that are
-toggled and a guard over all of them (2^k classes), the time per run stays flat from k = 1 to 5.
+    p is a writer of L: it writes something that Q looks at after E'.w'. Up to the first such location Q looks at
+    the same ones after F.
+
+    The cut at p that keeps the writers of L in w' has D = w'.X, where X writes nothing of L. There Q's `decides`
+    are in L, so by (B) Q can do what it can do after E'.w': q is found, and X writes nothing that decides it.
+
+What engines conclude from this lemma is in their headers. They look at all reversals of every complete run,
+whether the events are new or not, since D depends on the whole run. To look at new events only, or to leave out
+reversals that look like earlier ones, loses classes (decision 17).
+
+Cost: the number of cuts of the writers of one L: linear for one location, a product of chain lengths for several.
+For arbitrary guards no cheap way is known. Where every cut leads to a class of its own, as with k switches that
+are toggled and a guard over all of them (2^k classes), the time per run stays flat from k = 1 to 5.
 """
 
 from __future__ import annotations
@@ -77,9 +80,9 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place for a step with a guard: after the first `at` events, and all later ones that do not happen after
-    something `barred`. Both are sets of positions: `needed` are those that must have happened for the step to be
-    known there; what else comes before it writes nothing that it looks at.
+    """A place for a step with a guard: after the first `at` events, and all later ones that are not `barred` and
+    do not happen after something barred. `needed` are those that must have happened for the step to be known;
+    what else comes before it writes nothing that it looks at. Both are sets of positions.
     """
 
     at: int
@@ -99,15 +102,15 @@ def plain_races(execution: Execution) -> Iterator[Race]:
 
 
 def not_after(execution: Execution, at: int, barred: int) -> list[int]:
-    """The events after position `at` that are not barred and do not happen after something barred; if only `at` is
-    barred, notdep(at, E)."""
+    """The events after position `at` that are not barred and do not happen after something barred. If only `at` is
+    barred, this is notdep(at, E)."""
     past = execution.past
-    return [k for k in range(at + 1, len(execution)) if not (past[k] | 1 << k) & barred]
+    return [k for k in range(at + 1, len(past)) if not (past[k] | 1 << k) & barred]
 
 
 def cuts(execution: Execution, pid: Pid, step: int | None, locations: frozenset[Location]) -> Iterator[Cut]:
-    """All places where a process could have gone on, as far as some locations tell them apart: before each of their
-    writers that need not come before its step. `step` is its position, None if it is still blocked at the end.
+    """All places where a process could have gone on, as far as some locations tell them apart: before each of
+    their writers that need not come before its step. `step` is its position; None if it is blocked at the end.
     """
     before = execution.past_of_next(pid) if step is None else execution.past_of_position(step)
     writers = [k for k in execution.writers(locations) if not before >> k & 1]

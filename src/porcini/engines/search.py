@@ -13,7 +13,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from porcini.core.events import Action, Event, Move
@@ -38,7 +38,7 @@ class Node:
     plan: Any = None
     taken: Action | None = None
     done: int = 0
-    tried: dict[Hashable, Sequence[Action]] = field(default_factory=dict)
+    tried: dict[Hashable, Sequence[Action]] | None = None
     """What processes can do at places that were tried, for as long as the search is below this state."""
 
     @property

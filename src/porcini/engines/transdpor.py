@@ -211,8 +211,8 @@ class TransDpor:
         for reversal in reversals(search, closed=closed):
             plan: Plan = search.nodes[reversal.at].plan
             for step in reversal.steps:
-                first = initials([*reversal.between, step], search.dependence)
-                starts = [self.actors.of_step(event) for event in first]
+                sequence = [*reversal.between, step]
+                starts = [self.actors.of_step(event) for event in initials(sequence, search.dependence)]
                 if not any(actor in plan.back for actor in starts):
                     plan.back.append(starts[0])
 

@@ -1,10 +1,10 @@
-"""From reversals, which are positions in a run, to wakeup sequences, which are events that can be run.
+"""From a complete run to wakeup sequences: what to run from which earlier state, to reverse what happened.
 
-    reversals    all of a complete run: of its races, of the choices of its processes, of the steps with guards
-    _of_races    grouped by the state that they lead from, since all races with one event share what stands between
+    reversals    all of a run: of its races, of the choices of its processes, of steps with guards (`races`)
+    _of_races    grouped by the state that they lead from: all races with one event have the same between them
     _of_choices  what a process could have done instead of a step of its own
-    _of_guards   for a process, the cuts of `races.cuts` with what the process can do there; again with more
-                 locations, until nothing that it looks at is missing
+    _of_guards   for a process, the cuts with what it can do there; again with more locations, until nothing that
+                 it looks at is missing
 
 What a process can do at a cut is found out by running the program to there. The answer depends on that part of the
 run alone, so it is kept at a node for as long as the search is below it.
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from porcini.core.bits import bits
 from porcini.core.events import Action, Event
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
@@ -27,7 +28,7 @@ Foresee = Callable[[Race, Sequence[int]], Event]
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """After the first `at` events: what is `between`, then one of `steps`. Each of them makes a wakeup sequence."""
+    """After the first `at` events: what is `between`, then one of `steps`; a wakeup sequence for each of them."""
 
     at: int
     between: list[Event]
@@ -37,10 +38,10 @@ class Reversal:
 def reversals(
     search: Search, foresee: Foresee | None = None, closed: Sequence[bool] | None = None
 ) -> Iterator[Reversal]:
-    """What to explore at which earlier state, to reverse the races of the current run.
+    """What to explore at which earlier state.
 
-    States that are `closed`, where all that can be explored will be, are left out. So are races whose reversed order
-    begins with a step that is asleep there: it has been explored.
+    States that are `closed`, where all that can be explored will be, are left out. So are races whose reversed
+    order begins with a step that is asleep there: it has been explored.
     """
     yield from _of_races(search, foresee, closed)
     if search.chooses:
@@ -81,9 +82,11 @@ def _of_races(search: Search, foresee: Foresee | None, closed: Sequence[bool] | 
 
 
 def _may_change(search: Search, race: Race) -> bool:
-    """May the step of a race touch other things where the event it raced with has not happened? Then what it touched
-    after that event says nothing about it: neither that it is the step asleep there, nor what it is independent of
-    (decision 15)."""
+    """May the step of a race touch other things where the event that it raced with has not happened?
+
+    Then what it touched after that event says nothing about it: neither that it is the step asleep there, nor
+    what it is independent of (decision 15).
+    """
     if not search.discovers:
         return False
     event, step = search.execution.events[race.at].footprint, search.execution.events[race.step].footprint
@@ -93,9 +96,9 @@ def _may_change(search: Search, race: Race) -> bool:
 
 
 def _of_choices(search: Search, closed: Sequence[bool] | None) -> Iterator[Reversal]:
-    """Choices of one process exclude each other, as if each were a process that the others disable (decision 8)."""
-    execution, nodes, events = search.execution, search.nodes, search.execution.events
-    for j, event in enumerate(events):
+    """Choices of one process exclude each other, as if each were a process that disables the others."""
+    execution, nodes = search.execution, search.nodes
+    for j, event in enumerate(execution.events):
         if closed is not None and closed[j]:
             continue
         own = [action for action in nodes[j].actions if action.pid == event.pid]
@@ -106,15 +109,14 @@ def _of_choices(search: Search, closed: Sequence[bool] | None) -> Iterator[Rever
             own = list(search.try_out(j, between, event.pid))
         steps = [search.planned(a) for a in own if a.enabled and a.choice != event.choice]
         if steps:
-            yield Reversal(j, [events[k] for k in between], steps)
+            yield Reversal(j, [execution.events[k] for k in between], steps)
 
 
 def _of_guards(
     search: Search, pid: Pid, step: int | None, decides: frozenset[Location], closed: Sequence[bool] | None
 ) -> Iterator[Reversal]:
     """The places where a process could have gone on otherwise than it did."""
-    execution, events = search.execution, search.execution.events
-    locations = decides
+    execution, locations = search.execution, decides
     while True:
         found = [(cut, _possible(search, cut, pid, step)) for cut in cuts(execution, pid, step, locations)]
         wider = locations.union(*(action.decides for _, actions in found for action in actions))
@@ -125,22 +127,25 @@ def _of_guards(
     for cut, actions in found:
         if closed is not None and closed[cut.at]:
             continue
-        event = events[cut.at]
+        event = execution.events[cut.at]
         steps = [search.planned(action) for action in actions if action.enabled and conflict(event, action)]
         if steps:
-            yield Reversal(cut.at, [events[k] for k in not_after(execution, cut.at, cut.barred)], steps)
+            between = [execution.events[k] for k in not_after(execution, cut.at, cut.barred)]
+            yield Reversal(cut.at, between, steps)
 
 
 def _possible(search: Search, cut: Cut, pid: Pid, step: int | None) -> Sequence[Action]:
     """What a process can do at a cut, enabled or not."""
     execution, at = search.execution, cut.at
-    needed = cut.needed >> at + 1
-    positions = [at + 1 + k for k in range(needed.bit_length()) if needed >> k & 1]
+    positions = tuple(bits(cut.needed & -(2 << at)))
     # The prefix before the cut and the process's last step stay as they are for as long as there is this node.
     home = max(at, 1 + (execution.last_of(pid) if step is None else execution.previous(step)))
     later = tuple([execution.events[k].move for k in positions if k >= home])
     key = pid, at, cut.needed & (1 << home) - 1, later
-    known = search.nodes[home].tried
+    node = search.nodes[home]
+    known = node.tried
+    if known is None:
+        known = node.tried = {}
     actions = known.get(key)
     if actions is None:
         actions = known[key] = search.try_out(at, positions, pid)

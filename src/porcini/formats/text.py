@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from shlex import quote
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -37,9 +37,16 @@ _LONGEST_VALUE = 60
 T = TypeVar("T")
 
 
+class _Console(Console):
+    """A reader who goes away is an error like any other; rich would leave the program with status 1."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise  # what is being handled
+
+
 def make_console() -> Console:
     """Standard output: as wide as need be in a pipe, as the terminal on a terminal."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = _Console(highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _WIDE
     return console
@@ -68,17 +75,22 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         given = report.counterexample.input
         if given is not None:
             options += "".join(f"--input {name}={show_value(value)} " for name, value in given.items())
-        for schedule in report.counterexample.schedules:
-            line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(schedule)}"'
-            console.print(Text(line, style="cyan"))
+        for run in report.counterexample.runs:
+            program, schedule = f"{quote(report.file)} {options}", f'"{show_schedule(run.schedule)}"'
+            follow = f"run {program}--schedule " if run.kind == "unfinished" else f"replay {program}"
+            console.print(Text(f"  porcini {follow}{schedule}", style="cyan"))
     _print_end(report, console)
 
 
 def _print_end(report: Report, console: Console) -> None:
     console.print()
+    _print_notes(report, console)
+    console.print(Text(footer_of(report), style="dim"))
+
+
+def _print_notes(report: Report, console: Console) -> None:
     for note in report.notes:
         console.print(Text(f"note: {note}", style="yellow"))
-    console.print(Text(footer_of(report), style="dim"))
 
 
 def _print_real_code(report: Report, console: Console) -> None:
@@ -270,6 +282,7 @@ def _print_run(report: Report, console: Console) -> None:
         console.print()
         console.print(Text(show_state(outcome.state)))
         console.print(Text(f"schedule: {show_schedule(outcome.schedule)}", style="dim"))
+    _print_notes(report, console)
 
 
 def _row(number: int, event: Event) -> tuple[Text, Text, Text]:
@@ -287,7 +300,8 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
         _print_one(example.runs[0], console)
         return
     left, right = example.runs
-    console.print(Text(f"Two schedules that differ in {', '.join(example.differs)}:", style="bold"))
+    differ = f"differ in {', '.join(example.differs)}" if example.differs else "end alike, but are not equivalent"
+    console.print(Text(f"Two schedules that {differ}:", style="bold"))
     console.print()
     part = common_prefix(left.schedule, right.schedule)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)

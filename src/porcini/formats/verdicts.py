@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from porcini.core.events import Event
@@ -18,7 +19,9 @@ def verdict_of(report: Report) -> str:
         return _verdict_of_run(report)
     if report.command == "symbolic":
         return _verdict_for_inputs(report)
-    noun = "permutation" if report.command == "permute" else _a_run(report)
+    if report.command == "permute":
+        return _verdict_of_permutations(report)
+    noun = _a_run(report)
     runs = count_of(report.counts.executions, noun)
     ways = count_of(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
@@ -37,8 +40,6 @@ def verdict_of(report: Report) -> str:
     if report.property == "reduction":
         lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
         return f"{lost}: {count_of(report.counts.states, 'state')} compared."
-    if report.verdict == "holds" and report.command == "permute":
-        return f"All permutations of this run end alike: {seen}."
     if report.property.startswith("ltl "):
         name = report.property.removeprefix("ltl ")
         return f"The formula {'holds' if report.verdict == 'holds' else 'does not hold'}: {name}; {seen}."
@@ -60,6 +61,22 @@ def verdict_of(report: Report) -> str:
 def _a_run(report: Report) -> str:
     """Who runs real code knows its runs by their schedules."""
     return "schedule" if report.language == REAL_CODE else "execution"
+
+
+def _verdict_of_permutations(report: Report) -> str:
+    entries = report.traces or ()
+    kinds = Counter(entry.kind for entry in entries)
+    seen = count_of(len(entries), "class")
+    seen += f" ({', '.join(f'{number:,} {kind}' for kind, number in kinds.items())})" if len(kinds) > 1 else ""
+    seen += f", {count_of(len({tuple(entry.state.items()) for entry in entries}), 'final state')}"
+    if report.stopped == "limit":
+        seen += f", stopped by {report.limit}"
+    if report.verdict == "unknown":
+        return f"Unknown: {seen}."
+    if report.verdict == "holds":
+        return "Every executable permutation of this run is equivalent to it."
+    others = count_of(len(entries) - 1, "executable permutation")
+    return f"This run has {others} not equivalent to it: {seen}."
 
 
 def _verdict_for_inputs(report: Report) -> str:

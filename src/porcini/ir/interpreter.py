@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
@@ -124,7 +125,8 @@ class GraphSystem(FrameSystem):
 
     def apply(self, s: list[Any], action: Action) -> Event:
         """Take an action in place; it must be one of the current state's."""
-        assert action.enabled and isinstance(action, GraphAction), "Porcini bug: fired what is not enabled"
+        if not action.enabled or not isinstance(action, GraphAction):
+            raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         b = s[0].by_pid[action.pid].base
         edge = action.edge
         if edge is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from porcini.core.errors import InputError, LimitHit
+from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Waiting
@@ -285,7 +285,8 @@ class StepSystem(FrameSystem):
         return Taken(at, segments, s[b], before, s[b + 1], frozenset(trail))
 
     def apply(self, s: list[Any], action: Action) -> Event:
-        assert action.enabled and isinstance(action, StepAction), "Porcini bug: fired what is not enabled"
+        if not action.enabled or not isinstance(action, StepAction):
+            raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         process = s[0].by_pid[action.pid]
         b = process.base
         assert action.event is not None

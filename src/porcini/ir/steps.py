@@ -205,6 +205,8 @@ class StepGraph:
     """Functions without parameters, whose values can be given from outside."""
     uses_futures: bool = False
     uses_get: bool = False
+    notes: tuple[str, ...] = ()
+    """What a user should know about how the program was read."""
 
     def with_inputs(self, values: Mapping[str, Value]) -> StepGraph:
         """The same program with other values for some of its inputs."""

@@ -38,6 +38,14 @@ def first_violated(
     return None
 
 
+def inequivalent(runs: Sequence[Outcome]) -> Counterexample | None:
+    """Two of some runs that are not equivalent to each other: such that end differently, if there are any."""
+    if len(runs) < 2:
+        return None
+    ends = {(run.kind, *run.state.items()): run for run in reversed(runs)}
+    return closest_pair(tuple(ends.values())) if len(ends) > 1 else Counterexample((runs[0], runs[1]), ())
+
+
 def verdict(violated: bool, exhausted: bool) -> Verdict:
     """A violation stays one, whatever stopped the search; `holds` needs all of it."""
     if violated:

@@ -16,7 +16,8 @@ would live on a loop of its own, which is an error.
 
 Nothing hangs: `timeout` is for all schedules of a test, and a run of more than 10,000 steps ends the search
 (a `max_depth` of your own only cuts runs that are longer). A search that was stopped is `unknown`, which fails
-unless `allow_unknown`. What was explored is summed up at the end of pytest's output.
+unless `allow_unknown`. What was explored is summed up at the end of pytest's output. An exception of Porcini's
+own, or of a fixture that is made anew, is an error and not a failure of the test.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ SECTION = pytest.StashKey[Callable[[], str]]()
 
 SUMMARY = pytest.StashKey[dict[str, Any]]()
 """What was explored, in types that reports can carry from one process to another."""
+
+_BROKEN = pytest.StashKey[bool]()
+"""Was it Porcini that failed, or a fixture, and not the test?"""
 
 _OPTIONS = (
     "mode, max_schedules, timeout, max_depth, deterministic, engine, allow_unknown, packages, seed, step_seconds, "
@@ -111,6 +115,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.when == "call":
         report.porcini = item.stash.get(SUMMARY, None)  # type: ignore[attr-defined]
+        report.porcini_broken = item.stash.get(_BROKEN, False)  # type: ignore[attr-defined]
     section = item.stash.get(SECTION, None)
     if section is not None and report.when == "call" and report.failed:
         add: Any = getattr(report.longrepr, "addsection", None)
@@ -119,6 +124,13 @@ def pytest_runtest_makereport(
         else:
             report.sections.append(("porcini", section()))
     return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
+    """A bug of ours says nothing about the test: it is an error, not a failure."""
+    broken = report.failed and getattr(report, "porcini_broken", False)
+    return ("error", "E", "ERROR") if broken else None
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -169,6 +181,10 @@ def _run(item: pytest.Function) -> None:
     __tracebackhide__ = _hidden
     from porcini.pytest_plugin.running import problem_of
 
-    problem = problem_of(item)
+    try:
+        problem = problem_of(item)
+    except Exception:
+        item.stash[_BROKEN] = True
+        raise
     if problem is not None:
         raise problem

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from porcini.core.errors import InternalError
 from porcini.ir.packed.layout import (
     ONE_PROCESS,
     POPULATION,
@@ -238,7 +239,7 @@ class Coder:
             case Peek(template=template, pid=pid, var=var, index=index):
                 at = "0" if index is None else self.expr(index)
                 return f"around.peek(s, {template}, {self.expr(pid)}, {self._object(var)}, {at})"
-        raise AssertionError(f"Porcini bug: no code for {expr}")
+        raise InternalError(f"no code for {expr}")
 
     def _apply(self, op: str, args: list[str]) -> str:
         if op in _CALLED:
@@ -258,7 +259,7 @@ class Coder:
                 return f"({b} if {a} else {c})"
             case _, [a, b]:
                 return f"({a} {op} {b})"
-        raise AssertionError(f"Porcini bug: no operator {op}")
+        raise InternalError(f"no operator {op}")
 
     def _at(self, var: Var, index: Expr | None) -> str:
         """The bit at which a cell begins."""

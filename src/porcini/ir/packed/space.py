@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from porcini.core.errors import LimitHit
+from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import FailureKind
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
@@ -254,7 +254,7 @@ class Space:
                 if step.after & HOLDER and step.after not in seen:
                     seen.add(step.after)
                     paths.append((step.after, [*path, step]))
-        raise AssertionError("Porcini bug: no step leads from a state to its successor")
+        raise InternalError("no step leads from a state to its successor")
 
     # What moves depend on
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from porcini.core.errors import LimitHit
+from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import Failure
 from porcini.ir.packed.code import Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
@@ -245,7 +245,8 @@ class PackedSystem:
         holder = s & HOLDER
         if holder:
             found = self.steps_of(s, crew, crew.members[holder - 1])
-            assert found, "Porcini bug: a process holds the turn and cannot move"
+            if not found:
+                raise InternalError("a process holds the turn and cannot move")
             return found
         found = [step for process in crew.members for step in self.steps_of(s, crew, process, quiet)]
         if not found and self.uses_timeout and not quiet:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from porcini.core.errors import Place
+from porcini.core.errors import InternalError, Place
 from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
@@ -193,9 +193,8 @@ class PackedView:
         return found
 
     def fire(self, state: int, action: Action) -> tuple[int, Event]:
-        assert isinstance(action, PackedAction) and action.step is not None, (
-            "Porcini bug: fired what is not enabled"
-        )
+        if not isinstance(action, PackedAction) or action.step is None:
+            raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         return action.step.after, self.event(state, action.step)
 
     def events(self, state: int, step: Step) -> Iterator[Event]:

@@ -49,6 +49,10 @@ from porcini.langs.actors.parser import outside
 from porcini.langs.actors.types import BOOL, INT, NULL, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
 
 MOST_POINTS = 2_000
+_OLDER = (
+    "`new cog` is of an older dialect of ABS, and the whole file is read in it: a plain `new` puts the object "
+    "into the group of its maker, as `new local` does today"
+)
 _UNIT = datum(UNIT_VALUE, DataType("Unit"))
 
 
@@ -58,18 +62,24 @@ def lower(program: ast.Program, file: str, source: str) -> StepGraph:
     if program.main is None:
         lines = source.rstrip().splitlines()
         world.error("there is no main block", Place(len(lines), len(lines[-1]) + 1), "`{ ... }` at the end")
-    return _Lowering(world).program(program.main)
+    cogs = any(isinstance(node, ast.New) and node.group == "cog" for node in ast.nodes(program))
+    return _Lowering(world, cogs).program(program.main)
 
 
 class _Lowering:
-    """The whole program."""
+    """The whole program. With `cogs` it is in an older dialect, in which `new cog` makes a group, and a plain
+    `new` puts an object into the group of its maker.
+    """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, cogs: bool) -> None:
         self.world = world
+        self.cogs = cogs
         self.releasing = releasing(world)
         self.class_numbers = {name: k for k, name in enumerate(world.classes, 1)}
         ended = Point(0, "start")
         self.graph = StepGraph([], [], [ended] * FIRST_POINT, {}, observed)
+        if cogs:
+            self.graph.notes = (_OLDER,)
 
     def program(self, main: ast.Block) -> StepGraph:
         graph, world = self.graph, self.world
@@ -416,7 +426,7 @@ class _Body:
     def effect(self, node: ast.Effect, target: Var | None) -> tuple[Code, Ty]:
         place = node.place
         match node:
-            case ast.New(class_=name, args=args, local=local):
+            case ast.New(class_=name, args=args, group=group):
                 if name not in self.world.classes:
                     self.world.error(outside(name) or f"unknown class `{name}`", place)
                 formals = tuple(self.world.type(f.type) for f in self.world.classes[name].formals)
@@ -424,6 +434,7 @@ class _Body:
                 number = self.whole.class_numbers[name]
                 if self.whole.world.methods[f"class {name}"].get("run"):
                     self.note_call([name], "run")
+                local = group == "local" or (self.whole.cogs and not group)
                 return (New(target, number, values, local, place),), Con(f"class {name}")
             case ast.Send():
                 receiver, values, arrow, classes = self.message(node)
@@ -459,6 +470,8 @@ class _Body:
         if node.method not in methods:
             what = type_.name if type_.name.startswith("class ") else f"interface {type_.name}"
             self.world.error(f"{what} has no method `{node.method}`", node.place)
+        if not self.world.classes_of(type_):
+            self.world.error(f"no class implements {type_}, so nobody can answer `{node.method}`", node.place)
         arrow = methods[node.method]
         values = self.scope.arguments(f"method `{node.method}`", arrow, node.args, node.place)
         classes = self.note_call(self.world.classes_of(type_), node.method)

@@ -249,11 +249,10 @@ class _Builder(Transformer[Token, Any]):
     # Effects
 
     def new(self, meta: Meta, parts: list[Any]) -> ast.New:
-        local = parts[1] == "local"
-        name, args = parts[-2:]
-        return ast.New(_at(name), str(name), args, local)
+        word, *group, name, args = parts
+        return ast.New(_at(name), str(name), args, group[0] if group else "")
 
-    def newness(self, meta: Meta, parts: list[Token]) -> str:
+    def group(self, meta: Meta, parts: list[Token]) -> str:
         return str(parts[0])
 
     def send(self, meta: Meta, parts: list[Any]) -> ast.Send:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 
 from porcini.core.errors import Place
 
@@ -145,7 +146,8 @@ Pattern = Binder | Fixed | Deconstruct
 class New(Node):
     class_: str
     args: tuple[Expression, ...]
-    local: bool
+    group: str
+    """`local`, `cog` or nothing: into whose group the object goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,3 +373,15 @@ Declaration = Synonym | Data | Function | Interface | Class
 class Program:
     declarations: tuple[Declaration, ...]
     main: Block | None
+
+
+def nodes(part: object) -> Iterator[Node]:
+    """Every node of a part of a program."""
+    if isinstance(part, Node):
+        yield part
+    if isinstance(part, tuple):
+        for item in part:
+            yield from nodes(item)
+    elif isinstance(part, Node | Program):
+        for field in fields(part):
+            yield from nodes(getattr(part, field.name))

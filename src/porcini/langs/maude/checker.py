@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from porcini.core.errors import LimitHit
+from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import Move
 from porcini.core.pids import Pid
 from porcini.langs.maude.model import Model
@@ -73,7 +73,7 @@ def ask(
     if done.returncode != 0:
         if done.returncode < 0 or "MemoryError" in done.stderr or "bad_alloc" in done.stderr:
             raise LimitHit("Maude's memory or stack: it was ended by the system")
-        raise AssertionError(f"Porcini bug: Maude's checker failed: {done.stderr.strip().splitlines()[-1:]}")
+        raise InternalError(f"Maude's checker failed: {done.stderr.strip().splitlines()[-1:]}")
     found = json.loads(done.stdout)
     if "limit" in found:
         raise TooMany(found["limit"], found["states"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from porcini.core.errors import InputError, Place
+from porcini.core.errors import InputError, InternalError, Place
 from porcini.langs.maude import bindings
 from porcini.langs.maude.derived import Derived, derive
 from porcini.langs.maude.description import Description, read_description, wrong_value
@@ -92,7 +92,7 @@ class Model:
     def _enter(text: str) -> None:
         wrong = [warned for warned in bindings.enter(text) if bindings.is_fatal(warned)]
         if wrong:
-            raise AssertionError(f"Porcini bug: a generated module is wrong: {wrong[0].message}")
+            raise InternalError(f"a generated module is wrong: {wrong[0].message}")
 
     def initial_in(self, module: bindings.Module) -> bindings.Term:
         """The initial state, in normal form."""

@@ -12,6 +12,7 @@ import re
 import sys
 from typing import Any
 
+from porcini.core.errors import InternalError
 from porcini.core.events import Action
 from porcini.langs.maude import bindings
 from porcini.langs.maude.model import load
@@ -95,7 +96,7 @@ def _leading(system: MaudeSystem, state: State, key: tuple[str, ...]) -> Action 
         if _key(system, after.term) == key:
             return action
     if able:
-        raise AssertionError("Porcini bug: Maude's counterexample takes a step that there is not")
+        raise InternalError("Maude's counterexample takes a step that there is not")
     return None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from porcini.core.errors import Place
+from porcini.core.errors import InternalError, Place
 from porcini.ir.packed.program import (
     Apply,
     Check,
@@ -282,7 +282,7 @@ class Flow:
             return
         match statement:
             case None:
-                raise AssertionError("Porcini bug: a step after the end")
+                raise InternalError("a step after the end")
             case ast.Choose(loops=loops):
                 if loops:
                     self._point(node)
@@ -372,7 +372,7 @@ class Flow:
                 parts = [lower.pattern(arg) for arg in args]
                 wanted, into = tuple(part for part, _ in parts), tuple(load for _, load in parts)
                 return (), (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
-        raise AssertionError(f"Porcini bug: no edge for {statement}")
+        raise InternalError(f"no edge for {statement}")
 
     def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
         found = lower(expr)
