@@ -888,16 +888,11 @@ def test_a_replay_with_a_seed_says_so(run):
     assert "test_pay --porcini-seed 0 --porcini-replay" in text_of(run("--porcini-seed", "0", source=LOST_UPDATE))
 
 
-def test_a_bug_of_ours_is_an_error_and_not_a_failure(run):
-    broken = """
-        import porcini.engines.optimal
-        from porcini.core.errors import InternalError
+def test_a_bug_of_ours_is_an_error_and_not_a_failure(run, monkeypatch):
+    def next_move(self, search, node):
+        raise porcini.InternalError("a theorem does not hold")
 
-        def next_move(self, search, node):
-            raise InternalError("a theorem does not hold")
-
-        porcini.engines.optimal.Optimal.next_move = next_move
-    """
-    result = run("-p", "no:cacheprovider", source=textwrap.dedent(LOST_UPDATE), conftest=textwrap.dedent(broken))
+    monkeypatch.setattr("porcini.engines.optimal.Optimal.next_move", next_move)
+    result = run(source=LOST_UPDATE)
     result.assert_outcomes(errors=1)
     assert result.ret == 1 and "InternalError: a theorem does not hold" in text_of(result)
