@@ -531,3 +531,10 @@ def test_a_file_with_new_cog_is_read_in_the_older_dialect_throughout() -> None:
     (note,) = older.notes
     assert "`new cog` is of an older dialect" in note and not today.notes
     assert cogs("new cog", "new cog").counts == cogs("new", "new").counts
+
+
+@pytest.mark.parametrize("body", ["if (v == 1) { u = 10; }", "while (v == 1) { u = 10; }"])
+def test_a_branch_that_is_not_entered_touches_nothing(body: str) -> None:
+    source = f"interface I {{ Unit m(Int v); }} class C implements I {{ Int u = 0; Unit m(Int v) {{ {body} }} }}"
+    report = porcini.explore(porcini.loads(source + "{ I x = new C(); x!m(2); x!m(3); x!m(4); }", "abs"))
+    assert report.counts.executions == 1

@@ -35,7 +35,11 @@ class UsageError(InputError):
 
 
 class OutputError(Exception):
-    """Output that cannot be written."""
+    """Output that cannot be written. If its reader has gone away, nobody needs to be told why."""
+
+    def __init__(self, problem: OSError) -> None:
+        super().__init__(problem.strerror or str(problem))
+        self.is_told = not isinstance(problem, BrokenPipeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem("interrupted", INTERRUPTED, f"porcini: {message}", message)
         case OutputError():
             message = f"the output cannot be written: {error}"
-            return Problem("output", INTERNAL, f"porcini: error: {message}", message)
+            return Problem("output", INTERNAL, f"porcini: error: {message}" if error.is_told else "", message)
     what = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
     line = next(iter(what.splitlines()), "")
     please = f"a bug in Porcini {porcini.__version__}: please report it with the program and the command"
@@ -78,7 +82,8 @@ def tell(error: BaseException, *, as_json: bool, debug: bool) -> int:
     with suppress(OSError):
         if debug:
             traceback.print_exception(error)
-        print(problem.text, file=sys.stderr, flush=True)
+        if problem.text:
+            print(problem.text, file=sys.stderr, flush=True)
     if as_json and problem.kind != "output":
         place = problem.place
         told = {
@@ -103,4 +108,4 @@ def writing() -> Iterator[None]:
     except OSError as problem:  # a full disk, or a reader who went away
         with suppress(OSError, ValueError):  # or the interpreter would try once more when it ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputError(problem.strerror or str(problem)) from None
+        raise OutputError(problem) from None

@@ -355,6 +355,8 @@ def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
     ops = list(inside(code))
     if len(compiled.segments) > 1 or any(isinstance(op, Call | Await | Get) for op in ops):
         return
+    if compiled.segments and Segment.of(code) == NOTHING:
+        return  # all that it touches is in a branch or a loop, which it may not enter
     if any(looks_at_futures(expr) for op in ops for expr in expressions(op)):
         return
     ends = [op for op in ops if isinstance(op, Return | Stand)]

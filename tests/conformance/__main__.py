@@ -1,0 +1,217 @@
+"""Wide generated programs against outside judges, and mutants against the same programs.
+
+    make conformance                    fixed seeds: a red run can be run again
+    make soak                           fresh seeds until Ctrl-C, or until a law is broken
+    SOAK_SECONDS=1800 make soak         for half an hour
+    python -m conformance gcl --seed 7  one program again, shown
+
+A program that breaks a law is made smaller as long as it breaks one, and printed with its seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from random import Random, SystemRandom
+
+from conformance.kinds import KINDS, Kind
+from conformance.laws import Broken
+from conformance.mutants import MUTANTS, Mutant
+from conformance.oracle import TooMany
+
+BATCH = 10
+SHRINKING = 120.0
+BETWEEN_REPORTS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of some programs of one kind: `problem` is the first law that was broken, with a small program."""
+
+    kind: str
+    programs: int
+    too_large: int
+    classes: int
+    problem: str = ""
+
+
+def judged(kind: Kind, seeds: Sequence[int]) -> Judged:
+    """Programs of one kind, by their seeds, up to the first that breaks a law."""
+    programs = too_large = classes = 0
+    for seed in seeds:
+        program = kind.draw(Random(seed))
+        programs += 1
+        try:
+            classes += kind.check(program)
+        except TooMany:
+            too_large += 1
+        except Exception as problem:
+            text = f"{kind.name}, seed {seed}: {_told(problem)}\n\n{_shrunk(kind, program)}"
+            return Judged(kind.name, programs, too_large, classes, text)
+    return Judged(kind.name, programs, too_large, classes)
+
+
+def _told(problem: Exception) -> str:
+    return str(problem) if isinstance(problem, Broken) else f"{type(problem).__name__}: {problem}"
+
+
+def _shrunk(kind: Kind, program: object) -> str:
+    """The smallest program that still breaks a law in the same way, as text."""
+    until, problem = time.monotonic() + SHRINKING, _problem(kind, program)
+    smaller = iter(program.smaller())
+    while time.monotonic() < until:
+        candidate = next(smaller, None)
+        if candidate is None:
+            break
+        found = _problem(kind, candidate)
+        if found is not None and type(found) is type(problem):
+            program, problem, smaller = candidate, found, iter(candidate.smaller())
+    return f"{program.text()}\n{_told(problem) if problem else 'It does not break a law when it is run again.'}"
+
+
+def _problem(kind: Kind, program: object) -> Exception | None:
+    try:
+        kind.check(program)
+    except TooMany:
+        return None
+    except Exception as problem:
+        return problem
+    return None
+
+
+# Many programs --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Progress:
+    """How many programs of which kind were seen."""
+
+    started: float = field(default_factory=time.monotonic)
+    programs: Counter[str] = field(default_factory=Counter)
+    too_large: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    _told: float = field(default_factory=time.monotonic)
+
+    def add(self, done: Judged) -> None:
+        self.programs[done.kind] += done.programs
+        self.too_large[done.kind] += done.too_large
+        self.classes[done.kind] += done.classes
+        if done.problem:
+            self.problems.append(done.problem)
+        if time.monotonic() > self._told + BETWEEN_REPORTS:
+            self._told = time.monotonic()
+            seen = ", ".join(f"{kind} {number:,}" for kind, number in self.programs.items())
+            print(f"{time.monotonic() - self.started:,.0f} s: {seen}", flush=True)
+
+    def tell(self) -> None:
+        print(f"\n{'kind':10}{'programs':>10}{'too large':>11}{'classes':>10}")
+        for kind, number in self.programs.items():
+            print(f"{kind:10}{number:>10,}{self.too_large[kind]:>11,}{self.classes[kind]:>10,}")
+        print(f"{sum(self.programs.values()):,} programs, {time.monotonic() - self.started:,.0f} s")
+        for problem in self.problems:
+            print(f"\nA law is broken: {problem}")
+        if not self.problems:
+            print("Every law held.")
+
+
+def check_all(jobs: Iterator[tuple[Kind, Sequence[int]]], seconds: float = float("inf")) -> Progress:
+    """Check programs on all cores until there are no more, time is up, or a law is broken."""
+    progress, until = Progress(), time.monotonic() + seconds
+    workers = os.cpu_count() or 1
+    with ProcessPoolExecutor(workers) as pool:
+        running: set[Future[Judged]] = set()
+        try:
+            while not progress.problems:
+                while len(running) < 2 * workers and time.monotonic() < until and (job := next(jobs, None)):
+                    running.add(pool.submit(judged, *job))
+                if not running:
+                    break
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    progress.add(future.result())
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+    return progress
+
+
+def fixed_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, Sequence[int]]]:
+    for kind in kinds:
+        for first in range(0, kind.programs, BATCH):
+            yield kind, range(first, min(first + BATCH, kind.programs))
+
+
+def fresh_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, Sequence[int]]]:
+    """Without end, in the proportions of the fixed ones."""
+    random = SystemRandom()
+    weights = [kind.programs for kind in kinds]
+    while True:
+        first = random.randrange(2**48)
+        yield random.choices(kinds, weights)[0], range(first, first + BATCH)
+
+
+# Mutants --------------------------------------------------------------------------------------------------------
+
+
+def survives(mutant: Mutant) -> str | None:
+    """Which programs did not catch a mutant; None if one did."""
+    seen = 0
+    with mutant.put_in():
+        for name in mutant.kinds:
+            kind = KINDS[name]
+            for seed in range(kind.programs):
+                seen += 1
+                try:
+                    kind.check(kind.draw(Random(seed)), (mutant.engine,))
+                except TooMany:
+                    continue
+                except Exception:  # of whatever kind: it was noticed
+                    return None
+    return f"mutant `{mutant.name}` was not caught by {seen:,} programs"
+
+
+def check_mutants() -> list[str]:
+    started = time.monotonic()
+    with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
+        found = list(pool.map(_survivor, range(len(MUTANTS))))
+    left = [problem for problem in found if problem]
+    print(f"{len(MUTANTS) - len(left)} of {len(MUTANTS)} mutants caught, {time.monotonic() - started:,.0f} s")
+    return left
+
+
+def _survivor(number: int) -> str | None:
+    return survives(MUTANTS[number])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="conformance", description=__doc__.partition("\n")[0])
+    parser.add_argument("kinds", nargs="*", help=f"of programs: {', '.join(KINDS)}")
+    parser.add_argument("--soak", action="store_true", help="fresh seeds, until SOAK_SECONDS are over")
+    parser.add_argument("--no-mutants", action="store_true")
+    parser.add_argument("--seed", type=int, help="only the program with this seed, shown")
+    options = parser.parse_args()
+    kinds = [KINDS[name] for name in options.kinds or KINDS]
+    if options.seed is not None:
+        print(kinds[0].draw(Random(options.seed)).text())
+        print(judged(kinds[0], [options.seed]).problem or "Every law held.")
+        return 0
+    if options.soak:
+        progress = check_all(fresh_jobs(kinds), float(os.environ.get("SOAK_SECONDS", "inf")))
+        progress.tell()
+        return 1 if progress.problems else 0
+    progress = check_all(fixed_jobs(kinds))
+    progress.tell()
+    survivors = [] if options.no_mutants or progress.problems else check_mutants()
+    for survivor in survivors:
+        print(survivor)
+    return 1 if progress.problems or survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""What must hold of every generated program, for engines and for judges.
+
+    compared     the judge's classes and outcomes against those of every engine that promises all of them:
+                 the same classes, each run once, the same outcomes, and nothing given up under `optimal`
+    agreeing     the same for programs whose classes no judge counts: engines against each other, outcomes
+                 against the judge's
+
+The judge counts classes by independence and outcomes without it, so it also notices where its own idea of what a
+step touches is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from conformance import oracle
+from helpers import Collecting, class_of
+from porcini import InternalError, Limits
+from porcini.core.systems import Program
+from porcini.engines.catalogue import ENGINES, Options
+
+COMPLETE = ("optimal", "source", "dpor", "sleep")
+MOST_RUNS = 3_000
+"""Programs with more classes than this are left to others."""
+
+
+class Broken(AssertionError):
+    """A law that does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """An engine, with its options, and what it promises: each class once, or at least once."""
+
+    engine: str
+    options: Options | None = None
+    once: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.engine} ({self.options.actors}, {self.options.tasks})" if self.options else self.engine
+
+
+SEARCHES = tuple(map(Search, COMPLETE))
+
+
+def ran(system: Program, search: Search, most: int = MOST_RUNS) -> Collecting:
+    """All runs of a search. One that makes more than `most` has lost its way."""
+    tally = Collecting(Limits(max_executions=most))
+    try:
+        tally.explore(lambda tally: ENGINES[search.engine](system, tally, search.options or Options()))
+    except InternalError as problem:
+        raise Broken(f"{search}: {problem}") from problem
+    if tally.stopped != "exhausted":
+        raise Broken(f"{search} does not come to an end: {tally.limit}")
+    return tally
+
+
+def compared(
+    system: Program,
+    machine: oracle.Machine,
+    show: Callable[[Collecting], Iterable[oracle.Outcome]],
+    searches: Sequence[Search] = SEARCHES,
+    most: int = MOST_RUNS,
+) -> int:
+    """How many classes a program has, by the judge and by all engines; `oracle.TooMany` if there are too many."""
+    wanted = oracle.classes(machine, most=20 * most)
+    if len(wanted) > most:
+        raise oracle.TooMany
+    outcomes = oracle.outcomes(machine)
+    if set(wanted.values()) != outcomes:
+        raise Broken("the judge's classes and its states disagree about the outcomes")
+    for search in searches:
+        tally = ran(system, search, 50 * most)
+        words = [oracle.normal_form(machine, trace.schedule) for trace, _, _ in tally.runs]
+        _check(search, words, set(wanted), tally)
+        if set(show(tally)) != outcomes:
+            raise Broken(f"{search}: other outcomes than the judge's")
+    return len(wanted)
+
+
+def agreeing(
+    system: Program,
+    outcomes: set[oracle.Outcome] | None,
+    show: Callable[[Collecting], Iterable[oracle.Outcome]],
+    searches: Sequence[Search] = SEARCHES,
+    most: int = MOST_RUNS,
+) -> int:
+    """How many classes a program has by all engines; the outcomes are the judge's, if there is one."""
+    classes: set[object] | None = None
+    for search in searches:
+        tally = ran(system, search, 50 * most)
+        words = [class_of(trace) for trace, _, _ in tally.runs]
+        if classes is None:
+            classes = set(words)
+            outcomes = set(show(tally)) if outcomes is None else outcomes
+        _check(search, words, classes, tally)
+        if set(show(tally)) != outcomes:
+            raise Broken(f"{search}: other outcomes")
+    return len(classes or ())
+
+
+def _check(search: Search, words: Sequence[object], wanted: set[object], tally: Collecting) -> None:
+    seen = set(words)
+    if seen != wanted:
+        raise Broken(f"{search}: {len(seen & wanted)} of {len(wanted)} classes, and {len(seen - wanted)} others")
+    own = len({class_of(trace) for trace, _, _ in tally.runs})
+    if (
+        search.once and len(words) != own
+    ):  # of the engine's own classes: a footprint may be larger than the judge's
+        raise Broken(f"{search}: {len(words)} runs for {own} classes")
+    if search.engine == "optimal" and tally.counts.blocked:
+        raise Broken(f"{search}: {tally.counts.blocked} runs were given up")

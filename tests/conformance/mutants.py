@@ -1,0 +1,306 @@
+"""Seeded bugs, one for each shortcut that was wrong and for each condition that the engines rely on.
+
+A law that no mutant breaks proves nothing: with the fixed seeds of `make conformance`, each of these must be
+caught by the programs of one of its kinds. A mutant replaces one function of an engine while programs are checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+from porcini.core.events import Action, Event
+from porcini.core.execution import Execution
+from porcini.core.footprints import OPAQUE, Footprint
+from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup_sequences
+from porcini.engines.foreseeing import Foresight
+from porcini.engines.search import Search
+
+MODELS = ("gcl", "par", "abs")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A bug: `put_in` replaces something for as long as it is entered; `engine` is the one that has it."""
+
+    name: str
+    put_in: Callable[[], AbstractContextManager[object]]
+    engine: str = "optimal"
+    kinds: tuple[str, ...] = MODELS
+
+
+def _patch(place: object, name: str, mutant: Callable[..., Any]) -> Callable[[], AbstractContextManager[object]]:
+    return lambda: patch.object(place, name, mutant)
+
+
+# Reversals that are skipped -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _races_of_new_events() -> Iterator[None]:
+    every, of_races, first_new = wakeup_sequences.plain_races, wakeup_sequences._of_races, 0
+
+    def of_new_ones(search: Search, *rest: Any) -> Any:
+        nonlocal first_new
+        first_new = search.first_new
+        return of_races(search, *rest)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(wakeup_sequences, "_of_races", of_new_ones))
+        new = lambda run: (race for race in every(run) if race.step >= first_new)  # noqa: E731
+        stack.enter_context(patch.object(wakeup_sequences, "plain_races", new))
+        yield
+
+
+def _possible_steps(
+    search: Search, pid: Any, step: int | None, decides: Any
+) -> Iterator[tuple[Any, list[Action]]]:
+    """As `_of_guards`, without looking for more that decides."""
+    for cut in races.cuts(search.execution, pid, step, decides):
+        event = search.execution.events[cut.at]
+        yield (
+            cut,
+            [
+                action
+                for action in wakeup_sequences._possible(search, cut, pid, step)
+                if action.enabled and search.dependence.conflict(event, action)
+            ],
+        )
+
+
+def _guards(search: Search, pid: Any, step: int | None, decides: Any, closed: Any) -> Iterator[Any]:
+    for cut, actions in _possible_steps(search, pid, step, decides):
+        if actions:
+            positions = races.not_after(search.execution, cut.at, cut.barred)
+            between = [search.execution.events[k] for k in positions]
+            yield wakeup_sequences.Reversal(cut.at, between, [search.planned(action) for action in actions])
+
+
+def _guards_not_seen_before(
+    search: Search, pid: Any, step: int | None, decides: Any, closed: Any
+) -> Iterator[Any]:
+    """A reversal whose step and whose deciding events are old is skipped, if nothing new between conflicts."""
+    execution, new = search.execution, search.first_new
+    for cut, actions in _possible_steps(search, pid, step, decides):
+        positions = races.not_after(execution, cut.at, cut.barred)
+        writers = set(execution.writers(decides))
+        old = step is not None and step < new and all(k < new for k in positions if k in writers)
+        steps = [
+            planned
+            for planned in map(search.planned, actions)
+            if not old
+            or any(search.dependence.dependent(planned, execution.events[k]) for k in positions if k >= new)
+        ]
+        if steps:
+            yield wakeup_sequences.Reversal(cut.at, [execution.events[k] for k in positions], steps)
+
+
+@contextmanager
+def _guards_that_changed() -> Iterator[None]:
+    """An old event is skipped if nothing new touches what decides about it, or what it could do elsewhere."""
+    reaches: dict[int, tuple[object, Footprint]] = {}
+    real = wakeup_sequences._of_guards
+
+    def changed(search: Search, pid: Any, step: int | None, decides: Any, closed: Any) -> Iterator[Any]:
+        if step is None:
+            yield from real(search, pid, step, decides, closed)
+            return
+        node = search.nodes[step + 1]
+        kept, reach = reaches.get(id(node), (None, None))
+        new = [event.footprint for event in search.execution.events[search.first_new :]]
+        if step < search.first_new and kept is node and not any(map(reach.conflicts, new)):
+            return
+        reach = Footprint(decides)
+        for reversal in real(search, pid, step, decides, closed):
+            for event in reversal.steps:
+                reach |= event.footprint
+            yield reversal
+        reaches[id(node)] = node, reach
+
+    with patch.object(wakeup_sequences, "_of_guards", changed):
+        yield
+
+
+def _short_sequences(search: Search, *rest: Any) -> Iterator[Any]:
+    """Only what the step needs stands between."""
+    for reversal in _real_of_races(search, *rest):
+        for step in reversal.steps:
+            needed = [step]
+            for event in reversed(reversal.between):
+                if any(search.dependence.dependent(event, later) for later in needed):
+                    needed.insert(0, event)
+            yield wakeup_sequences.Reversal(reversal.at, needed[:-1], [step])
+
+
+_real_of_races = wakeup_sequences._of_races
+
+
+def _choices_at_once(search: Search, closed: Any) -> Iterator[Any]:
+    """Other choices are tried where a process went, with nothing between."""
+    for reversal in _real_of_choices(search, closed):
+        yield wakeup_sequences.Reversal(reversal.at, [], reversal.steps)
+
+
+_real_of_choices = wakeup_sequences._of_choices
+
+
+# Cuts -----------------------------------------------------------------------------------------------------------
+
+
+def _cuts(keep: Callable[[races.Cut, Execution, int | None], bool]) -> Callable[..., Any]:
+    """Only some of the cuts."""
+    return lambda execution, pid, step, locations: (
+        cut for cut in races.cuts(execution, pid, step, locations) if keep(cut, execution, step)
+    )
+
+
+def _first_writers_only(execution: Execution, pid: Any, step: int | None, locations: Any) -> list[races.Cut]:
+    found = list(races.cuts(execution, pid, step, locations))
+    return [cut for cut in found if cut.at == found[0].at]
+
+
+def _last_writers_only(execution: Execution, pid: Any, step: int | None, locations: Any) -> list[races.Cut]:
+    found = list(races.cuts(execution, pid, step, locations))
+    return [cut for cut in found if cut.at == found[-1].at]
+
+
+# Wakeup trees ---------------------------------------------------------------------------------------------------
+
+
+def _insert_first(tree: Any, sequence: Sequence[Event], dependence: Any) -> bool:
+    """What is new is explored first, and so before what it was compared with."""
+    number = len(tree)
+    added = wakeup.insert(tree, sequence, dependence)
+    if len(tree) > number:
+        tree.insert(0, tree.pop())
+    return added
+
+
+def _insert_at_the_root(tree: Any, sequence: Sequence[Event], dependence: Any) -> bool:
+    """A branch is followed only if the sequence begins with its event."""
+    for branch in tree:
+        if branch.event.move == sequence[0].move:
+            return bool(branch.below) and _insert_at_the_root(branch.below, sequence[1:], dependence)
+    for event in sequence:
+        tree.append(wakeup.Branch(event))
+        tree = tree[-1].below
+    return True
+
+
+def _initial_only(event: Event, sequence: Any, dependence: Any) -> int | None:
+    found = wakeup.weak_initial(event, sequence, dependence)
+    return None if found == wakeup.INDEPENDENT else found
+
+
+def _whatever_it_meets(event: Event, sequence: Any, dependence: Any) -> int | None:
+    """An event is taken for an initial wherever its process stands in the sequence."""
+    moves = [other.move for other in sequence]
+    return moves.index(event.move) if event.move in moves else wakeup.INDEPENDENT
+
+
+def _without_sleepers(self: Any, search: Search, reversal: Any) -> None:
+    for step in reversal.steps:
+        wakeup.insert(search.nodes[reversal.at].plan, [*reversal.between, step], search.dependence)
+
+
+# Sleep sets and source sets -------------------------------------------------------------------------------------
+
+_open = search.Search._open
+
+
+def _nobody_wakes(self: Search, run: Any, actions: Any, sleep: Any, plan: Any) -> bool:
+    return _open(self, run, actions, dict(self.nodes[-1].sleep if self.nodes else sleep), plan)
+
+
+def _nobody_sleeps_long(self: Search, run: Any, actions: Any, sleep: Any, plan: Any) -> bool:
+    return _open(self, run, actions, {}, plan)
+
+
+def _first_of_all(self: Any, sequence: list[Event], search: Search) -> list[Any]:
+    """The first event of a sequence is the only one that will do."""
+    return [sequence[0].move]
+
+
+def _any_of_it(self: Any, sequence: list[Event], search: Search) -> list[Any]:
+    """Any event of a sequence will do, whether or not it can come first."""
+    enabled = [event.move for event in sequence]
+    return [sequence[0].move, *enabled]
+
+
+# Discovered footprints ------------------------------------------------------------------------------------------
+
+
+def _touches_anything(self: Any, race: Any, between: Any) -> Event:
+    step = self._execution.events[race.step]
+    return Event(step.pid, step.choice, step.label, OPAQUE)
+
+
+def _whatever_the_process_did(self: Any, race: Any, between: Any) -> Event | None:
+    return next((event for _, event in self._seen.get(self._process(race.step), ())), None)
+
+
+MUTANTS = [
+    Mutant("races of new events only", _races_of_new_events),
+    Mutant("guard reversals that look as before", _patch(wakeup_sequences, "_of_guards", _guards_not_seen_before)),
+    Mutant("guards that nothing new touches", _guards_that_changed),
+    Mutant("what decides in this run only", _patch(wakeup_sequences, "_of_guards", _guards), kinds=("abs",)),
+    Mutant("sequences with what is needed only", _patch(wakeup_sequences, "_of_races", _short_sequences)),
+    Mutant("no other choices", _patch(wakeup_sequences, "_of_choices", lambda *_: ()), kinds=("pml", "maude")),
+    Mutant("other choices at once", _patch(wakeup_sequences, "_of_choices", _choices_at_once), kinds=("pml",)),
+    Mutant("no cuts", _patch(wakeup_sequences, "cuts", lambda *_: ())),
+    Mutant(
+        "no cuts for blocked processes",
+        _patch(wakeup_sequences, "cuts", _cuts(lambda cut, run, step: step is not None)),
+    ),
+    Mutant(
+        "no cuts for steps that were taken",
+        _patch(wakeup_sequences, "cuts", _cuts(lambda cut, run, step: step is None)),
+    ),
+    Mutant(
+        "cuts that keep every writer",
+        _patch(
+            wakeup_sequences,
+            "cuts",
+            _cuts(lambda cut, run, step: cut.barred == 1 << cut.at | (0 if step is None else 1 << step)),
+        ),
+    ),
+    Mutant("cuts at the first writer only", _patch(wakeup_sequences, "cuts", _first_writers_only)),
+    Mutant("cuts at the last writer only", _patch(wakeup_sequences, "cuts", _last_writers_only)),
+    Mutant("sequences to be explored first", _patch(optimal, "insert", _insert_first)),
+    Mutant("branches that a sequence begins with only", _patch(optimal, "insert", _insert_at_the_root)),
+    Mutant("branches that are initials only", _patch(wakeup, "weak_initial", _initial_only)),
+    Mutant("branches in any place", _patch(wakeup, "weak_initial", _whatever_it_meets)),
+    Mutant("sleeping steps that are initials only", _patch(optimal, "weak_initial", _initial_only)),
+    Mutant("sleeping steps in any place", _patch(optimal, "weak_initial", _whatever_it_meets)),
+    Mutant("sequences that sleeping steps cover", _patch(optimal.Optimal, "_add", _without_sleepers)),
+    *[
+        Mutant(f"nobody wakes up ({engine})", _patch(search.Search, "_open", _nobody_wakes), engine)
+        for engine in ("optimal", "source", "dpor", "sleep")
+    ],
+    *[
+        Mutant(
+            f"sleeping steps wake at once ({engine})", _patch(search.Search, "_open", _nobody_sleeps_long), engine
+        )
+        for engine in ("optimal", "source", "dpor", "sleep")
+    ],
+    Mutant(
+        "runs given up have no races",
+        _patch(backtracking.Source, "opened", backtracking.Sleep.opened),
+        "source",
+    ),
+    Mutant("starts that are not initials", _patch(backtracking.Source, "starts", _any_of_it), "source"),
+    Mutant(
+        "moved steps touch what they touched",
+        _patch(Foresight, "moved", lambda self, race, between: self._execution.events[race.step]),
+        kinds=("asyncio",),
+    ),
+    Mutant("moved steps touch anything", _patch(Foresight, "moved", _touches_anything), kinds=("asyncio",)),
+    Mutant(
+        "steps recalled by their process only",
+        _patch(Foresight, "_recall", _whatever_the_process_did),
+        kinds=("asyncio",),
+    ),
+]
