@@ -64,14 +64,14 @@ def _told(problem: Exception) -> str:
 def _shrunk(kind: Kind, program: object) -> str:
     """The smallest program that still breaks a law in the same way, as text."""
     until, problem = time.monotonic() + SHRINKING, _problem(kind, program)
-    smaller = iter(program.smaller())
+    smaller = iter(kind.smaller(program))
     while time.monotonic() < until:
         candidate = next(smaller, None)
         if candidate is None:
             break
         found = _problem(kind, candidate)
         if found is not None and type(found) is type(problem):
-            program, problem, smaller = candidate, found, iter(candidate.smaller())
+            program, problem, smaller = candidate, found, iter(kind.smaller(candidate))
     return f"{program.text()}\n{_told(problem) if problem else 'It does not break a law when it is run again.'}"
 
 
@@ -121,7 +121,7 @@ class Progress:
             print("Every law held.")
 
 
-def check_all(jobs: Iterator[tuple[Kind, Sequence[int]]], seconds: float = float("inf")) -> Progress:
+def check_all(jobs: Iterator[tuple[str, Sequence[int]]], seconds: float = float("inf")) -> Progress:
     """Check programs on all cores until there are no more, time is up, or a law is broken."""
     progress, until = Progress(), time.monotonic() + seconds
     workers = os.cpu_count() or 1
@@ -130,7 +130,7 @@ def check_all(jobs: Iterator[tuple[Kind, Sequence[int]]], seconds: float = float
         try:
             while not progress.problems:
                 while len(running) < 2 * workers and time.monotonic() < until and (job := next(jobs, None)):
-                    running.add(pool.submit(judged, *job))
+                    running.add(pool.submit(_judged, *job))
                 if not running:
                     break
                 done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -141,19 +141,23 @@ def check_all(jobs: Iterator[tuple[Kind, Sequence[int]]], seconds: float = float
     return progress
 
 
-def fixed_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, Sequence[int]]]:
+def _judged(kind: str, seeds: Sequence[int]) -> Judged:
+    return judged(KINDS[kind], seeds)
+
+
+def fixed_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[str, Sequence[int]]]:
     for kind in kinds:
         for first in range(0, kind.programs, BATCH):
-            yield kind, range(first, min(first + BATCH, kind.programs))
+            yield kind.name, range(first, min(first + BATCH, kind.programs))
 
 
-def fresh_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, Sequence[int]]]:
+def fresh_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[str, Sequence[int]]]:
     """Without end, in the proportions of the fixed ones."""
     random = SystemRandom()
     weights = [kind.programs for kind in kinds]
     while True:
         first = random.randrange(2**48)
-        yield random.choices(kinds, weights)[0], range(first, first + BATCH)
+        yield random.choices(kinds, weights)[0].name, range(first, first + BATCH)
 
 
 # Mutants --------------------------------------------------------------------------------------------------------

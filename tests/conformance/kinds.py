@@ -1,20 +1,53 @@
-"""The kinds of programs that are generated and judged, by the language that they are written in."""
+"""The kinds of programs that are generated and judged, by the language that they are written in.
+
+Each kind draws most of its programs from a generator, and the others by editing programs that people wrote: a
+generator makes only what its author thinks of.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import porcini
-from conformance import laws
-from conformance.actors.bases import BASES
-from conformance.actors.edits import mutate
-from conformance.actors.programs import generate as actors
+from conformance import laws, oracle
+from conformance.actors import bases as actor_bases
+from conformance.actors import edits as actor_edits
+from conformance.actors import programs as actor_programs
+from conformance.coroutines import edits as coroutine_edits
+from conformance.coroutines import judge as coroutine_judge
+from conformance.coroutines import programs as coroutine_programs
+from conformance.coroutines.states import NotUnderstood
+from conformance.gcl import edits as gcl_edits
+from conformance.gcl import parser as gcl_parser
+from conformance.gcl import programs as gcl_programs
 from conformance.laws import Search
+from conformance.par import edits as par_edits
+from conformance.par import parser as par_parser
+from conformance.par import programs as par_programs
+from conformance.promela import edits as promela_edits
+from conformance.promela import judge as promela_judge
+from conformance.promela import programs as promela_programs
+from conformance.promela.classics import CLASSICS
+from conformance.promela.judge import Judge as PromelaJudge
+from conformance.rewriting import program as rewriting
+from conformance.rewriting.judge import Judge as RewritingJudge
 from helpers import Collecting
+from porcini.coroutines.exploring import search
+from porcini.coroutines.quiet import quiet
+from porcini.coroutines.session import session
 from porcini.engines.catalogue import Options
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks" / "dpor"))
+
+from programs import PROGRAMS, TRAPS  # noqa: E402
 
 
 class Program(Protocol):
@@ -22,22 +55,90 @@ class Program(Protocol):
 
     def text(self) -> str: ...
 
-    def smaller(self) -> Iterator[Any]:
-        """Programs with less in them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """Programs of one language: how many `make conformance` looks at, how one is made, and what must hold of it.
 
-    `check` says how many classes a program has, and may be told which engines to ask.
+    `check` says how many classes a program has, and may be told which engines to ask. `smaller` gives programs
+    with less in them.
     """
 
     name: str
     programs: int
     draw: Callable[[Random], Program]
     check: Callable[..., int]
+    smaller: Callable[[Any], Iterator[Any]] = lambda program: program.smaller()
 
+
+def _searches(engines: Sequence[str] | None, more: Sequence[Search] = ()) -> Sequence[Search]:
+    return tuple(map(Search, engines)) if engines else (*laws.SEARCHES, *more)
+
+
+def _examples(language: str) -> list[str]:
+    return [path.read_text("utf-8") for path in sorted((ROOT / "examples" / language).glob(f"*.{language}"))]
+
+
+# Guarded commands, and the parallel language --------------------------------------------------------------------
+
+WIDE = """
+x |-> 0, y |-> 0, p |-> 0, q |-> 0, r |-> 0,
+True |> spawn(True |> p := x); True |> spawn(True |> y := 10 * y + 3); True |> spawn(True |> r := q);
+True |> spawn(True |> x := 5); True |> spawn(True |> y := 10 * y + x);
+True |> spawn(True |> q := q + 1; True |> q := q + 1)
+"""
+SMALL = ["readers", "lastzero", "lastwrite", "floating_read", "await_chain", "spinlock", "counter", "independent"]
+PAR = [
+    "y := x || z := x || x := 2",
+    "(x := 1; y := 1) || y := 2 || x := 2",
+    "y := 1 || x := 3 || if x <= 1 {y := 2} {y := 3}",
+    "p1 := x || z := 0 || x := 0 || z := 0 || p6 := z || p7 := x",
+    "x := 1; y := 2; (x := y || y := x || (z := x; if z > 1 { x := 10 * x + 1 } { y := 3 }))",
+    "x := 0; f := 0; ((x := x + 1 || x := 10 * x); f := 1 || if f == 1 { p := x } { p := 7 } || f := f + 1)",
+]
+
+
+@cache
+def _gcl_bases() -> list[Any]:
+    traps = [source for source, _, _ in TRAPS.values()]
+    return [
+        gcl_parser.parse(text)
+        for text in (*_examples("gcl"), *traps, *(PROGRAMS[name](3) for name in SMALL), WIDE)
+    ]
+
+
+@cache
+def _par_bases() -> list[Any]:
+    return [par_parser.parse(text) for text in (*_examples("par"), *PAR)]
+
+
+def _gcl_program(random: Random) -> Program:
+    if random.random() < 0.75:
+        return gcl_programs.generate(random)
+    return gcl_edits.mutate(random, random.choice(_gcl_bases()))
+
+
+def _par_program(random: Random) -> Program:
+    if random.random() < 0.75:
+        return par_programs.generate(random)
+    return par_edits.mutate(random, random.choice(_par_bases()))
+
+
+def _as_pairs(tally: Collecting) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    return ((final.kind, tuple(sorted(final.state.items()))) for _, final, _ in tally.runs)
+
+
+def _check_gcl(program: Any, engines: Sequence[str] | None = None) -> int:
+    system = porcini.loads(program.text()).system(program.inputs())
+    return laws.compared(system, program.machine(), _as_pairs, _searches(engines, (Search("fagiani"),)), most=400)
+
+
+def _check_par(program: Any, engines: Sequence[str] | None = None) -> int:
+    system = porcini.loads(program.text(), "par").system(program.inputs())
+    return laws.compared(system, program.machine(), _as_pairs, _searches(engines), most=400)
+
+
+# Actors ---------------------------------------------------------------------------------------------------------
 
 TRANSDPOR = tuple(
     Search("transdpor", Options(actors=by, tasks=tasks), once=False)
@@ -46,21 +147,96 @@ TRANSDPOR = tuple(
 )
 
 
-def _searches(engines: Sequence[str] | None, more: Sequence[Search] = ()) -> Sequence[Search]:
-    return tuple(map(Search, engines)) if engines else (*laws.SEARCHES, *more)
+def _actor_program(random: Random) -> Program:
+    if random.random() < 0.75:
+        return actor_programs.generate(random)
+    return actor_edits.mutate(random, random.choice(actor_bases.BASES))
 
 
 def _as_sets(tally: Collecting) -> Iterator[tuple[str, frozenset[Any]]]:
     return ((final.kind, frozenset(final.state.items())) for _, final, _ in tally.runs)
 
 
-def _actor_program(random: Random) -> Program:
-    return actors(random) if random.random() < 0.7 else mutate(random, random.choice(BASES))
-
-
 def _check_actors(program: Any, engines: Sequence[str] | None = None) -> int:
     system = porcini.loads(program.text(), "abs").system()
-    return laws.compared(system, program.machine(), _as_sets, _searches(engines, TRANSDPOR), most=600)
+    return laws.compared(system, program.machine(), _as_sets, _searches(engines, TRANSDPOR), most=400)
 
 
-KINDS = {kind.name: kind for kind in (Kind("abs", 1_000, _actor_program, _check_actors),)}
+# Promela --------------------------------------------------------------------------------------------------------
+
+
+def _promela_model(random: Random) -> Program:
+    shape = promela_programs.Shape(meets_in_atomic=random.random() < 0.3, meets_in_d_step=random.random() < 0.3)
+    if random.random() < 0.75:
+        return promela_programs.generate(random, shape)
+    return promela_edits.mutate(random, random.choice(CLASSICS))
+
+
+def _check_promela(model: Any, engines: Sequence[str] | None = None) -> int:
+    judge = PromelaJudge(model)
+    if promela_judge.endless(judge, most=2_500):
+        raise oracle.TooMany
+    outcomes = oracle.outcomes(judge)
+    system = porcini.loads(model.text(), "pml").system()
+    return laws.agreeing(system, outcomes, _as_pairs, _searches(engines), most=60)
+
+
+# Rewrite theories -----------------------------------------------------------------------------------------------
+
+
+def _rewriting_program(random: Random) -> Program:
+    return rewriting.generate(random)
+
+
+def _as_terms(tally: Collecting) -> Iterator[oracle.Outcome]:
+    return ((final.kind, rewriting.observed(final.state)) for _, final, _ in tally.runs)
+
+
+def _check_rewriting(program: Any, engines: Sequence[str] | None = None) -> int:
+    with TemporaryDirectory() as folder:
+        description = Path(folder, "program.toml")
+        description.write_text(program.description(), "utf-8")
+        system = porcini.load(str(rewriting.THEORY), por=str(description)).system()
+    return laws.compared(system, RewritingJudge(program), _as_terms, _searches(engines), most=100)
+
+
+# Coroutines -----------------------------------------------------------------------------------------------------
+
+
+def _coroutine_program(random: Random) -> Program:
+    if random.random() < 0.75:
+        return coroutine_programs.generate(random)
+    return coroutine_edits.mutate(random, random.choice(coroutine_edits.bases()))
+
+
+def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int:
+    """Classes are counted, not compared: a footprint that is found by running belongs to a run."""
+    main = coroutine_judge.main_of(program.text())
+    try:
+        outcomes = coroutine_judge.outcomes(main, most=1_000)
+    except (coroutine_judge.NotRepeatable, NotUnderstood):
+        raise oracle.TooMany from None
+    classes = None
+    with quiet(), session(main) as opened:
+        for asked in _searches(engines):
+            tally = search(opened.program("any"), asked.engine, (), porcini.Limits(max_executions=700))
+            if tally.stopped != "exhausted":
+                raise oracle.TooMany
+            classes = tally.counts.classes if classes is None else classes
+            laws.check_counts(asked, tally.counts, classes)
+            if {(o.kind, str(o.state.get("result", ""))) for o in tally.outcomes} != outcomes:
+                raise laws.Broken(f"{asked}: other outcomes than the judge's")
+    return classes or 0
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("gcl", 2_500, _gcl_program, _check_gcl),
+        Kind("par", 1_000, _par_program, _check_par),
+        Kind("abs", 1_500, _actor_program, _check_actors),
+        Kind("pml", 1_000, _promela_model, _check_promela, promela_edits.smaller),
+        Kind("maude", 500, _rewriting_program, _check_rewriting),
+        Kind("asyncio", 1_000, _coroutine_program, _check_coroutines),
+    )
+}

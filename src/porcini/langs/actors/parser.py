@@ -249,7 +249,7 @@ class _Builder(Transformer[Token, Any]):
     # Effects
 
     def new(self, meta: Meta, parts: list[Any]) -> ast.New:
-        word, *group, name, args = parts
+        _, *group, name, args = parts
         return ast.New(_at(name), str(name), args, group[0] if group else "")
 
     def group(self, meta: Meta, parts: list[Token]) -> str:

@@ -419,6 +419,7 @@ class MaudeSystem:
     def _exact_touch(self, match: Any, here: _Rule) -> Touch:
         """What a step touches, given all that its rule matched."""
         whole = match.instantiate(here.left)
+        whole.reduce()  # it is in normal form already, but Maude has not computed its sort yet
         key = f"{here.number} {whole}"
         known = self._exact.get(key)
         if known is None:

@@ -1,0 +1,1 @@
+"""The judge of coroutines: Python's own asyncio, with any ready handle next."""

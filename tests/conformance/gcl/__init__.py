@@ -1,0 +1,1 @@
+"""The judge of guarded commands (`.gcl`), written from docs/gcl.md and docs/design.md."""

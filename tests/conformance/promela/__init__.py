@@ -1,0 +1,1 @@
+"""The judge of Promela, checked against SPIN."""
