@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio soak clean
+.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance soak clean
 
 demo: $(READY)
 	$(BIN)/python -m pytest -q examples/asyncio || test $$? -eq 1
@@ -43,8 +43,13 @@ bench-asyncio: $(READY)
 bench-maude: $(READY)
 	$(BIN)/python benchmarks/rewriting.py $(ARGS)
 
+# Wide programs against outside judges, and mutants against the same programs: fixed seeds.
+conformance: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m conformance $(ARGS)
+
+# The same with fresh seeds, for as long as one likes: SOAK_SECONDS=1800 make soak, ARGS="gcl abs" for some kinds.
 soak: $(READY)
-	$(BIN)/python tests/soak.py
+	PYTHONPATH=tests $(BIN)/python -m conformance --soak $(ARGS)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,4 +1,4 @@
-"""Fixed seeds in CI, so that a red run can be run again; a soak uses fresh ones."""
+"""Fixed seeds in CI, so that a red run can be run again."""
 
 import os
 

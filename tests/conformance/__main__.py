@@ -169,10 +169,11 @@ def survives(mutant: Mutant) -> str | None:
     with mutant.put_in():
         for name in mutant.kinds:
             kind = KINDS[name]
+            engines = (mutant.engine,) if kind.classes else ("sleep", mutant.engine)
             for seed in range(kind.programs):
                 seen += 1
                 try:
-                    kind.check(kind.draw(Random(seed)), (mutant.engine,))
+                    kind.check(kind.draw(Random(seed)), engines)
                 except TooMany:
                     continue
                 except Exception:  # of whatever kind: it was noticed

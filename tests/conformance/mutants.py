@@ -239,7 +239,7 @@ def _touches_anything(self: Any, race: Any, between: Any) -> Event:
 
 
 def _whatever_the_process_did(self: Any, race: Any, between: Any) -> Event | None:
-    return next((event for _, event in self._seen.get(self._process(race.step), ())), None)
+    return next(iter(self._seen.get(self._process(race.step), ())), None)
 
 
 MUTANTS = [

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porcini.core.events import Action, Event
@@ -173,29 +172,6 @@ class Execution:
         own = self._own[pid]
         index = bisect_left(own, position)
         return own[index - 1] if index else self._spawned_by.get(pid, -1)
-
-    def causes(self, position: int) -> list[int]:
-        """The event before an event in its process, or the one that spawned it, and those that woke it since."""
-        previous = self.previous(position)
-        woken = self._woken_by.get(self.events[position].pid, ())
-        return [previous, *(k for k in woken if previous < k < position)]
-
-    def last_opaque(self, end: int) -> int:
-        """The last opaque event before a position; -1 if there is none."""
-        index = bisect_left(self._opaque, end)
-        return self._opaque[index - 1] if index else -1
-
-    def last_writer(self, location: Location, end: int, later: Sequence[int] = ()) -> int:
-        """The last event that may write a location, of those before a position and some later ones; -1 if none."""
-        found = -1
-        for written in (self._writers.get(location, ()), self._opaque):
-            for k in reversed(written):
-                if k <= found:
-                    break
-                if k < end or k in later:
-                    found = k
-                    break
-        return found
 
     def past_of_position(self, position: int) -> int:
         """The same for the process of an event, just before that event."""

@@ -4,11 +4,12 @@ A wakeup sequence ends with a step that was moved before the event it raced with
 by running, what it touched after that event says nothing about what it touches there: it may look at a flag which
 the event set, and go another way. What counts is what it touches there (decision 15).
 
-*Recalled.* A step does the same where its process has done the same, was woken by the same, and all that it looks
-at was written last by the same: it has no other way to know where it is. So an event gets a number that stands for
-its process, the event before it, the events that woke it and, for each location it touches, the last event to
-write that. What is written counts like what is read: names of locations can depend on it (where does an appended
-item go?), and objects that share a name are told apart only by all of their writers.
+*Recalled.* Let c be the step of an earlier run, and P the events at the place in question. If what c depends on in
+P, with all that happens before that, is what happened before c in its run, then the step in P is c: P is
+equivalent to the past of c followed by events that c is independent of, and these can be swapped with it. So an
+event gets a number that stands for its move and the set of numbers of all that happens before it: that is the
+event, in whatever run. (What a step *reads* and who wrote that last is not enough. Footprints say what conflicts,
+and not always by what: tasks that count for a join only read it.)
 
 *Tried.* Where nothing fits, the step is run, when somebody asks what it touches. That makes the search remember
 events from then on: small searches never ask.
@@ -16,31 +17,27 @@ events from then on: small searches never ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 
+from porcini.core.bits import bits
 from porcini.core.events import Event, Move
 from porcini.core.execution import Execution
-from porcini.core.footprints import NOWHERE, Footprint, Location
+from porcini.core.footprints import Footprint
 from porcini.engines.races import Race
 
 _MOST = 100_000
-_Origins = list[tuple[Location, int]]
+_Numbers = frozenset[int]
 
 
 class Undiscovered(Footprint):
-    """The footprint of a step at a place where it has not been run: found out when somebody asks.
+    """The footprint of a step at a place where it has not been run: found out when somebody asks."""
 
-    `surely` are the locations of which it touches at least one: it does what it did after the event that it raced
-    with, until it reads something which that event wrote.
-    """
-
-    __slots__ = ("_found", "_run", "_surely")
+    __slots__ = ("_found", "_run")
     _found: Footprint | None
     _run: Callable[[], Event]
-    _surely: frozenset[Location]
 
-    def __init__(self, run: Callable[[], Event], surely: frozenset[Location]) -> None:
-        for name, value in (("_found", None), ("_run", run), ("_surely", surely)):
+    def __init__(self, run: Callable[[], Event]) -> None:
+        for name, value in (("_found", None), ("_run", run)):
             object.__setattr__(self, name, value)  # footprints are frozen
 
     @property
@@ -52,22 +49,11 @@ class Undiscovered(Footprint):
         return found
 
     def conflicts(self, other: Footprint) -> bool:
-        if isinstance(other, Undiscovered):
-            other = other.found
-        return bool(self._surely and self._surely <= other.writes) or self.found.conflicts(other)
+        return self.found.conflicts(other.found if isinstance(other, Undiscovered) else other)
 
     reads = property(lambda self: self.found.reads)
     writes = property(lambda self: self.found.writes)
     opaque = property(lambda self: self.found.opaque)
-
-
-def _touched_first(step: Footprint, before: Footprint) -> frozenset[Location]:
-    """The locations of which a step touches at least one where an event has not happened; empty if none is known.
-
-    It does what it did until it reads something which the event wrote."""
-    if step.opaque or before.opaque:
-        return NOWHERE
-    return before.writes & step.reads or before.writes & step.writes
 
 
 class Foresight:
@@ -78,9 +64,11 @@ class Foresight:
         self._execution = execution
         self._replay = replay
         self._remembers = False
+        self._runs = 0
         self._numbers: list[int] = []
-        self._known: dict[Hashable, int] = {}
-        self._seen: dict[Hashable, list[tuple[_Origins, Event]]] = {}
+        self._known: dict[tuple[Move, _Numbers], int] = {}
+        self._seen: dict[tuple[Move, _Numbers], dict[Event, set[_Numbers]]] = {}
+        """By what a process did and who let it go on: the steps that it took next, and what was before each."""
 
     def moved(self, race: Race, between: Sequence[int]) -> Event:
         """The step of a race before the event that it raced with, and after what stands between.
@@ -90,80 +78,68 @@ class Foresight:
         found = self._recall(race, between) if self._remembers else None
         if found is not None:
             return found
-        events = self._execution.events
+        events, runs = self._execution.events, self._runs
         moves = [events[k].move for k in (*between, race.step)]
 
         def run() -> Event:
             if not self._remembers:
                 self._remembers = True
                 self.note(0)
-            return self._replay(race.at, moves)
+            event = self._replay(race.at, moves)
+            if runs == self._runs:  # else positions are those of another run
+                before = self._numbers_of(self._before(event, race, between))
+                self._see(race.step, event, before)
+            return event
 
         step = events[race.step]
-        surely = _touched_first(step.footprint, events[race.at].footprint)
-        return Event(step.pid, step.choice, step.label, Undiscovered(run, surely))
+        return Event(step.pid, step.choice, step.label, Undiscovered(run))
 
     def note(self, first_new: int) -> None:
         """Remember the events of the current execution, of which those before `first_new` were there before."""
+        self._runs += 1
         if not self._remembers:
             return
-        execution, numbers = self._execution, self._numbers
-        if len(self._known) > _MOST:
-            self._known.clear()
+        execution, numbers, known = self._execution, self._numbers, self._known
+        if len(known) > _MOST:
+            known.clear()
             self._seen.clear()
             numbers.clear()
         del numbers[first_new:]
-        start, events = len(numbers), execution.events
-        last: dict[Location, int] = {}  # who wrote it last, as far as we had to know
-        opaque: int | None = None
-        for j in range(start, len(events)):
-            foot = events[j].footprint
-            if foot.opaque:  # depends on all that happened
-                before = execution.last_opaque(j)
-                opaque = self._number(
-                    (self._process(j), self._number_of(before), frozenset(numbers[before + 1 :]))
-                )
-                numbers.append(opaque)
-                last.clear()
-                continue
-            origins: _Origins = []
-            for location in (*foot.reads, *foot.writes):
-                origin = last.get(location)
-                if origin is None:
-                    origin = self._number_of(execution.last_writer(location, start)) if opaque is None else opaque
-                    last[location] = origin
-                origins.append((location, origin))
-            process = self._process(j)
-            key = process, frozenset(origins)
-            if key not in self._known:
-                self._seen.setdefault(process, []).append((origins, events[j]))
-            number = self._number(key)
+        for j in range(len(numbers), len(execution)):
+            event, before = execution.events[j], self._numbers_of(execution.past[j])
+            key = event.move, before
+            number = known.get(key)
+            if number is None:
+                number = known[key] = len(known)
+                self._see(j, event, before)
             numbers.append(number)
-            for location in foot.writes:
-                last[location] = number
-
-    def _number(self, key: Hashable) -> int:
-        return self._known.setdefault(key, len(self._known) + 1)
 
     def _recall(self, race: Race, between: Sequence[int]) -> Event | None:
         """An event of an earlier run that the step of a race would be."""
-        writer, at = self._execution.last_writer, race.at
-        there: dict[Location, int] = {}
-        for origins, event in self._seen.get(self._process(race.step), ()):
-            for location, origin in origins:
-                found = there.get(location)
-                if found is None:
-                    found = there[location] = self._number_of(writer(location, at, between))
-                if found != origin:
-                    break
-            else:
+        for event, befores in self._seen.get(self._process(race.step), {}).items():
+            if self._numbers_of(self._before(event, race, between)) in befores:
                 return event
         return None
 
-    def _process(self, position: int) -> Hashable:
-        """What the process of an event knows before it."""
-        event = self._execution.events[position]
-        return event.move, tuple(map(self._number_of, self._execution.causes(position)))
+    def _see(self, position: int, event: Event, before: _Numbers) -> None:
+        """An event, at a position or where that is moved to, and what was before it."""
+        self._seen.setdefault(self._process(position), {}).setdefault(event, set()).add(before)
 
-    def _number_of(self, position: int) -> int:
-        return self._numbers[position] if position >= 0 else 0
+    def _before(self, event: Event, race: Race, between: Sequence[int]) -> int:
+        """What would happen before an event if the step of a race were this one: positions, as a set."""
+        execution = self._execution
+        events, past, depends = execution.events, execution.past, execution.dependence.of(event)
+        found = execution.past_of_position(race.step)
+        for k in (*reversed(between), *range(race.at - 1, -1, -1)):
+            if not found >> k & 1 and depends[events[k]]:
+                found |= past[k] | 1 << k
+        return found
+
+    def _process(self, position: int) -> tuple[Move, _Numbers]:
+        """The move of an event, and what its process has to do with."""
+        execution = self._execution
+        return execution.events[position].move, self._numbers_of(execution.past_of_position(position))
+
+    def _numbers_of(self, positions: int) -> _Numbers:
+        numbers = self._numbers
+        return frozenset([numbers[k] for k in bits(positions)])

@@ -66,33 +66,17 @@ def _of_races(search: Search, foresee: Foresee | None, closed: Sequence[bool] | 
             continue
         asleep = events[race.first].move in nodes[race.at].sleep
         # Where footprints are discovered, a step of the same process that is asleep there may not be this one.
-        if not asleep or (race.first == race.step and _may_change(search, race)):
+        if not asleep or (race.first == race.step and search.discovers):
             at_state.setdefault(race.at, []).append(race)
     for at, races in at_state.items():
         between = not_after(execution, at, 1 << at)
-        steps: list[Event] = []
-        for race in races:
-            if not _may_change(search, race):
-                steps.append(events[race.step])
-            elif foresee is not None:
-                steps.append(foresee(race, between))
-            else:
-                steps.append(search.unknown(events[race.step]))
+        if not search.discovers:
+            steps = [events[race.step] for race in races]
+        elif foresee is not None:
+            steps = [foresee(race, between) for race in races]
+        else:
+            steps = [search.unknown(events[race.step]) for race in races]
         yield Reversal(at, [events[k] for k in between], steps)
-
-
-def _may_change(search: Search, race: Race) -> bool:
-    """May the step of a race touch other things where the event that it raced with has not happened?
-
-    Then what it touched after that event says nothing about it: neither that it is the step asleep there, nor
-    what it is independent of (decision 15).
-    """
-    if not search.discovers:
-        return False
-    event, step = search.execution.events[race.at].footprint, search.execution.events[race.step].footprint
-    if event.opaque or not event.writes:
-        return event.opaque
-    return step.opaque or not (event.writes.isdisjoint(step.reads) and event.writes.isdisjoint(step.writes))
 
 
 def _of_choices(search: Search, closed: Sequence[bool] | None) -> Iterator[Reversal]:

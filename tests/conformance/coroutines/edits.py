@@ -31,7 +31,8 @@ class Edited:
     entry: str
 
     def text(self) -> str:
-        return f"{ast.unparse(ast.fix_missing_locations(self.tree))}\n\n\nmain = {self.entry}\n"
+        main = f"async def main():\n    return repr(await {self.entry}())\n"
+        return f"{ast.unparse(ast.fix_missing_locations(self.tree))}\n\n\n{main}"
 
     def smaller(self) -> Iterator[Edited]:
         """With one statement less."""

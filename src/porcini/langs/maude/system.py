@@ -419,7 +419,6 @@ class MaudeSystem:
     def _exact_touch(self, match: Any, here: _Rule) -> Touch:
         """What a step touches, given all that its rule matched."""
         whole = match.instantiate(here.left)
-        whole.reduce()  # it is in normal form already, but Maude has not computed its sort yet
         key = f"{here.number} {whole}"
         known = self._exact.get(key)
         if known is None:
@@ -450,7 +449,7 @@ class MaudeSystem:
 
     def _asked(self, function: str, args: list[Any]) -> Any:
         if function not in self._symbols:
-            kinds = [arg.getSort().kind() for arg in args]
+            kinds = [arg.symbol().getRangeSort().kind() for arg in args]
             self._symbols[function] = next(
                 each
                 for each in self.module.getSymbols()
