@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from collections import Counter
@@ -201,7 +202,11 @@ def main() -> int:
     parser.add_argument("--no-mutants", action="store_true")
     parser.add_argument("--seed", type=int, help="only the program with this seed, shown")
     options = parser.parse_args()
-    kinds = [KINDS[name] for name in options.kinds or KINDS]
+    names = list(options.kinds or KINDS)
+    if "spin" in names and not shutil.which("spin"):
+        print("SPIN is not installed: the judge of Promela is not checked against it")
+        names.remove("spin")
+    kinds = [KINDS[name] for name in names]
     if options.seed is not None:
         print(kinds[0].draw(Random(options.seed)).text())
         print(judged(kinds[0], [options.seed]).problem or "Every law held.")

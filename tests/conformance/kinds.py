@@ -43,10 +43,13 @@ from conformance.rewriting import plain_maude
 from conformance.rewriting import program as rewriting
 from conformance.rewriting.judge import Judge as RewritingJudge
 from helpers import Collecting
+from porcini.all_inputs import explored
 from porcini.coroutines.exploring import search
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
 from porcini.engines.catalogue import Options
+from porcini.engines.tally import Tally
+from porcini.ir.expr import evaluate
 from porcini.langs.aio import commuting
 
 ROOT = Path(__file__).parents[2]
@@ -143,6 +146,28 @@ def _check_gcl(program: Any, engines: Sequence[str] | None = None) -> int:
 def _check_par(program: Any, engines: Sequence[str] | None = None) -> int:
     system = porcini.loads(program.text(), "par").system(program.inputs())
     return laws.compared(system, program.machine(), _as_pairs, _searches(engines), most=400)
+
+
+def _check_symbolic(program: Any, engines: Sequence[str] | None = None) -> int:
+    """For the program's inputs, the paths whose conditions hold are its classes. (A cell that is not known before
+    is the whole array, so there may be more than one path for a class.)"""
+    machine = program.machine()
+    wanted = oracle.classes(machine, most=4_000)
+    tally = Tally(porcini.Limits(max_depth=60, max_executions=300, timeout=20))
+    found = explored(porcini.loads(program.text()).graph, tally)
+    if tally.stopped != "exhausted":
+        raise oracle.TooMany
+    store = found.store(program.inputs())
+    taken = [path for path in found.paths if evaluate(path.condition, store)]
+    if {oracle.normal_form(machine, path.schedule) for path in taken} != set(wanted):
+        raise laws.Broken("symbolic: other classes than the judge's")
+    ends = {
+        (path.kind, tuple(sorted((name, evaluate(value, store)) for name, value in found.observed(path).items())))
+        for path in taken
+    }
+    if ends != set(wanted.values()):
+        raise laws.Broken("symbolic: other outcomes than the judge's")
+    return len(wanted)
 
 
 # Actors ---------------------------------------------------------------------------------------------------------
@@ -262,6 +287,7 @@ KINDS = {
     for kind in (  # the last two check judges
         Kind("gcl", 2_500, _gcl_program, _check_gcl),
         Kind("par", 1_000, _par_program, _check_par),
+        Kind("symbolic", 200, _gcl_program, _check_symbolic),
         Kind("abs", 1_500, _actor_program, _check_actors),
         Kind("pml", 1_000, _promela_model, _check_promela, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import porcini
+from porcini.engines.catalogue import Options
 
 EXPLORING = ("exhaustive", "sleep", "source", "dpor", "optimal")
 REDUCING = EXPLORING[1:]
@@ -54,6 +55,25 @@ def test_who_gets_a_message_depends_on_who_came_first(engine: str) -> None:
     """`optimal` found 40: guards that looked as before were not looked at again."""
     report = porcini.explore(porcini.loads(REFERENCES, "abs"), engine=engine)
     assert len(report.outcomes) == 42 and report.counts.executions == report.counts.classes
+
+
+BLOCKED = """
+module M; import * from ABS.StdLib;
+interface I { Int takes(Fut<Int> g); }
+interface J { Int gives(); }
+class C implements I { Int c = 2; Int takes(Fut<Int> g) { c = g.get; return 2; } }
+class D implements J { Int gives() { return 0; } }
+{ I x = new C(); J y = new D(); Fut<Int> a = y!gives(); Fut<Int> b = y!gives(); x!takes(b); x!takes(a); }
+"""
+
+
+@pytest.mark.parametrize("actors", ["first", "stable", "refined"])
+def test_a_marked_task_whose_future_others_look_at(actors: str) -> None:
+    """`transdpor` with task selection found 6 classes: `a` was marked when `b` was run, and stayed so when `takes`
+    had blocked on it."""
+    options = Options(actors=actors, tasks="independent")
+    report = porcini.explore(porcini.loads(BLOCKED, "abs"), engine="transdpor", options=options)
+    assert report.counts.classes == porcini.explore(porcini.loads(BLOCKED, "abs")).counts.classes == 8
 
 
 async def awaiting() -> None:

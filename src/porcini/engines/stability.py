@@ -16,7 +16,7 @@ not at all if the conditions of its first call do not hold for the task as it is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,8 +135,9 @@ class Look:
             held.add(self.stability.actors.variables_of(self.slots, task))
         return held
 
-    def isolated(self, actor: Pid, ready: Sequence[Process]) -> bool:
-        """Can nobody else post to an actor, or resolve what its tasks wait for, before it runs? This is proved.
+    def isolated(self, actor: Pid, ready: Sequence[Process], stuck: Set[Pid]) -> bool:
+        """Can nobody else post to an actor, resolve what its tasks wait for, or look at the futures of those that
+        are ready, before it runs? This is proved. `stuck` are tasks that wait for one of these futures.
 
         Other tasks can get hold of what they and their actors refer to, and what that refers to in turn. If no
         member of the actor is among that, or none of these tasks can lead to a call of its class, they never
@@ -159,22 +160,29 @@ class Look:
                 return False
             if not all(actors.apart(slots[task.base], slots[other.base]) for other in ready):
                 return False
+        if actors.graph.uses_futures:
+            going = [task for task in others if task.pid not in stuck]
+            if not self._reached_from(going).isdisjoint({task.pid for task in ready}):
+                return False
         if all(classes.isdisjoint(reaches(slots[task.base])) for task in others):
             return True
+        return self._reached_from(others).isdisjoint(members)
+
+    def _reached_from(self, tasks: Sequence[Process]) -> set[Pid]:
+        """The objects and futures that some tasks can get hold of."""
+        actors, slots = self.stability.actors, self.slots
         seen: set[Pid] = set()
         left: list[Pid] = []
-        for task in others:
+        for task in tasks:
             held = self._held_by_task(task)
             left += [*held.direct, *held.inside, slots[task.base + 2]]
         while left:
             ref = left.pop()
-            if ref in members:
-                return False
             if ref not in seen:
                 seen.add(ref)
                 held = self._held_by(ref) if actors.is_object(slots, ref) else self._held_by_future(ref)
                 left += [*held.direct, *held.inside]
-        return True
+        return seen
 
     def _held_by_future(self, task: Pid) -> Held:
         held = Held()

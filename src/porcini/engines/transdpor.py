@@ -19,7 +19,11 @@ Where this differs from the paper:
 - Actors are scanned in the order in which they ran, the last one first, then by creation; the table needs it.
 - Marks are made newest first (erratum 2). A task that was suspended, or looks at a future that others may
   resolve, is dependent on everything. A branch in which the chosen actor's tasks are all marked is cut only if
-  nobody else can post to that actor; else other actors go first.
+  nobody else can post to that actor, or look at the futures of these tasks; else other actors go first.
+- A mark says: not this task, for it is independent of all that was run since a newer one of its actor, and to run
+  it before that one has been tried, or will be. Fig. 6 keeps it until the actor runs another task. But tasks
+  resolve futures: where another actor has looked at one in between, the task could not have come first. So a mark
+  goes when anything is run that the task depends on.
 """
 
 from __future__ import annotations
@@ -40,6 +44,7 @@ from porcini.engines.wakeup import initials
 from porcini.engines.wakeup_sequences import reversals
 from porcini.ir.actors import Actors
 from porcini.ir.frames import FIRST_POINT, FrameRun, Process
+from porcini.ir.step_events import future
 from porcini.ir.step_system import StepSystem
 
 ActorSelection = Literal["first", "random", "stable", "refined"]
@@ -150,10 +155,16 @@ class TransDpor:
         chosen = self._choose(active, look)
         if chosen not in open_:
             by_pid = slots[0].by_pid
-            if not open_ or look.isolated(chosen, [by_pid[pid] for pid in plan.queues[chosen] if pid in ready]):
+            marked = [by_pid[pid] for pid in plan.queues[chosen] if pid in ready]
+            if not open_ or look.isolated(chosen, marked, self._stuck(node, marked)):
                 return None
             chosen = self._choose(open_, look)
         return chosen
+
+    def _stuck(self, node: Node, marked: list[Process]) -> set[Pid]:
+        """The tasks that cannot go before one of the marked ones has ended: awaiting several is awaiting all."""
+        futures = {future(task.pid) for task in marked}
+        return {a.pid for a in node.actions if not a.enabled and not futures.isdisjoint(a.decides)}
 
     def _choose(self, active: list[Pid], look: Look) -> Pid:
         if self.selection == "first" or len(active) == 1:
@@ -194,15 +205,23 @@ class TransDpor:
 
     def taken(self, node: Node, event: Event) -> Plan:
         plan: Plan = node.plan
-        marks = plan.marks
-        if self.tasks == "independent":
-            actor = self.actors.of_step(event)
-            queue = plan.queues[actor]
-            older = queue[: queue.index(event.pid)]
-            actions = {action.pid: action for action in node.actions} if older else {}
-            marked = frozenset(pid for pid in older if self.actors.independent_tasks(event, actions[pid]))
-            marks = {**marks, actor: marked}
+        marks = self._marks(node, event) if self.tasks == "independent" else plan.marks
         return Plan(plan.order, dict(plan.queues), marks, plan.form)
+
+    def _marks(self, node: Node, event: Event) -> dict[Pid, frozenset[Pid]]:
+        """Fig. 6, and a task that depends on what another actor does is no longer marked."""
+        plan: Plan = node.plan
+        actor = self.actors.of_step(event)
+        queue = plan.queues[actor]
+        older = queue[: queue.index(event.pid)]
+        marks = {other: pids for other, pids in plan.marks.items() if pids and other != actor}
+        if not older and not marks:
+            return {}
+        actions = {action.pid: action for action in node.actions}
+        for other, pids in marks.items():
+            marks[other] = frozenset(pid for pid in pids if not event.footprint.conflicts(actions[pid].footprint))
+        marks[actor] = frozenset(pid for pid in older if self.actors.independent_tasks(event, actions[pid]))
+        return marks
 
     def completed(self, search: Search) -> None:
         closed = [node.plan.closed for node in search.nodes]

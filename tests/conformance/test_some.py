@@ -1,0 +1,17 @@
+"""A few programs of every kind. `make conformance` looks at thousands."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from conformance.__main__ import judged
+from conformance.kinds import KINDS
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_engines_agree_with_the_judge(name: str) -> None:
+    if name == "spin" and not shutil.which("spin"):
+        pytest.skip("SPIN is not installed")
+    assert not judged(KINDS[name], range(10_000, 10_012)).problem
