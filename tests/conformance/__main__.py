@@ -25,6 +25,7 @@ from conformance.kinds import KINDS, Kind
 from conformance.laws import Broken
 from conformance.mutants import MUTANTS, Mutant
 from conformance.oracle import TooMany
+from porcini import InternalError
 
 BATCH = 10
 SHRINKING = 120.0
@@ -164,35 +165,43 @@ def fresh_jobs(kinds: Sequence[Kind]) -> Iterator[tuple[str, Sequence[int]]]:
 # Mutants --------------------------------------------------------------------------------------------------------
 
 
-def survives(mutant: Mutant) -> str | None:
-    """Which programs did not catch a mutant; None if one did."""
-    seen = 0
+def caught(mutant: Mutant) -> tuple[str, int] | None:
+    """The first program that catches a mutant, by its kind and seed; None if there is none."""
     with mutant.put_in():
-        for name in mutant.kinds:
+        for name, seed in _programs_for(mutant):
             kind = KINDS[name]
-            engines = (mutant.engine,) if kind.classes else ("sleep", mutant.engine)
-            for seed in range(kind.programs):
-                seen += 1
-                try:
-                    kind.check(kind.draw(Random(seed)), engines)
-                except TooMany:
-                    continue
-                except Exception:  # of whatever kind: it was noticed
-                    return None
-    return f"mutant `{mutant.name}` was not caught by {seen:,} programs"
+            try:
+                kind.check(kind.draw(Random(seed)), (mutant.engine,) if kind.classes else ("sleep", mutant.engine))
+            except TooMany:
+                continue
+            except (Broken, InternalError):
+                return name, seed
+    return None
+
+
+def _programs_for(mutant: Mutant) -> Iterator[tuple[str, int]]:
+    """Those of its kinds; first the one that is known to catch it, which saves time only."""
+    if mutant.known is not None:
+        yield mutant.known
+    for name in mutant.kinds:
+        yield from ((name, seed) for seed in range(KINDS[name].programs))
 
 
 def check_mutants() -> list[str]:
+    """The names of mutants that no program catches."""
     started = time.monotonic()
     with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
-        found = list(pool.map(_survivor, range(len(MUTANTS))))
-    left = [problem for problem in found if problem]
+        found = list(pool.map(_caught, range(len(MUTANTS))))
+    for mutant, by in zip(MUTANTS, found, strict=True):
+        if by is not None and by != mutant.known:
+            print(f"mutant `{mutant.name}` is caught by {by}")
+    left = [mutant.name for mutant, by in zip(MUTANTS, found, strict=True) if by is None]
     print(f"{len(MUTANTS) - len(left)} of {len(MUTANTS)} mutants caught, {time.monotonic() - started:,.0f} s")
     return left
 
 
-def _survivor(number: int) -> str | None:
-    return survives(MUTANTS[number])
+def _caught(number: int) -> tuple[str, int] | None:
+    return caught(MUTANTS[number])
 
 
 def main() -> int:
@@ -219,7 +228,7 @@ def main() -> int:
     progress.tell()
     survivors = [] if options.no_mutants or progress.problems else check_mutants()
     for survivor in survivors:
-        print(survivor)
+        print(f"No program catches the mutant `{survivor}`.")
     return 1 if progress.problems or survivors else 0
 
 

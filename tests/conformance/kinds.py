@@ -289,7 +289,7 @@ KINDS = {
         Kind("par", 1_000, _par_program, _check_par),
         Kind("symbolic", 200, _gcl_program, _check_symbolic),
         Kind("abs", 1_500, _actor_program, _check_actors),
-        Kind("pml", 1_000, _promela_model, _check_promela, promela_edits.smaller, classes=False),
+        Kind("pml", 1_200, _promela_model, _check_promela, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),
         Kind("asyncio", 1_000, _coroutine_program, _check_coroutines, classes=False),
         Kind("spin", 200, _promela_model, _check_against_spin, promela_edits.smaller),

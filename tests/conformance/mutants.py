@@ -19,7 +19,7 @@ from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 
-MODELS = ("gcl", "par", "abs")
+MODELS = ("gcl", "abs", "par")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class Mutant:
     put_in: Callable[[], AbstractContextManager[object]]
     engine: str = "optimal"
     kinds: tuple[str, ...] = MODELS
+    known: tuple[str, int] | None = None
+    """A program that catches it, by its kind and seed."""
 
 
 def _patch(place: object, name: str, mutant: Callable[..., Any]) -> Callable[[], AbstractContextManager[object]]:
@@ -190,8 +192,11 @@ def _insert_at_the_root(tree: Any, sequence: Sequence[Event], dependence: Any) -
     return True
 
 
+_weak_initial = wakeup.weak_initial
+
+
 def _initial_only(event: Event, sequence: Any, dependence: Any) -> int | None:
-    found = wakeup.weak_initial(event, sequence, dependence)
+    found = _weak_initial(event, sequence, dependence)
     return None if found == wakeup.INDEPENDENT else found
 
 
@@ -243,13 +248,22 @@ def _whatever_the_process_did(self: Any, race: Any, between: Any) -> Event | Non
 
 
 MUTANTS = [
-    Mutant("races of new events only", _races_of_new_events),
-    Mutant("guard reversals that look as before", _patch(wakeup_sequences, "_of_guards", _guards_not_seen_before)),
-    Mutant("guards that nothing new touches", _guards_that_changed),
+    Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
+    Mutant(
+        "guard reversals that look as before",
+        _patch(wakeup_sequences, "_of_guards", _guards_not_seen_before),
+        known=("abs", 15),
+    ),
+    Mutant("guards that nothing new touches", _guards_that_changed, known=("abs", 44)),
     Mutant("what decides in this run only", _patch(wakeup_sequences, "_of_guards", _guards), kinds=("abs",)),
     Mutant("sequences with what is needed only", _patch(wakeup_sequences, "_of_races", _short_sequences)),
     Mutant("no other choices", _patch(wakeup_sequences, "_of_choices", lambda *_: ()), kinds=("pml", "maude")),
-    Mutant("other choices at once", _patch(wakeup_sequences, "_of_choices", _choices_at_once), kinds=("pml",)),
+    Mutant(
+        "other choices at once",
+        _patch(wakeup_sequences, "_of_choices", _choices_at_once),
+        kinds=("pml",),
+        known=("pml", 1078),
+    ),
     Mutant("no cuts", _patch(wakeup_sequences, "cuts", lambda *_: ())),
     Mutant(
         "no cuts for blocked processes",

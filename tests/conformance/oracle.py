@@ -28,6 +28,10 @@ Outcome = tuple[str, Hashable]
 """How a run ended (`terminated`, `deadlock`, `assertion`, `error`), and what can be observed then."""
 
 
+LONGEST = 150
+"""Steps in a run."""
+
+
 class TooMany(Exception):
     """There is more than the judge was told to look at."""
 
@@ -90,7 +94,8 @@ def outcomes(machine: Machine, most: int = 100_000) -> set[Outcome]:
 
 
 def classes(machine: Machine, most: int = 20_000) -> dict[Word, Outcome]:
-    """The normal form of every class of complete runs, with its outcome; `most` bounds the words looked at."""
+    """The normal form of every class of complete runs, with its outcome; `most` bounds the words looked at. A run
+    longer than `LONGEST` is taken for one that never ends."""
     found: dict[Word, Outcome] = {}
     words = 0
     start = machine.initial()
@@ -102,7 +107,7 @@ def classes(machine: Machine, most: int = 20_000) -> dict[Word, Outcome]:
             stack.pop()
             continue
         words += 1
-        if words > most:
+        if words > most or len(word) > LONGEST:
             raise TooMany
         longer = [*word, step]
         stack.append((longer, _from(machine, step.after, longer, found)))
