@@ -285,13 +285,13 @@ def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int
 KINDS = {
     kind.name: kind
     for kind in (  # the last two check judges
-        Kind("gcl", 2_500, _gcl_program, _check_gcl),
+        Kind("gcl", 3_000, _gcl_program, _check_gcl),
         Kind("par", 1_000, _par_program, _check_par),
         Kind("symbolic", 200, _gcl_program, _check_symbolic),
         Kind("abs", 1_500, _actor_program, _check_actors),
         Kind("pml", 1_200, _promela_model, _check_promela, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),
-        Kind("asyncio", 1_000, _coroutine_program, _check_coroutines, classes=False),
+        Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),
         Kind("spin", 200, _promela_model, _check_against_spin, promela_edits.smaller),
         Kind("plain maude", 60, _rewriting_program, _check_against_maude),
     )
