@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from conformance.trees import parts
+from conformance.trees import located
 
 Value = int | bool | tuple[int, ...] | tuple[bool, ...]
 
@@ -196,7 +196,7 @@ def _within(level: int, own: int, text: str) -> str:
 def names(tree: object) -> frozenset[str]:
     """The names of variables, arrays, and cells with a fixed index, that stand anywhere in a tree."""
     found = set()
-    for _, each in parts(tree):
+    for _, each in located(tree):
         match each:
             case Var(name):
                 found.add(name)
@@ -208,12 +208,12 @@ def names(tree: object) -> frozenset[str]:
 
 
 def simpler(expression: Expression) -> Iterator[Expression]:
-    """Expressions with fewer parts or smaller numbers; not all of them are of the same type."""
+    """Expressions with fewer places or smaller numbers; not all of them are of the same type."""
     if isinstance(expression, Const):
         if expression.number not in (0, 1):
             yield Const(expression.number // 10 if expression.number > 1 else 0)
         return
     yield from (Const(True), Const(False), Const(0), Const(1))
-    for path, each in parts(expression):
+    for path, each in located(expression):
         if path and not isinstance(each, Const | tuple):
             yield each

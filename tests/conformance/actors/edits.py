@@ -27,7 +27,7 @@ from conformance.actors.syntax import (
     Statement,
     Suspend,
 )
-from conformance.actors.trees import parts, rewritten
+from conformance.trees import parts, rewritten
 
 Edit = Callable[[Any], Iterator[Any]]
 STATEMENTS = get_args(Statement)

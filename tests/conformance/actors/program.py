@@ -34,8 +34,8 @@ from conformance.actors.syntax import (
     While,
     layout,
 )
-from conformance.actors.trees import mapped, rewritten
 from conformance.actors.types import is_program
+from conformance.trees import mapped, rewritten
 
 Pair = tuple[Any, Any]
 

@@ -40,7 +40,7 @@ from conformance.actors.syntax import (
     While,
     signatures,
 )
-from conformance.actors.trees import parts
+from conformance.trees import parts
 
 NULL = "null"
 

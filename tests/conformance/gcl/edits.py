@@ -23,7 +23,7 @@ from conformance.gcl.tree import (
     When,
     While,
 )
-from conformance.trees import Path, part, parts, replaced
+from conformance.trees import Path, located, part, replaced
 
 Edit = Callable[[Random, Program], Program | None]
 """A change, or None where there is nothing to change."""
@@ -42,7 +42,7 @@ def mutate(random: Random, program: Program) -> Program:
 
 
 def _places(program: Program, *kinds: type) -> list[Path]:
-    return [path for path, each in parts(program) if isinstance(each, kinds)]
+    return [path for path, each in located(program) if isinstance(each, kinds)]
 
 
 def _statements(program: Program) -> list[Path]:
@@ -122,8 +122,8 @@ def _change_name(random: Random, program: Program) -> Program | None:
     if not places:
         return None
     place = random.choice(places)
-    names = [each.name for _, each in parts(program) if isinstance(each, Var)] or [""]
-    arrays = [each.array for _, each in parts(program) if isinstance(each, Cell)]
+    names = [each.name for _, each in located(program) if isinstance(each, Var)] or [""]
+    arrays = [each.array for _, each in located(program) if isinstance(each, Cell)]
     if isinstance(part(program, place), Var):
         return replaced(program, place, Var(random.choice(names)))
     return replaced(program, (*place, "array"), random.choice(arrays))
@@ -133,7 +133,7 @@ def _change_index(random: Random, program: Program) -> Program | None:
     places = _places(program, Cell)
     if not places:
         return None
-    names = [each.name for _, each in parts(program) if isinstance(each, Var)]
+    names = [each.name for _, each in located(program) if isinstance(each, Var)]
     computed = [Binary("%", Var(name), Const(2)) for name in names]
     index = random.choice((Const(0), Const(1), *computed))
     return replaced(program, (*random.choice(places), "index"), index)
@@ -182,7 +182,7 @@ def _wrap_action(random: Random, program: Program) -> Program | None:
 def _add_note(random: Random, program: Program) -> Program | None:
     """Assert somewhere what somebody waits for, or copy a variable into another."""
     places = _statements(program)
-    names = [each.name for _, each in parts(program) if isinstance(each, Var)]
+    names = [each.name for _, each in located(program) if isinstance(each, Var)]
     guards = [part(program, each).guard for each in _places(program, When)]
     if not places or not names:
         return None

@@ -46,7 +46,7 @@ from conformance.gcl.tree import (
     less,
 )
 from conformance.oracle import Outcome, Pid, Step, TooMany
-from conformance.trees import parts, replaced
+from conformance.trees import located, replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Program:
 
     def smaller(self) -> Iterator[Program]:
         """Programs with less in them, the boldest cuts first."""
-        for path, each in sorted(parts(self), key=lambda found: len(found[0])):
+        for path, each in sorted(located(self), key=lambda found: len(found[0])):
             for instead in less(each):
                 program = replaced(self, path, instead)
                 if is_legal(program):

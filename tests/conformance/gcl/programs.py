@@ -30,7 +30,7 @@ from conformance.gcl.tree import (
     When,
     While,
 )
-from conformance.trees import parts
+from conformance.trees import located
 
 FEATURES = ("guards", "toggles", "branches", "arrays", "loops", "scopes", "asserts", "errors", "nesting")
 SHAPES = ("spawning", "procedures", "busy main", "inputs")
@@ -148,7 +148,7 @@ class _Author:
         return ()
 
     def affordable(self, statements: Block) -> bool:
-        written = names(tuple(each.target for _, each in parts(statements) if isinstance(each, Assign)))
+        written = names(tuple(each.target for _, each in located(statements) if isinstance(each, Assign)))
         private = {*LOCALS, LOCAL_ARRAY}
         return self.budget.admits(
             self.process, names(statements) - private, written - private, _steps_in(statements)
@@ -340,4 +340,4 @@ class _Author:
 def _steps_in(statements: Sequence[Statement]) -> int:
     """About how many steps they take, nested ones and both branches included."""
     weights = {When: 1, Choose: 1, While: 2}
-    return sum(weights.get(type(each), 0) for _, each in parts(tuple(statements)))
+    return sum(weights.get(type(each), 0) for _, each in located(tuple(statements)))

@@ -8,7 +8,7 @@ from random import Random
 
 from conformance.expressions import COMPARISONS, Binary, Const, Unary, Var, names
 from conformance.par.program import Assign, Given, If, Parallel, Program, Skip, While, is_legal
-from conformance.trees import Path, part, parts, replaced
+from conformance.trees import Path, located, part, replaced
 
 Edit = Callable[[Random, Program], Program | None]
 """A change, or None where there is nothing to change."""
@@ -28,7 +28,7 @@ def mutate(random: Random, program: Program) -> Program:
 
 
 def _places(program: Program, *kinds: type) -> list[Path]:
-    return [path for path, each in parts(program) if isinstance(each, kinds)]
+    return [path for path, each in located(program) if isinstance(each, kinds)]
 
 
 def _statements(program: Program) -> list[Path]:

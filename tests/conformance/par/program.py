@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from conformance.expressions import Binary, Const, Expression, Illegal, Unary, Var, names, simpler
 from conformance.oracle import Outcome, Pid, Step
-from conformance.trees import parts, replaced
+from conformance.trees import located, replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Program:
 
     def smaller(self) -> Iterator[Program]:
         """Programs with less in them, the boldest cuts first."""
-        for path, each in sorted(parts(self), key=lambda found: len(found[0])):
+        for path, each in sorted(located(self), key=lambda found: len(found[0])):
             for less in _less(each):
                 program = replaced(self, path, less)
                 if is_legal(program):
@@ -319,7 +319,7 @@ def is_legal(program: Program) -> bool:
     """Are conditions booleans, and all else numbers?"""
     types = dict.fromkeys(names(program.body), "int")
     try:
-        for _, each in parts(program.body):
+        for _, each in located(program.body):
             match each:
                 case Assign(target, expression):
                     if not isinstance(target, Var) or expression.type(types) != "int":
@@ -329,7 +329,7 @@ def is_legal(program: Program) -> bool:
                         return False
     except Illegal:
         return False
-    return all(len(each.branches) > 1 for _, each in parts(program.body) if isinstance(each, Parallel))
+    return all(len(each.branches) > 1 for _, each in located(program.body) if isinstance(each, Parallel))
 
 
 def _less(node: object) -> Iterator[object]:

@@ -13,7 +13,7 @@ from random import Random
 from conformance.budget import Budget, step_counts
 from conformance.expressions import COMPARISONS, Binary, Const, Expression, Unary, Var, names
 from conformance.par.program import Assign, Block, Given, If, Parallel, Program, Skip, Statement, While
-from conformance.trees import parts
+from conformance.trees import located
 
 FEATURES = ("branches", "loops", "inner parallels", "skips", "sums")
 SHAPES = ("groups", "stages", "steps around", "initialised", "observed")
@@ -90,7 +90,7 @@ class _Author:
         """A statement with what belongs to it; none if the budget allows none."""
         for _ in range(6):
             block = self.random.choice(self.makers())()
-            written = names(tuple(each.target for _, each in parts(block) if isinstance(each, Assign)))
+            written = names(tuple(each.target for _, each in located(block) if isinstance(each, Assign)))
             if self.budget.admits(self.branch, names(block), written, _steps_in(block)):
                 return block
         return ()
@@ -171,4 +171,4 @@ class _Author:
 def _steps_in(block: Sequence[Statement]) -> int:
     """About how many steps it takes; a loop takes some more than it seems to."""
     weights = {Assign: 1, If: 1, While: 4}
-    return sum(weights.get(type(each), 0) for _, each in parts(tuple(block)))
+    return sum(weights.get(type(each), 0) for _, each in located(tuple(block)))

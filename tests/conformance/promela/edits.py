@@ -39,6 +39,7 @@ from conformance.promela.tree import (
     Statement,
     nodes,
 )
+from conformance.trees import parts
 
 OPERATORS = ("==", "!=", "<", ">", "<=", ">=")
 ALWAYS_KNOWN = {"_pid", "_nr_pr", "timeout"}
@@ -170,7 +171,7 @@ def mutate(random: Random, model: Model) -> Model:
 
 def _changed(random: Random, tree: Model, wanted: Callable[[Any], bool], edit: Callable[[Any], Any]) -> Model:
     """A tree with a change in one of the parts that are wanted, whichever."""
-    many = sum(1 for part in _parts(tree) if wanted(part))
+    many = sum(1 for part in parts(tree) if wanted(part))
     if not many:
         return tree
     left = [random.randrange(many)]
@@ -187,17 +188,6 @@ def _changed(random: Random, tree: Model, wanted: Callable[[Any], bool], edit: C
         return part
 
     return copy(tree)
-
-
-def _parts(tree: Any) -> Iterator[Any]:
-    """As `nodes`, and the tuples as well."""
-    yield tree
-    if isinstance(tree, tuple):
-        for each in tree:
-            yield from _parts(each)
-    elif is_dataclass(tree):
-        for field in fields(tree):
-            yield from _parts(getattr(tree, field.name))
 
 
 def _is_block(part: Any) -> bool:

@@ -7,8 +7,10 @@ reaches Porcini, and SPIN, as text only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
+
+from conformance.trees import parts
 
 INDENT = "  "
 
@@ -333,14 +335,8 @@ def block_lines(block: Block) -> list[str]:
 
 
 def nodes(tree: Any) -> Iterator[Any]:
-    """A tree and all that is in it, from the outside to the inside, in the order of the text."""
-    if isinstance(tree, tuple):
-        for each in tree:
-            yield from nodes(each)
-    elif is_dataclass(tree):
-        yield tree
-        for each in fields(tree):
-            yield from nodes(getattr(tree, each.name))
+    """A tree and all that is in it, without tuples and names."""
+    return (part for part in parts(tree) if is_dataclass(part))
 
 
 def _commas(items: tuple[Any, ...]) -> str:
