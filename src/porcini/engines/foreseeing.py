@@ -7,9 +7,9 @@ the event set, and go another way. What counts is what it touches there (decisio
 *Recalled.* Let c be the step of an earlier run, and P the events at the place in question. If what c depends on in
 P, with all that happens before that, is what happened before c in its run, then the step in P is c: P is
 equivalent to the past of c followed by events that c is independent of, and these can be swapped with it. So an
-event gets a number that stands for its move and the set of numbers of all that happens before it: that is the
-event, in whatever run. (What a step *reads* and who wrote that last is not enough. Footprints say what conflicts,
-and not always by what: tasks that count for a join only read it.)
+event gets a number that stands for its move and all that happens before it (the numbers of the last of these
+stand for the rest): that is the event, in whatever run. (What a step *reads* and who wrote that last is not
+enough. Footprints say what conflicts, and not always by what: tasks that count for a join only read it.)
 
 *Tried.* Where nothing fits, the step is run, when somebody asks what it touches. That makes the search remember
 events from then on: small searches never ask.
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from porcini.core.bits import bits
 from porcini.core.events import Event, Move
 from porcini.core.execution import Execution
 from porcini.core.footprints import Footprint
@@ -84,7 +83,7 @@ class Foresight:
         def run() -> Event:
             if not self._remembers:
                 self._remembers = True
-                self.note(0)
+                self._number(0)
             event = self._replay(race.at, moves)
             if runs == self._runs:  # else positions are those of another run
                 before = self._numbers_of(self._before(event, race, between))
@@ -97,8 +96,10 @@ class Foresight:
     def note(self, first_new: int) -> None:
         """Remember the events of the current execution, of which those before `first_new` were there before."""
         self._runs += 1
-        if not self._remembers:
-            return
+        if self._remembers:
+            self._number(first_new)
+
+    def _number(self, first_new: int) -> None:
         execution, numbers, known = self._execution, self._numbers, self._known
         if len(known) > _MOST:
             known.clear()
@@ -141,5 +142,10 @@ class Foresight:
         return execution.events[position].move, self._numbers_of(execution.past_of_position(position))
 
     def _numbers_of(self, positions: int) -> _Numbers:
-        numbers = self._numbers
-        return frozenset([numbers[k] for k in bits(positions)])
+        """The numbers of the last of some events, which with each have all that happens before it."""
+        numbers, past, found = self._numbers, self._execution.past, []
+        while positions:
+            k = positions.bit_length() - 1
+            found.append(numbers[k])
+            positions &= ~(past[k] | 1 << k)
+        return frozenset(found)
