@@ -90,10 +90,10 @@ def _swapped(random: Random, tree: ast.Module) -> None:
 
 
 def _paused(random: Random, tree: ast.Module) -> None:
-    places = [place for function in _functions(tree) for place in _places(function)]
-    if places:
-        block, at = random.choice(places)
-        block.insert(at, copy.deepcopy(PAUSE))
+    blocks = [block for function in _functions(tree) for block in _own_blocks(function)]
+    if blocks:
+        block = random.choice(blocks)
+        block.insert(random.randrange(len(block)), copy.deepcopy(PAUSE))
 
 
 def _renumbered(random: Random, tree: ast.Module) -> None:
@@ -120,6 +120,19 @@ EDITS: list[Callable[[Random, ast.Module], None]] = [
 
 def _functions(tree: ast.AST) -> list[ast.AsyncFunctionDef]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)]
+
+
+def _own_blocks(node: ast.AST) -> list[Block]:
+    """The blocks of a function, without those of functions and classes in it."""
+    found: list[Block] = []
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            found.append(block)
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    for child in ast.iter_child_nodes(node):
+        found += [] if isinstance(child, inner) else _own_blocks(child)
+    return found
 
 
 def _places(tree: ast.AST) -> list[tuple[Block, int]]:

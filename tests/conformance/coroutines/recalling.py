@@ -12,7 +12,7 @@ from porcini.core.events import Event
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.races import Race
 
-EVERY = 4
+EVERY = 8
 """Of so many recalled steps, one is run."""
 
 
