@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -80,6 +81,54 @@ def test_a_full_disk(more: list[str]) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, len(done.stderr.splitlines())) == (4, 1)
     assert done.stderr == "porcini: error: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["explore", "--help"]])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_help_on_a_full_disk(arguments: list[str]) -> None:
+    """argparse keeps quiet about it."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "porcini", *arguments], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 4
+
+
+def test_nowhere_to_complain_to() -> None:
+    """It printed to standard output, before the JSON object."""
+    command = f"{quote(sys.executable)} -m porcini explore missing.gcl --json 2>&-"
+    done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, json.loads(done.stdout)["error"]["kind"]) == (2, "input")
+
+
+ODD = """
+class Silent(Exception):
+    def __str__(self): raise ValueError
+async def silent(): raise Silent
+async def surrogate(): return chr(0xd800)
+async def raises_one(): raise ValueError(chr(0xd800))
+async def cyclic():
+    found = []
+    found.append(found)
+    return found
+"""
+
+
+@pytest.mark.parametrize("command", ["explore", "run"])
+@pytest.mark.parametrize("function, status", [("silent", 1), ("surrogate", 0), ("raises_one", 1), ("cyclic", 0)])
+def test_values_and_exceptions_that_are_hard_to_show(tmp_path, command: str, function: str, status: int) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    call = [sys.executable, "-m", "porcini", command, f"odd:{function}"]
+    for more in ([], ["--json"]):
+        done = subprocess.run([*call, *more], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (status, "")
+        assert not more or json.loads(done.stdout)["schema"] == 1
+
+
+def test_a_module_that_ends_the_process(tmp_path) -> None:
+    """The status was 0, "holds"."""
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)\nasync def f(): pass\n")
+    call = [sys.executable, "-m", "porcini", "explore", "leaves:f", "--json"]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, json.loads(done.stdout)["error"]["line"]) == (2, 2)
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])

@@ -64,6 +64,12 @@ def test_permutations_that_end_alike_may_not_be_equivalent() -> None:
     assert permuted("x |-> 1, y |-> 0, True |> spawn(True |> x := 1); True |> y := 1").verdict == "holds"
 
 
+def test_permute_shows_what_is_observed_only() -> None:
+    report = permuted(UNFINISHED.replace("x |-> 0,", "x |-> 0, y |-> 0,"), schedule="0x2 0.1 0.0", observe=["y"])
+    assert [dict(entry.state) for entry in report.traces] == [{"y": 0}] * 2
+    assert report.counterexample.differs == ("kind",)
+
+
 def test_classes_mean_the_same_under_every_engine() -> None:
     """`fagiani` counted permutations that cannot be finished."""
     compare(porcini.loads(UNFINISHED))

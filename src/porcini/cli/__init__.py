@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from io import TextIOWrapper
 from pathlib import Path
 from shlex import quote
 
@@ -38,8 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.set_int_max_str_digits(0)  # integers are unbounded, and so is what we print of them
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST_CALLS))  # functions of models may recurse
     words = sys.argv[1:] if arguments is None else list(arguments)
+    _prepare_output()
     try:
-        options = parsed(words)
+        with writing():  # --help and --version do
+            options = parsed(words)
         report = _answered(options)
         if report is not None and not options.printed:
             with writing():
@@ -49,6 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if report is None:
         return 0
     return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
+
+
+def _prepare_output() -> None:
+    """Whatever a program returns or raises can be shown, and there is always somewhere to complain to."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
 
 
 def _answered(options: argparse.Namespace) -> Report | None:

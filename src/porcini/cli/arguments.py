@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import NoReturn, get_args
+from typing import Any, NoReturn, get_args
 
 import porcini
 from porcini import api
@@ -27,6 +27,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, self.prog)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        print(message, end="", file=file, flush=True)  # argparse keeps quiet about what cannot be written
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -102,9 +102,11 @@ def tell(error: BaseException, *, as_json: bool, debug: bool) -> int:
 def writing() -> Iterator[None]:
     """For what prints: all of it has been written at the end, or there is an `OutputError`."""
     try:
-        yield
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except OSError as problem:  # a full disk, or a reader who went away
         with suppress(OSError, ValueError):  # or the interpreter would try once more when it ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

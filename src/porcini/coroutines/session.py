@@ -114,7 +114,7 @@ def _imported(name: str, function: str) -> ModuleType:
         place = Place(problem.lineno or 1, problem.offset or 1)
         where = {} if problem.filename is None else at(problem.filename, place.line) | {"place": place}
         raise InputError(f"cannot be imported: {problem.msg}", **where) from None
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         if isinstance(problem, ModuleNotFoundError) and f"{name}.".startswith(f"{problem.name}."):
             hint = "it is looked for in this folder and in PYTHONPATH"
             if name.endswith(".py"):

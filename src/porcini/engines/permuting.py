@@ -55,7 +55,7 @@ class Permuting:
         self.tally.counts.states += 1
         for permutation in permuter.permutations():
             trace = self._trace(permutation)
-            final = self._final(permutation)
+            final = self.tally.observed(self._final(permutation))
             if self.path_conditions:
                 self.entries.append(self._entry(trace, final))
                 self.runs.append(Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting))

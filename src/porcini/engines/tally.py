@@ -109,17 +109,23 @@ class Tally:
         elif name not in self._classes:
             self._classes.add(name)
             self.counts.classes += 1
-        state = final.state if self.observe is None else _observed(final.state, self.observe)
-        key = (final.kind, *state.items())
+        final = self.observed(final)
+        key = (final.kind, *final.state.items())
         seen = self._seen.get(key)
         if seen is None:
             trace = Trace(events() if callable(events) else events)
-            seen = self._seen[key] = _Seen(Final(final.kind, state, final.waiting), trace)
+            seen = self._seen[key] = _Seen(final, trace)
         seen.executions += 1
         if self.violated and seen.executions == 1 and self.violated(self.outcomes):
             raise FirstViolation
         if self.counts.executions == self.limits.max_executions:
             self._full = True  # that was the last one allowed; one more step is one too many
+
+    def observed(self, final: Final) -> Final:
+        """How a run ended, as far as anybody wants to know."""
+        if self.observe is None:
+            return final
+        return Final(final.kind, _observed(final.state, self.observe), final.waiting)
 
     @property
     def expected(self) -> float | None:

@@ -421,7 +421,7 @@ class ControlledLoop(Joins, Outside):
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         problem = context.get("exception")
-        text = f": {type(problem).__name__}: {problem}" if problem is not None else ""
+        text = f": {standing.told(problem)}" if problem is not None else ""
         self.problems.append(f"{context.get('message')}{text}")
 
     def set_exception_handler(self, handler: Any) -> None:

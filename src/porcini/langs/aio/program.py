@@ -342,7 +342,7 @@ class AioRun:
         task._log_traceback = False
         self.program.shows(raised, True)
         kind: FailureKind = "assertion" if _asserts(raised) else "error"
-        self._failure = Failure(kind, f"{type(raised).__name__}: {raised}".rstrip(": "), _place(raised))
+        self._failure = Failure(kind, standing.told(raised), _place(raised))
 
     def _advance(self) -> Event:
         loop = self.loop
@@ -485,7 +485,7 @@ def observed(value: object, shows: Shows = lambda value, in_order: None) -> Obse
 
 def _unretrieved(task: Any) -> str:
     process, problem = task._process, task._exception
-    return f"{process.title} ({process.name.text}): {type(problem).__name__}: {problem}"
+    return f"{process.title} ({process.name.text}): {standing.told(problem)}"
 
 
 def _asserts(problem: BaseException) -> bool:

@@ -39,6 +39,15 @@ _done = asyncio.Future.done
 _FUTURE_ITER = "FutureIter"
 
 
+def told(problem: BaseException) -> str:
+    """An exception in one line or more. Some have no text that can be had."""
+    try:
+        text = str(problem)
+    except Exception as worse:
+        text = f"(its text cannot be had: {type(worse).__name__})"
+    return f"{type(problem).__name__}: {text}".rstrip(": ")
+
+
 def chain(coroutine: Any) -> tuple[list[FrameType], Any]:
     """The frames of what is suspended, the outermost first, and the innermost thing awaited."""
     frames: list[FrameType] = []

@@ -19,6 +19,7 @@ from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]
+_DEEPEST = 4
 
 
 def _plainly(suffix: str) -> str:
@@ -101,18 +102,19 @@ class Telling(Recorder):
         key = entry[3][0][1:-1] if entry[3][0][-1:] == "]" else "#"
         return self._show(entry[0] if key in ("#", "=") else _item(entry[0], key))
 
-    def _show(self, value: Any) -> str:
+    def _show(self, value: Any, depth: int = 0) -> str:
         if value is rules.ABSENT:
             return ""
+        if depth > _DEEPEST:  # or in itself
+            return "..."
         if issubclass(type(value), int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
             text = repr(value)
         elif type(value) in (list, tuple, set, deque):
-            inner = ", ".join(self._show(v) for v in list(value)[:8])
+            inner = ", ".join(self._show(v, depth + 1) for v in list(value)[:8])
             text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
         elif issubclass(type(value), dict):
-            text = (
-                "{" + ", ".join(f"{self._show(k)}: {self._show(v)}" for k, v in list(dict.items(value))[:8]) + "}"
-            )
+            items = [(self._show(k, depth + 1), self._show(v, depth + 1)) for k, v in list(dict.items(value))[:8]]
+            text = "{" + ", ".join(f"{key}: {item}" for key, item in items) + "}"
         else:
             text = f"<{self.name_of(value)}>"
         return text if len(text) <= 80 else text[:77] + "..."
