@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -127,7 +128,7 @@ def check_all(jobs: Iterator[tuple[str, Sequence[int]]], seconds: float = float(
     """Check programs on all cores until there are no more, time is up, or a law is broken."""
     progress, until = Progress(), time.monotonic() + seconds
     workers = os.cpu_count() or 1
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers, initializer=_be_quiet) as pool:
         running: set[Future[Judged]] = set()
         try:
             while not progress.problems:
@@ -141,6 +142,12 @@ def check_all(jobs: Iterator[tuple[str, Sequence[int]]], seconds: float = float(
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)
     return progress
+
+
+def _be_quiet() -> None:
+    """Coroutines that are given up complain when they are collected, which is no news."""
+    sys.unraisablehook = lambda _: None
+    warnings.simplefilter("ignore")
 
 
 def _judged(kind: str, seeds: Sequence[int]) -> Judged:
@@ -190,11 +197,11 @@ def _programs_for(mutant: Mutant) -> Iterator[tuple[str, int]]:
 def check_mutants() -> list[str]:
     """The names of mutants that no program catches."""
     started = time.monotonic()
-    with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
+    with ProcessPoolExecutor(os.cpu_count() or 1, initializer=_be_quiet) as pool:
         found = list(pool.map(_caught, range(len(MUTANTS))))
     for mutant, by in zip(MUTANTS, found, strict=True):
-        if by is not None and by != mutant.known:
-            print(f"mutant `{mutant.name}` is caught by {by}")
+        if by is not None and mutant.known is not None and by != mutant.known:
+            print(f"The mutant `{mutant.name}` is caught by {by} now, which takes longer to find.")
     left = [mutant.name for mutant, by in zip(MUTANTS, found, strict=True) if by is None]
     print(f"{len(MUTANTS) - len(left)} of {len(MUTANTS)} mutants caught, {time.monotonic() - started:,.0f} s")
     return left
