@@ -70,6 +70,13 @@ def test_permute_shows_what_is_observed_only() -> None:
     assert report.counterexample.differs == ("kind",)
 
 
+def test_the_last_line_counts_what_was_asked_for() -> None:
+    """It said 1 class below a headline with 2."""
+    assert ": 2 permutations, " in str(permuted(UNFINISHED, schedule="0x2 0.1 0.0")).splitlines()[-1]
+    symbolic = porcini.symbolic(porcini.loads("x := a || x := 2", "par"))
+    assert ": 2 executions, 2 classes, " in str(symbolic).splitlines()[-1]
+
+
 def test_classes_mean_the_same_under_every_engine() -> None:
     """`fagiani` counted permutations that cannot be finished."""
     compare(porcini.loads(UNFINISHED))

@@ -149,7 +149,7 @@ def footer_of(report: Report) -> str:
         return f"engine maude: {count_of(counts.states, 'state')}, {report.seconds:.2f} s"
     if report.engine == "graph":
         parts = [count_of(counts.executions, "end state")]
-    elif report.traces is not None:  # those that cannot be finished are no executions
+    elif report.command == "permute" and report.traces is not None:  # some cannot be finished: no executions
         parts = [count_of(len(report.traces), "permutation")]
     else:
         parts = [count_of(counts.executions, "execution")]
