@@ -76,6 +76,27 @@ def test_a_marked_task_whose_future_others_look_at(actors: str) -> None:
     assert report.counts.classes == porcini.explore(porcini.loads(BLOCKED, "abs")).counts.classes == 8
 
 
+AWAITED = """
+module M; import * from ABS.StdLib;
+interface I { Int step(); Unit keep(); Unit use(); Unit start(I q); }
+class C implements I {
+  Fut<Int> h = null;
+  Int step() { return 0; }
+  Unit keep() { h = null; }
+  Unit use() { }
+  Unit start(I q) { h = q!step(); await h?; }
+}
+{ I x = new C(); I y = new C(); x!keep(); x!start(y); x!use(); }
+"""
+
+
+def test_a_marked_task_that_writes_what_another_awaits() -> None:
+    """`transdpor` found 2 classes: of a task that waits only the code was looked at, not the guard."""
+    options = Options(actors="first", tasks="independent")
+    report = porcini.explore(porcini.loads(AWAITED, "abs"), engine="transdpor", options=options)
+    assert report.counts.classes == porcini.explore(porcini.loads(AWAITED, "abs")).counts.classes == 3
+
+
 async def awaiting() -> None:
     async def job() -> None:
         pass

@@ -85,8 +85,9 @@ class Actors:
         """
         known = self._apart.get((a, b))
         if known is None:
-            codes = [list(inside(self.graph.points[point].code)) for point in (a, b)]
-            x, y = map(Segment.of, codes)
+            points = self.graph.points[a], self.graph.points[b]
+            codes = [list(inside(point.code)) for point in points]
+            x, y = (Segment.of(code) | Segment.of_guard(p.guard) for code, p in zip(codes, points, strict=True))
             shared = x.reads & y.writes or x.writes & y.reads or x.writes & y.writes
             blocking = any(isinstance(op, Get | Call) for code in codes for op in code)
             known = self._apart[a, b] = not shared and not blocking

@@ -80,6 +80,10 @@ class Segment:
         written = {v.name for op in ops if (v := target_of(op)) is not None and v.own}
         return Segment(frozenset(read), frozenset(written))
 
+    @staticmethod
+    def of_guard(guard: Expr) -> Segment:
+        return Segment(frozenset(v.name for v in nodes(guard) if isinstance(v, Var) and v.own), frozenset())
+
     def __or__(self, other: Segment) -> Segment:
         return Segment(self.reads | other.reads, self.writes | other.writes)
 
@@ -396,8 +400,7 @@ def looks_at_futures(expr: Expr) -> bool:
 def ready_function(graph: StepGraph, names: Names, number: int) -> tuple[list[str], Segment]:
     """The function that says whether a guard holds, and what the guard reads."""
     point = graph.points[number]
-    reads = frozenset(v.name for v in nodes(point.guard) if isinstance(v, Var) and v.own)
-    return test_function(graph, names, point.method, point.guard), Segment(reads, frozenset())
+    return test_function(graph, names, point.method, point.guard), Segment.of_guard(point.guard)
 
 
 def test_function(graph: StepGraph, names: Names, number: int, test: Expr) -> list[str]:
