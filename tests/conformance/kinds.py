@@ -82,7 +82,9 @@ class Kind:
 
 
 def _searches(engines: Sequence[str] | None, more: Sequence[Search] = ()) -> Sequence[Search]:
-    return tuple(map(Search, engines)) if engines else (*laws.SEARCHES, *more)
+    """All, or those by some engines, in that order."""
+    every = (*laws.SEARCHES, *more)
+    return [search for engine in engines for search in every if search.engine == engine] if engines else every
 
 
 def _examples(language: str) -> list[str]:

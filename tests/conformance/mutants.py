@@ -18,6 +18,7 @@ from porcini.core.footprints import OPAQUE, Footprint
 from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup_sequences
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
+from porcini.engines.transdpor import TransDpor
 
 MODELS = ("gcl", "abs", "par")
 
@@ -235,6 +236,18 @@ def _any_of_it(self: Any, sequence: list[Event], search: Search) -> list[Any]:
     return [sequence[0].move, *enabled]
 
 
+# Actors ---------------------------------------------------------------------------------------------------------
+
+
+def _marks_that_stay(self: Any, node: Any, event: Event) -> dict[Any, frozenset[Any]]:
+    """Fig. 6 to the letter: a mark stays until its actor runs another task."""
+    actor = self.actors.of_step(event)
+    return {**_real_marks(self, node, event), **{a: pids for a, pids in node.plan.marks.items() if a != actor}}
+
+
+_real_marks = TransDpor._marks
+
+
 # Discovered footprints ------------------------------------------------------------------------------------------
 
 
@@ -306,6 +319,20 @@ MUTANTS = [
         "source",
     ),
     Mutant("starts that are not initials", _patch(backtracking.Source, "starts", _any_of_it), "source"),
+    Mutant(
+        "marks that stay",
+        _patch(TransDpor, "_marks", _marks_that_stay),
+        "transdpor",
+        kinds=("abs",),
+        known=("abs", 571),
+    ),
+    Mutant(
+        "cuts whoever holds a future of a marked task",
+        _patch(TransDpor, "_stuck", lambda self, node, marked: {action.pid for action in node.actions}),
+        "transdpor",
+        kinds=("abs",),
+        known=("abs", 571),
+    ),
     Mutant(
         "moved steps touch what they touched",
         _patch(Foresight, "moved", lambda self, race, between: self._execution.events[race.step]),

@@ -97,6 +97,23 @@ def test_a_marked_task_that_writes_what_another_awaits() -> None:
     assert report.counts.classes == porcini.explore(porcini.loads(AWAITED, "abs")).counts.classes == 3
 
 
+STARTS_ONLY = """
+module M; import * from ABS.StdLib;
+interface A { Unit take(); Int read(); }
+interface B { Unit buy(A a); }
+class C implements A { Int m = 1; Unit take() { suspend; m = 0; } Int read() { return m; } }
+class D implements B { Unit buy(A a) { Int seen = await a!read(); a!take(); a!take(); } }
+{ A a = new local C(); B anna = new D(); B bert = new D(); anna!buy(a); bert!buy(a); }
+"""
+
+
+def test_steps_that_touch_nothing_but_are_tasks_of_one_actor() -> None:
+    """`transdpor` found 40 classes: `take` does nothing before it suspends, and so was compared with nothing."""
+    options = Options(actors="first", tasks="all")
+    report = porcini.explore(porcini.loads(STARTS_ONLY, "abs"), engine="transdpor", options=options)
+    assert report.counts.classes == porcini.explore(porcini.loads(STARTS_ONLY, "abs")).counts.classes == 56
+
+
 async def awaiting() -> None:
     async def job() -> None:
         pass

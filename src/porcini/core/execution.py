@@ -108,7 +108,7 @@ class Execution:
                 k = left.bit_length() - 1
                 races.append(k)
                 before |= self.past[k] | 1 << k
-        elif foot.reads or foot.writes or foot.opaque or self._opaque:
+        elif foot.reads or foot.writes or foot.opaque or self._opaque or not self.dependence.direct:
             for k in self._touching(event):
                 if not before >> k & 1:
                     races.append(k)
