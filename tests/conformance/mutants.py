@@ -275,7 +275,7 @@ MUTANTS = [
         "other choices at once",
         _patch(wakeup_sequences, "_of_choices", _choices_at_once),
         kinds=("pml",),
-        known=("pml", 1078),
+        known=("pml", 713),
     ),
     Mutant("no cuts", _patch(wakeup_sequences, "cuts", lambda *_: ())),
     Mutant(

@@ -88,8 +88,8 @@ FLAVOURS = {
 class Shape:
     """What models may be like."""
 
-    fewest: int = 4
-    most: int = 7
+    fewest: int = 5
+    most: int = 8
     flavours: int = 4
     """at most"""
     statements: int = 20
@@ -153,7 +153,7 @@ class _Writer:
 
     def model(self) -> Model:
         sizes = range(self.shape.fewest, self.shape.most + 1)
-        weights = [1 if self.commands else 1 / (n - 2) ** 2 for n in sizes]
+        weights = [1 if self.commands else 1 / (n - 3) ** 2 for n in sizes]
         wanted = self.random.choices(sizes, weights)[0]
         late = self.random.randint(1, 2) if "runs" in self.flavours else 0
         self.late = [f"L{n}" for n in range(late)]

@@ -111,7 +111,7 @@ def _with(instruction: Instruction, place: int, argument: Argument) -> Instructi
     return replace(instruction, arguments=changed)
 
 
-def generate(random: Random, fewest: int = 4, most: int = 7) -> Program:
+def generate(random: Random, fewest: int = 5, most: int = 8) -> Program:
     return _Writer(random).program(fewest, most)
 
 
@@ -129,7 +129,7 @@ class _Writer:
 
     def program(self, fewest: int, most: int) -> Program:
         sizes = range(fewest, most + 1)
-        many = self.random.choices(sizes, [1 if self.commands else 1 / (n - 2) ** 2 for n in sizes])[0]
+        many = self.random.choices(sizes, [1 if self.commands else 1 / (n - 3) ** 2 for n in sizes])[0]
         threads = tuple(self._thread(self.random.choices([1, 2, 3], [6, 3, 1])[0]) for _ in range(many))
         cells = tuple((name, self.random.choice([0, 0, 1])) for name in CELLS)
         bag = tuple(self.random.randint(1, 4) for _ in range(self.random.randint(0, 2)))

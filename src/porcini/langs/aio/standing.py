@@ -40,7 +40,7 @@ _FUTURE_ITER = "FutureIter"
 
 
 def told(problem: BaseException) -> str:
-    """An exception in one line or more. Some have no text that can be had."""
+    """The type and the text of an exception, even of one whose `__str__` fails."""
     try:
         text = str(problem)
     except Exception as worse:

@@ -20,6 +20,7 @@ from porcini.langs.aio.sites import KINDS, NAMES, PLACES
 
 _Entry = tuple[Any, ...]
 _DEEPEST = 4
+"""Values in values are shown so far down; further down, and in a value that contains itself, there are dots."""
 
 
 def _plainly(suffix: str) -> str:
@@ -105,7 +106,7 @@ class Telling(Recorder):
     def _show(self, value: Any, depth: int = 0) -> str:
         if value is rules.ABSENT:
             return ""
-        if depth > _DEEPEST:  # or in itself
+        if depth > _DEEPEST:
             return "..."
         if issubclass(type(value), int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
             text = repr(value)
