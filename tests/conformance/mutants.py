@@ -19,6 +19,7 @@ from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
+from porcini.langs.aio.joins import Joins
 
 MODELS = ("gcl", "abs", "par")
 
@@ -343,5 +344,11 @@ MUTANTS = [
         "steps recalled by their process only",
         _patch(Foresight, "_recall", _whatever_the_process_did),
         kinds=("asyncio",),
+    ),
+    Mutant(
+        "groups that others can see are counted at once",
+        _patch(Joins, "_is_private", lambda self, group: True),
+        kinds=("asyncio",),
+        known=("asyncio", 195),
     ),
 ]

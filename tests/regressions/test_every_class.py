@@ -201,6 +201,32 @@ def test_a_group_goes_on_counting_when_nobody_waits_for_it(engine: str) -> None:
     assert (report.counts.executions, report.counts.classes) == (16, 16)
 
 
+async def joining_late() -> int:
+    total = 1
+
+    async def late() -> None:
+        nonlocal total
+        group.create_task(asyncio.sleep(0))
+        total = 10 * total + 3
+
+    async def member() -> None:
+        nonlocal total
+        total = 5
+
+    late_task = asyncio.create_task(late())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(member())
+    assert late_task is not None
+    return total
+
+
+@pytest.mark.parametrize("engine", EXPLORING)
+def test_a_group_takes_a_task_until_its_last_one_is_counted(engine: str) -> None:
+    """53 was lost: a task that ends was counted at once, although `late` can see the group and come in between."""
+    report = porcini.explore(joining_late, engine=engine, deterministic=True)
+    assert {outcome.state["result"] for outcome in report.outcomes} == {5, 53}
+
+
 EXACT = """
 mod EXACT is
   protecting NAT .  protecting QID .

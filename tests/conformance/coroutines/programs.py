@@ -278,7 +278,7 @@ JOINS = (
 def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program:
     """A program in which orders matter, with one of these numbers of tasks."""
     tasks = random.choice(sizes)
-    children = random.choice((0, 0, 0, 1, 1, 2)) if tasks > 4 else random.choice((0, 0, 0, 1))
+    children = random.choice((0, 0, 0, 1, 1, 2)) if tasks > 4 else random.choice((0, 0, 1))
     started = range(tasks - children)
     joins = _joins(random, list(started))
     silent = {number for join in joins if join.how == "gather calls" for number in join.tasks}
@@ -287,9 +287,15 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program
     for join in joins:
         writer.use(join)
     bodies = {number: writer.body(number) for number in handles}
+    grouped = {number for join in joins if join.how == "group" for number in join.tasks}
+    strangers = [number for number in started if number not in grouped] if grouped else []
     for child in range(tasks - children, tasks):
-        parent = random.randrange(child)
-        bodies[parent] = writer.with_child(bodies[parent], child)
+        if strangers and random.random() < 0.7:  # a group takes tasks from anybody, until it is complete
+            parent = random.choice(strangers)
+            bodies[parent] = writer.with_child(bodies[parent], child, (CHILD_OF_GROUP,))
+        else:
+            parent = random.randrange(child)
+            bodies[parent] = writer.with_child(bodies[parent], child, writer.births)
     opening = [writer.effect(-1)] if random.random() < 0.3 else []
     if random.random() < 0.15:
         opening.append(Statement("await asyncio.sleep(0)"))
@@ -390,9 +396,9 @@ class _Writer:
             rest.append(Statement("s.log.append(type(error).__name__)"))
         return Statement(head, tuple(body), Statement(tail, tuple(rest)))
 
-    def with_child(self, body: list[Statement], child: int) -> list[Statement]:
+    def with_child(self, body: list[Statement], child: int, births: Sequence[str]) -> list[Statement]:
         """What a task does, with a line in it that starts another one."""
-        line = Statement(self.random.choice(self.births).replace("{c}", str(child)))
+        line = Statement(self.random.choice(births).replace("{c}", str(child)))
         if line.text.endswith(":"):
             start = Statement(f"s.t{child} = group.create_task(w{child}())")
             line = Statement(line.text, (start, *self.effects_of(child)))

@@ -11,9 +11,10 @@ with nothing else that concerns the join: reads and writes have changed their ro
 callbacks write locations of their own as well, which who looks reads (`commuting`): so it is seen who depends on
 whom.
 
-If whoever makes a join waits for it in the same step, so that nobody else gets to see it, a callback that only
+If whoever makes a join waits for it in the same step, and nobody else has a reference to it, a callback that only
 counts is no step (in mode `any`): it runs at the end of the step that ends the task. Else it is one, since
-somebody may come in between, and find that the task is done and the join is not.
+somebody may come in between, and find that the task is done and the join is not: a group takes a new task from
+anybody until its last one was counted.
 
     kind_of, joint_of, only_counts      what a callback is, by its code and the variables in its closure
     Joins                               what the loop does about joins
@@ -28,6 +29,8 @@ In mode `fifo` callbacks always have their place in the queue.
 from __future__ import annotations
 
 import asyncio
+import gc
+import inspect
 import sys
 from asyncio import tasks
 from collections.abc import Callable
@@ -96,6 +99,8 @@ def is_hidden(kind: Kind, callback: Any) -> bool:
     return kind == "wait" or bool(cell(callback, "outer")._hidden)
 
 
+_OURS = 6
+"""References to a group that are ours: two lists, variables here and in `_hide`, and the question itself."""
 _REFERENCES = 6
 """Of a future that `await gather(...)` waits for: by the task, its await, the callbacks' closure, and by us."""
 
@@ -250,12 +255,22 @@ class Joins:
             joint = made._on_completed_fut if grouped else made
             waits = joint is not None and any(is_wakeup(callback) for callback, _ in joint._callbacks or ())
             if grouped:
-                made._porcini_hidden = waits
+                made._porcini_hidden = waits and self._is_private(made)
             else:
                 made._hidden = waits and sys.getrefcount(made) <= _REFERENCES + 1  # and `joint`
                 if not made._hidden and self.commuting is not None:
                     for member in made._children:
                         self.commuting.updates(made._place, place_of_member(member))
+
+    def _is_private(self, group: Any) -> bool:
+        """Is a group referred to by nobody but the task that made it, by us, and by the callbacks of its tasks? A
+        variable that functions inside share is an object of its own, and so counts as somebody else."""
+        known = _OURS + len(group._tasks)
+        waiting: Any = self.current.task.get_coro() if self.current.task is not None else None
+        while inspect.iscoroutine(waiting):
+            known += sum(each is group for each in gc.get_referents(waiting))
+            waiting = waiting.cr_await
+        return sys.getrefcount(group) <= known
 
     def _count(self) -> None:
         """Run the callbacks that only count, if nobody can come in between, or if this is their step. What they
