@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import porcini
-from porcini import api, load
+from porcini import load
 from porcini.engines.catalogue import Options
 
 MODELS = Path(__file__).parent / "promela"
@@ -86,10 +86,10 @@ def ours(
     options = Options(**{"search": search, "reduction": reduction, "optimise": optimise, **ample})
     limits = porcini.Limits(timeout=LONGEST, max_states=10_000_000)
     if ltl is not None:
-        report = api.check(program, options=options, ltl=ltl, limits=limits)
+        report = porcini.check(program, options=options, ltl=ltl, limits=limits)
     else:  # the formulas have a table of their own
         safety = ("deadlock-free", "failure-free")
-        report = api.explore(program, engine="graph", properties=safety, options=options, limits=limits)
+        report = porcini.explore(program, engine="graph", properties=safety, options=options, limits=limits)
     if report.stopped == "limit":
         return None
     return Found(report.counts.states, report.seconds, report.verdict)

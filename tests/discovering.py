@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from porcini.core.events import Action, Event
 from porcini.core.footprints import OPAQUE, footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Final
+from porcini.core.systems import Final, Program
 
 NAMES = "abc"
 _VALUES = 4
@@ -44,7 +44,7 @@ Step = tuple["Set | Look", ...]
 
 
 @dataclass
-class Discovering:
+class Discovering(Program):
     """Processes that run side by side, each a sequence of steps. A state can be copied, unless it must not be."""
 
     processes: tuple[tuple[Step, ...], ...]

@@ -5,8 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from porcini.core.version import __version__
+
 if TYPE_CHECKING:
-    from porcini.api import check, explore, permute, replay, run, symbolic, transform
+    from porcini.api.checks import check, transform
+    from porcini.api.exploring import explore, permute, replay, run
+    from porcini.api.inputs import symbolic
     from porcini.core.errors import InputError, InternalError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.coroutines.guards import Guards
@@ -14,10 +18,10 @@ if TYPE_CHECKING:
     from porcini.formats.schedules import parse_schedule, show_schedule
     from porcini.models import Model, load, loads
 
-__version__ = "0.1.0"
-
 _HOMES = {
-    "api": ("check", "explore", "permute", "replay", "run", "symbolic", "transform"),
+    "api.checks": ("check", "transform"),
+    "api.exploring": ("explore", "permute", "replay", "run"),
+    "api.inputs": ("symbolic",),
     "models": ("Model", "load", "loads"),
     "core.errors": ("InputError", "InternalError", "ScheduleError"),
     "coroutines.guards": ("Guards",),

@@ -19,8 +19,9 @@ from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Counterexample, Outcome, TraceEntry, differences
 from porcini.core.systems import Observed, Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
+from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT
 from porcini.engines.replaying import replay
-from porcini.engines.symbolic import DEFAULT_TIMEOUT, Path, Symbolic
+from porcini.engines.symbolic import Path, Symbolic
 from porcini.engines.tally import Tally
 from porcini.formats.schedules import show_schedule
 from porcini.ir.expr import FALSE, ArrayType, Const, Expr, disj, evaluate
@@ -90,7 +91,7 @@ def explored(
     *,
     equivalence: str = "syntactic",
     reduced: bool = True,
-    timeout: float = DEFAULT_TIMEOUT,
+    timeout: float = DEFAULT_SOLVER_TIMEOUT,
 ) -> Explored:
     """Search, then ask for which inputs the order matters."""
     if equivalence not in EQUIVALENCES:

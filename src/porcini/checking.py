@@ -17,32 +17,23 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
-from porcini.core.footprints import Location
+from porcini.core.languages import Model
 from porcini.core.reports import Trail
+from porcini.core.systems import System
 from porcini.core.traces import Trace
-from porcini.engines.ample import AmpleSets, SystemGraph
-from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
+from porcini.engines.options import Options
 from porcini.engines.product import Lasso, Product
+from porcini.engines.reductions import reduction_of
 from porcini.engines.replaying import follow
-from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.tally import Tally
-from porcini.ir import footprint
-from porcini.ir.expr import evaluate, free
-from porcini.ir.interpreter import GraphSystem
-from porcini.ir.lookahead import GraphLookahead
-from porcini.ir.packed.claims import NeverClaim
-from porcini.ir.packed.graph import PackedGraph
-from porcini.ir.packed.propositions import Propositions
-from porcini.ir.packed.view import PackedView
-from porcini.langs import gcl, maude, promela
 from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
 from porcini.properties.ltl.parser import parse
 
-Maker = Callable[[bool], object]
+Maker = Callable[[bool], System]
 """Compiles the program, optimised or not."""
 
 MOST_COMPARED = 100_000
@@ -59,26 +50,25 @@ class Named:
     source: str
 
 
-def formulas_of(model: promela.Model) -> list[Named]:
-    """The `ltl` blocks of a model."""
+def formulas_of(model: Model) -> list[Named]:
+    """The formulas in a model."""
     return [
         Named(
-            f"ltl {block.name}",
-            parse(block.formula, file=model.file, start=block.place, source=model.source, spin=True),
+            f"ltl {claim.name}",
+            parse(claim.formula, file=model.file, start=claim.place, source=model.source, spin=True),
             model.file,
             model.source,
         )
-        for block in model.syntax.formulas
+        for claim in model.claims
     ]
 
 
-def given_formula(text: str, source: object) -> Named:
-    """A formula from the command line: a text, or the name of one of the model's blocks."""
-    if isinstance(source, promela.Model):
-        for block in source.syntax.formulas:
-            if block.name == text.strip():
-                return next(named for named in formulas_of(source) if named.name == f"ltl {block.name}")
-    read = text.replace("~", "!") if isinstance(source, maude.Model) else text  # as Maude writes it
+def given_formula(text: str, model: Model) -> Named:
+    """A formula from the command line: a text, or the name of one of the model's own."""
+    for number, claim in enumerate(model.claims):
+        if claim.name == text.strip():
+            return formulas_of(model)[number]
+    read = text.replace("~", "!") if model.checker == "maude" else text  # as Maude writes it
     return Named(f"ltl {text}", parse(read, file="--ltl", source=text), "--ltl", text)
 
 
@@ -86,6 +76,7 @@ def given_formula(text: str, source: object) -> Named:
 class Question:
     """One formula asked of one model."""
 
+    system: System
     graph: Any
     letter: Callable[[Any], int]
     reduction: Chooser[Any] | None
@@ -94,73 +85,35 @@ class Question:
     notes: tuple[str, ...] = ()
 
 
-def asked(source: object, make: Maker, named: Named, atoms: Sequence[ltl.Atom], options: Options) -> Question:
+def asked(
+    model: Model, make: Maker, named: Named, atoms: Sequence[ltl.Atom], options: Options, tally: Tally
+) -> Question:
     """The states of a model as a formula sees them."""
-    reduced = options.reduction != "none"
     notes: tuple[str, ...] = ()
     counts_steps = ltl.has_next(named.formula)
     if counts_steps:
-        reduced, notes = False, ("X counts steps: no reduction, and every statement is a step",)
-    if reduced and options.fair:
-        reduced, notes = False, (*notes, "fairness is about who could move: no reduction")
-    exprs: list[Any] = []
-    if isinstance(source, promela.Model):  # first, since what they look at must not be optimised away
-        exprs = [source.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
+        options = replace(options, reduction="none")
+        notes = ("X counts steps: no reduction, and every statement is a step",)
+    if options.fair and options.reduction != "none":
+        options = replace(options, reduction="none")
+        notes = (*notes, "fairness is about who could move: no reduction")
+    # First, since what they look at must not be optimised away.
+    propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
     system = make(options.optimise and not counts_steps)
-    if isinstance(source, promela.Model) and isinstance(system, PackedView):
-        propositions = Propositions(system.system, exprs)
-        graph = PackedGraph(system, inside=True)
-        chooser: Chooser[int] | None = None
-        if reduced and options.reduction == "stubborn":
-            chooser = StubbornSets(graph, propositions.visible)
-        elif reduced:
-            chooser = PackedAmple(graph, options.ample, propositions.visible)
-        shown = [source.shown(atom.text) for atom in atoms]
-        return Question(graph, propositions.letter, chooser, shown, notes)
-    if isinstance(system, GraphSystem):
-        return _asked_of_graph(system, atoms, options, reduced, notes)
-    if isinstance(system, maude.MaudeSystem):
-        return _asked_of_terms(system, atoms, options, reduced, notes)
-    raise InputError("formulas are for .gcl, .par, .pml and .maude models")
-
-
-def _asked_of_graph(
-    system: GraphSystem, atoms: Sequence[ltl.Atom], options: Options, reduced: bool, notes: tuple[str, ...]
-) -> Question:
-    exprs = [gcl.proposition(system.graph, atom.text, atom.place or Place(1, 1)) for atom in atoms]
-
-    def letter(state: Any) -> int:
-        store = system.observe(state)
-        return sum(1 << number for number, expr in enumerate(exprs) if evaluate(expr, store))
-
-    seen: set[Location] = set()
-    for expr in exprs:
-        for variable in free(expr):
-            seen.update(footprint.locations(variable))
-    graph = SystemGraph(system)  # type: ignore[arg-type]
-    lookahead: Any = GraphLookahead(system.graph)
-    chooser = AmpleSets(graph, lookahead, options.ample, frozenset(seen)) if reduced else None
-    return Question(graph, letter, chooser, [atom.text for atom in atoms], notes)
-
-
-def _asked_of_terms(
-    system: Any, atoms: Sequence[ltl.Atom], options: Options, reduced: bool, notes: tuple[str, ...]
-) -> Question:
-    """The states of a rewrite theory, with what its propositions see."""
-    graph = SystemGraph(system)
-    letter = system.letter([(atom.text, atom.place) for atom in atoms])
-    ample = AmpleSets(graph, system, options.ample, letter=letter) if reduced else None
-    return Question(graph, letter, ample, [atom.text for atom in atoms], notes)
+    watched = system.watching(propositions)
+    graph = system.state_graph(every_statement=True)
+    reduction, tally.reduction = reduction_of(system, graph, options, watched)
+    return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
 
 
 def check_formula(
-    source: object, make: Maker, named: Named, tally: Tally, options: Options
+    model: Model, make: Maker, named: Named, tally: Tally, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
     """A run on which a formula does not hold, if there is one; and what should be said with it."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
-        question = asked(source, make, named, atoms, options)
+        question = asked(model, make, named, atoms, options, tally)
     found: list[Lasso[Any] | None] = []
 
     def work(tally: Tally) -> None:  # automata can be too large, too
@@ -170,19 +123,18 @@ def check_formula(
 
     tally.explore(work)
     lasso = found[0] if found else None
-    notes = question.notes
-    if isinstance(question.graph, PackedGraph):
-        notes += tuple(question.graph.view.noticed())
+    notes = (*model.notes, *question.notes, *question.system.noticed())
     if lasso is None:
         return None, notes
     return as_written(make, trail_of(question, lasso)), notes
 
 
-def propositions_of(source: maude.Model, named: Named) -> tuple[str, ...]:
-    """The propositions of a formula about a rewrite theory, which must know them."""
+def propositions_of(model: Model, named: Named) -> tuple[str, ...]:
+    """The propositions of a formula, which the model must know."""
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
-        maude.MaudeSystem(source).letter([(atom.text, atom.place) for atom in atoms])
+        for atom in atoms:
+            model.proposition(atom.text, atom.place or Place(1, 1))
     return tuple(atom.text for atom in atoms)
 
 
@@ -197,25 +149,31 @@ def _in_formula(named: Named) -> Iterator[None]:
 
 
 def check_by_maude(
-    source: maude.Model, named: Named, tally: Tally, options: Options
+    model: Model, named: Named, tally: Tally, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
     """The same by Maude's own checker, on the theory with the reduction built in."""
+    from porcini.langs import maude  # the only model that has a checker of its own
+
+    assert isinstance(model, maude.MaudeModel)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
-    notes: tuple[str, ...] = ()
-    reduced = options.reduction != "none"
-    if reduced and ltl.has_next(named.formula):
-        reduced, notes = False, ("X counts steps: no reduction",)
+    notes = model.notes
     if options.fair:
         raise InputError("Maude's checker knows no fairness", hint="--engine graph")
-    system = maude.MaudeSystem(source)
+    if options.reduction != "none" and ltl.has_next(named.formula):
+        options = replace(options, reduction="none")
+        notes = (*notes, "X counts steps: no reduction")
+    system = model.compiled({}, optimise=False)
+    whole = replace(options, reduction="none")  # a run that Maude finds is shown step by step
     with _in_formula(named):
-        question = _asked_of_terms(system, atoms, options, False, ())
+        question = asked(model, lambda _: system, named, atoms, whole, tally)
+    reduced = options.reduction != "none"
+    tally.reduction = "ample" if reduced else "none"
     answers: list[maude.Answer] = []
 
     def work(tally: Tally) -> None:
         try:
             answer = maude.ask(
-                source,
+                model.graph,
                 _in_maude(named.formula),
                 [atom.text for atom in atoms],
                 heuristic=options.ample if reduced else None,
@@ -252,31 +210,28 @@ def _in_maude(formula: ltl.Formula) -> str:
             return f"({_in_maude(left)} {sign} {_in_maude(right)})"
 
 
-def check_never(
-    model: promela.Model, make: Maker, tally: Tally, options: Options
-) -> tuple[Trail | None, tuple[str, ...]]:
+def check_never(model: Model, make: Maker, tally: Tally, options: Options) -> tuple[Trail | None, tuple[str, ...]]:
     """A run that a never claim describes, if there is one."""
     system = make(False)
-    assert isinstance(system, PackedView)
-    graph = PackedGraph(system, inside=True)
-    claim = NeverClaim(system.system, model.nevers[0])
-    product: Product[int] = Product(graph, claim, tally, None, graph if options.fair else None)
-    found: list[Lasso[int] | None] = []
+    graph: Any = system.state_graph(every_statement=True)
+    tally.reduction = "none"
+    product: Product[Any] = Product(graph, model.never_claim(system), tally, None, graph if options.fair else None)
+    found: list[Lasso[Any] | None] = []
     tally.explore(lambda _: found.append(product.search()))
     notes = ("a never claim may count steps: no reduction", *system.noticed())
     if not found or found[0] is None:
         return None, notes
-    return trail_of(Question(graph, lambda _: 0, None, []), found[0]), notes
+    return trail_of(Question(system, graph, lambda _: 0, None, []), found[0]), notes
 
 
 def verify_reduction(
-    source: object, make: Maker, formulas: Sequence[Named], tally: Tally, options: Options
+    model: Model, make: Maker, formulas: Sequence[Named], tally: Tally, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
     """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
     with _in_formula(named):
-        question = asked(source, make, named, atoms, replace(options, fair=False))
+        question = asked(model, make, named, atoms, replace(options, fair=False), tally)
     if question.reduction is None:
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
     most = min(tally.limits.states, MOST_COMPARED)
@@ -319,7 +274,7 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
 def as_written(make: Maker, trail: Trail) -> Trail:
     """The same trail for the program as it was written, where variables keep values that make no difference any
     more: it may take a few rounds until these come back too."""
-    run = make(False).start()  # type: ignore[attr-defined]
+    run: Any = make(False).start()
     follow(run, trail.stem.schedule)
     stem, size = list(trail.stem), len(trail.stem)
     notes = list(trail.notes)

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from porcini.core import reports
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
@@ -25,13 +24,6 @@ from porcini.properties.shrink import in_long_turns
 T = TypeVar("T")
 
 
-def _in_words(report: Report) -> str:
-    from porcini.formats.text import show_report  # who only asks for the verdict needs no tables
-
-    return show_report(report)
-
-
-reports.in_words[:] = [_in_words]
 _MOST_READABLE = 20
 
 
@@ -101,7 +93,6 @@ def made(
     engine: str,
     property: str,
     independence: str = "syntactic",
-    selection: str | None = None,
     counterexample: Counterexample | None = None,
     notes: tuple[str, ...] = (),
     traces: tuple[TraceEntry, ...] | None = None,
@@ -113,7 +104,8 @@ def made(
         language=subject.language,
         engine=engine,
         independence=independence,
-        selection=selection,
+        selection=tally.selection,
+        reduction=tally.reduction,
         property=property,
         verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
         stopped=tally.stopped,

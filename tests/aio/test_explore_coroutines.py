@@ -35,7 +35,7 @@ from aio.corpus_reference import CORPUS, corpus_names, load, max_steps_of
 from aio.corpus_reference import explore as every_order
 from porcini import InputError, Limits, ScheduleError, coroutines, show_schedule
 from porcini.coroutines import Blocking, Guards, Unsteady, explore, replay, steady
-from porcini.coroutines.exploring import TAKEN
+from porcini.coroutines.exploring import taken
 from porcini.langs.aio.program import observed
 
 KINDS = {"ok": "terminated"}
@@ -131,7 +131,7 @@ def test_a_lost_update():
     assert "mode any" in report.notes[0]
 
 
-@pytest.mark.parametrize("engine", TAKEN)
+@pytest.mark.parametrize("engine", taken())
 def test_every_engine(engine):
     assert explore(two_adds, engine=engine, limits=Limits(max_executions=50)).verdict == "violated"
 
@@ -659,7 +659,9 @@ def test_bad_input():
             explore(wrong)
         with pytest.raises(InputError, match="no coroutine function"):
             replay(wrong, "0")
-    with pytest.raises(InputError, match="unknown engine `graph`"):
+    with pytest.raises(
+        InputError, match="engine `graph` is not for coroutine functions: the state of running code"
+    ):
         explore(two_adds, engine="graph")
     with pytest.raises(InputError, match="unknown mode"):
         explore(two_adds, mode="lifo")

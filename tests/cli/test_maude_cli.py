@@ -186,7 +186,7 @@ def test_json_is_the_contract(found, three) -> None:
     assert (report["language"], report["engine"], report["counts"]["classes"]) == ("maude", "optimal", 4)
     assert {(o["kind"], o["state"]["x"]) for o in report["outcomes"]} == {("terminated", 1), ("terminated", 2)}
     status, report = found("check", COUNTER, "--ltl", "<> x(2)")
-    assert (status, list(report)) == (1, [*keys, "trail"])
+    assert (status, list(report)) == (1, [*keys, "trail", "reduction"])
     assert (report["engine"], report["property"], report["verdict"]) == ("maude", "ltl <> x(2)", "violated")
     assert report["trail"]["loop"] == "" and set(report["trail"]["stem"].replace("x", " ").split()) <= {*"0123456"}
     status, report = found("check", PHILOSOPHERS, "--por", three, "--ltl", "[] <> eats(0)")

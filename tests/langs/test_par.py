@@ -35,7 +35,7 @@ def system_of(source: str, **inputs: int) -> GraphSystem:
 
 
 def model_of(source: str) -> porcini.Model:
-    return porcini.Model("test.par", "par", source, graph_of(source))
+    return porcini.loads(source, "par", "test.par")
 
 
 def seen(state) -> dict:

@@ -15,7 +15,8 @@ from helpers import Collecting, all_runs, class_of, followed, semantic_saves_run
 from porcini.core.errors import InternalError
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
-from porcini.engines.transdpor import ActorSelection, TaskSelection, TransDpor
+from porcini.engines.options import ActorSelection, TaskSelection
+from porcini.engines.transdpor import TransDpor
 from porcini.ir.actors import Actors
 from porcini.ir.step_code import Segment
 from porcini.ir.step_events import StepEvents

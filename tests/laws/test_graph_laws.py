@@ -14,15 +14,16 @@ from actor_strategies import actor_programs
 from helpers import all_runs
 from porcini import Limits
 from porcini.core.footprints import EMPTY, Footprint
-from porcini.engines.ample import Ample, AmpleSets
+from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Options
-from porcini.engines.graph import Graph, Order
+from porcini.engines.graph import Graph
+from porcini.engines.options import Ample, Order
 from porcini.ir.lookahead import GraphLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 AMPLE = [Options(reduction="ample", ample=ample) for ample in get_args(Ample)]
-REDUCTIONS = [Options(reduction="none"), *AMPLE]
+REDUCTIONS = [Options(reduction="none"), *AMPLE, Options(reduction="stubborn")]
 
 
 def ends_agree(model: porcini.Model) -> None:

@@ -20,12 +20,13 @@ from helpers import all_runs
 from laws.test_gcl_laws import swaps_agree
 from maude_strategies import Program, gcl_programs, maude_programs, stutter_free_formulas
 from porcini.checking import _in_maude
+from porcini.core.errors import Place
 from porcini.core.events import Move, Schedule
 from porcini.core.pids import Pid
 from porcini.core.traces import Trace, normal_form
-from porcini.engines.ample import Ample
 from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import _Joined
+from porcini.engines.options import Ample
 from porcini.langs import maude
 from porcini.langs.maude import bindings, derived, steps
 from porcini.langs.maude.reduction import _Reduction
@@ -291,7 +292,7 @@ def refuted_by(model: porcini.Model, formula: Formula, stem: Schedule, loop: Sch
     system, texts = model.system(), list(dict.fromkeys(atom.text for atom in atoms(formula)))
     lead, cycle = system.along(stem, loop)
     assert not loop or lead[-1] == cycle[-1], "the loop does not lead back"
-    letter = system.letter([(text, None) for text in texts])
+    letter = system.watching([model.proposition(text, Place(1, 1)) for text in texts]).letter
     words = [
         [frozenset(text for number, text in enumerate(texts) if letter(state) >> number & 1) for state in part]
         for part in (lead, cycle)

@@ -15,9 +15,8 @@ from helpers import all_runs
 from porcini import Limits
 from porcini.core.events import Action, Move, Schedule
 from porcini.core.traces import Trace, independent
-from porcini.engines.ample import Ample
 from porcini.engines.catalogue import Options
-from porcini.engines.graph import Order
+from porcini.engines.options import Ample, Order
 from porcini.ir.packed.view import PackedRun, PackedView
 from promela_strategies import promela_models
 from strategies import PROGRAMS

@@ -22,7 +22,7 @@ from laws.test_maude_laws import (
     original,
     reduced,
 )
-from porcini.engines.ample import Ample
+from porcini.engines.options import Ample
 from porcini.langs import maude
 from porcini.langs.maude import bindings, steps
 

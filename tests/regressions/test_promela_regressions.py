@@ -8,9 +8,8 @@ from typing import get_args
 import pytest
 
 import porcini
-from porcini.engines.ample import Ample
 from porcini.engines.catalogue import Options
-from porcini.engines.graph import Order
+from porcini.engines.options import Ample, Order
 
 MODELS = {
     "an assertion fails inside a d_step": "byte x; active proctype P() { d_step { x = 1; assert(x == 0) } }",

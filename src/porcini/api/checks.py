@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from porcini.api.exploring import explore
+from porcini.api.exploring import explore, less_reduced
 from porcini.api.programs import model_of
 from porcini.checking import (
     Named,
@@ -21,11 +21,9 @@ from porcini.checking import verify_reduction as compare_reduced
 from porcini.core.errors import InputError
 from porcini.core.reports import Counts, Report, Trail
 from porcini.core.systems import Value
-from porcini.engines.ample import Ample
-from porcini.engines.catalogue import Options
 from porcini.engines.limits import Limits
+from porcini.engines.options import Ample, Options
 from porcini.engines.tally import Tally, Watcher
-from porcini.langs import maude, promela
 from porcini.models import Model
 from porcini.properties.outcomes import verdict
 from porcini.reporting import made
@@ -54,14 +52,16 @@ def check(
     """
     model = model_of(model)
     options = options or Options()
-    if engine not in (None, "graph") and not (engine == "maude" and model.language == "maude" and ltl is not None):
+    if engine not in (None, "graph") and not (engine == model.checker and ltl is not None):
         raise InputError(f"`check` does not go by engine `{engine}` here", hint="graph, or maude for a formula")
+    model.capabilities.require("`check`", ("states",), model.file)
     if ltl is not None:
-        named = given_formula(ltl, model.graph)
-        if isinstance(model.graph, maude.Model) and engine != "graph":
-            return _check_by_maude(model, model.graph, named, limits, options)
+        named = given_formula(ltl, model)
+        fair = options.fair and engine is None  # other checkers know no fairness
+        if model.checker is not None and engine != "graph" and not fair:
+            return _check_by_maude(model, named, limits, options)
         return _check_formula(model, named, inputs, limits, options, watch)
-    claimed = isinstance(model.graph, promela.Model) and bool(model.graph.nevers)
+    claimed = model.has_never_claim
     found = explore(
         model,
         engine="graph",
@@ -74,30 +74,24 @@ def check(
         watch=watch,
     )
     found = replace(found, command="check")
-    if isinstance(model.graph, promela.Model):
-        for named in formulas_of(model.graph):
-            if found.verdict == "violated" or found.interrupted:
-                break
-            found = _both(found, _check_formula(model, named, inputs, limits, options, watch))
-        if claimed and found.verdict != "violated" and not found.interrupted:
-            found = _both(found, _check_never(model, model.graph, limits, options, watch))
+    for named in formulas_of(model):
+        if found.verdict == "violated" or found.interrupted:
+            break
+        found = _both(found, _check_formula(model, named, inputs, limits, options, watch))
+    if claimed and found.verdict != "violated" and not found.interrupted:
+        found = _both(found, _check_never(model, limits, options, watch))
     return found
 
 
-def _check_never(
-    model: Model, source: promela.Model, limits: Limits | None, options: Options, watch: Watcher | None
-) -> Report:
+def _check_never(model: Model, limits: Limits | None, options: Options, watch: Watcher | None) -> Report:
     tally = Tally(limits or Limits(), None, watch=watch)
-    trail, notes = check_never(source, lambda optimise: model.system(optimise=optimise), tally, options)
+    trail, notes = check_never(model, lambda optimise: model.system(optimise=optimise), tally, options)
     return _with_trail(made(model, "check", tally, engine="graph", property="never", notes=notes), trail)
 
 
-def _check_by_maude(
-    model: Model, source: maude.Model, named: Named, limits: Limits | None, options: Options
-) -> Report:
+def _check_by_maude(model: Model, named: Named, limits: Limits | None, options: Options) -> Report:
     tally = Tally(limits or Limits(), None)
-    trail, notes = check_by_maude(source, named, tally, options)
-    notes = (*source.notes, *notes)
+    trail, notes = check_by_maude(model, named, tally, options)
     return _with_trail(made(model, "check", tally, engine="maude", property=named.name, notes=notes), trail)
 
 
@@ -108,10 +102,10 @@ def transform(
     propositions must be seen; `load` is what the text is to load first.
     """
     model = model_of(model)
-    if not isinstance(model.graph, maude.Model):
+    if "theory" not in model.capabilities:
         raise InputError("only rewrite theories can be transformed", file=model.file, hint=".maude")
-    watched = propositions_of(model.graph, given_formula(ltl, model.graph)) if ltl is not None else ()
-    return model.graph.transformed(ample, watched, load)
+    watched = propositions_of(model, given_formula(ltl, model)) if ltl is not None else ()
+    return model.transformed(ample, watched, load)
 
 
 def _with_trail(report: Report, trail: Trail | None) -> Report:
@@ -137,12 +131,10 @@ def verify_reduction(
     """
     model = model_of(model)
     options = options or Options()
-    formulas = [given_formula(ltl, model.graph)] if ltl is not None else []
-    if ltl is None and isinstance(model.graph, promela.Model):
-        formulas = formulas_of(model.graph)
+    formulas = [given_formula(ltl, model)] if ltl is not None else formulas_of(model)
     tally = Tally(limits or Limits(), None, watch=watch)
     lost, notes = compare_reduced(
-        model.graph, lambda optimise: model.system(inputs, optimise=optimise), formulas, tally, options
+        model, lambda optimise: model.system(inputs, optimise=optimise), formulas, tally, options
     )
     if lost is not None:
         notes = (
@@ -183,9 +175,9 @@ def _check_formula(
     watch: Watcher | None,
 ) -> Report:
     tally = Tally(limits or Limits(), None, watch=watch)
+    model.capabilities.require("`check --ltl`", ("propositions",), model.file)
     trail, notes = check_formula(
-        model.graph, lambda optimise: model.system(inputs, optimise=optimise), named, tally, options
+        model, lambda optimise: model.system(inputs, optimise=optimise), named, tally, options
     )
-    if isinstance(model.graph, maude.Model):
-        notes = (*model.graph.notes, *notes)
+    notes += less_reduced(model, tally, options)
     return _with_trail(made(model, "check", tally, engine="graph", property=named.name, notes=notes), trail)

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from porcini.api.programs import Coroutine, function_of, model_of, not_for_coroutines, observed_names
 from porcini.core.errors import InputError, InternalError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
 from porcini.core.reports import PropertyName, Report, Trail
-from porcini.core.systems import Value
+from porcini.core.systems import Program, Value
 from porcini.core.traces import Trace
-from porcini.engines.catalogue import COMPLETE, ENGINES, Options
-from porcini.engines.fagiani import Seeds
+from porcini.engines.catalogue import ENGINES, Engine, explored, ranked
 from porcini.engines.limits import Limits
-from porcini.engines.permuting import Permuting
+from porcini.engines.options import Independence, Options
 from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
 from porcini.engines.replaying import replay as follow_schedule
-from porcini.engines.semantic import SemanticDependence
 from porcini.engines.tally import Tally, Watcher
-from porcini.engines.transdpor import ActorSelection, TaskSelection
-from porcini.ir.frames import FrameRun
-from porcini.ir.interpreter import GraphSystem
-from porcini.ir.packed.view import PackedView
-from porcini.ir.steps import StepGraph
-from porcini.langs import maude
-from porcini.models import Model, System
+from porcini.models import Model
 from porcini.properties.outcomes import EXPLORED, first_violated, inequivalent
 from porcini.properties.shrink import shrunk
 from porcini.reporting import located, looked_up, made, moves_of, of_one_run, stopped
@@ -38,14 +30,7 @@ if TYPE_CHECKING:
     from porcini.coroutines.guards import Guards
     from porcini.langs.aio.loop import Mode
 
-INDEPENDENCES: dict[str, Callable[[], Dependence]] = {"syntactic": Dependence, "semantic": SemanticDependence}
-_WITHOUT_SEMANTIC = ("exhaustive", "transdpor", "graph", "fagiani", "random", "pct")
-_SELECTIONS: tuple[tuple[ActorSelection, TaskSelection], ...] = (
-    ("first", "all"),
-    ("first", "independent"),
-    ("stable", "all"),
-    ("stable", "independent"),
-)
+INDEPENDENCES: tuple[Independence, ...] = get_args(Independence)
 
 
 def run(
@@ -190,58 +175,70 @@ def explore(
             watch=watch,
         )
     model = model_of(model)
-    search = looked_up("engine", engine, ENGINES)
-    if independence == "semantic" and model.language in ("pml", "maude"):
-        raise InputError(f".{model.language} knows syntactic independence only", file=model.file)
-    dependence = looked_up("independence", independence, INDEPENDENCES)()
-    if independence == "semantic" and engine in _WITHOUT_SEMANTIC:
-        raise InputError(f"engine `{engine}` knows syntactic independence only")
-    if options and options.preemptions is not None and engine != "source":
-        raise InputError("a bound on preemptions is for engine `source`")
+    by = ENGINES[engine]
+    model.capabilities.require(f"engine `{engine}`", by.needs, model.file)
+    dependence = _dependence(model, engine, independence)
+    if options and options.preemptions is not None and not by.takes_preemptions:
+        known = ", ".join(f"`{name}`" for name, other in ENGINES.items() if other.takes_preemptions)
+        raise InputError(f"a bound on preemptions is for engine {known}")
     options = replace(options or Options(), dependence=dependence)
     wanted = properties if property is None else (property,)
     looked_up("property", wanted[0], dict.fromkeys(EXPLORED))
-    if not model.takes(engine):
-        raise InputError(f"engine `{engine}` is not for .{model.language} programs")
-    system = model.system(inputs, optimise=engine == "graph" and options.optimise)
+    system: Program = model.system(inputs, optimise=by.keeps_states and options.optimise)
     tally = Tally(limits or Limits(), observed_names(model, observe), watch=watch)
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    if isinstance(system, maude.MaudeSystem):
-        system.careful = engine != "graph"
-    try:
-        tally.explore(lambda tally: search(system, tally, options))
-    except maude.Unknown as unknown:  # footprints cannot be relied on: once more without them
-        system = unknown.coarser
-        tally = tally.begun_again()
-        tally.explore(lambda tally: search(system, tally, options))
+    system, tally = explored(by, system, tally, options)
     violation = first_violated(wanted, tally.outcomes)
     return made(
         model,
         "explore",
         tally,
         engine=engine,
-        selection=f"{options.actors}, {options.tasks}" if engine == "transdpor" else None,
         independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
         counterexample=shrunk(violation[1]) if violation else None,
-        notes=dependence.notes() + _noticed(model, system) + _advice(tally, engine, violation is not None),
+        notes=(
+            *dependence.notes(),
+            *_noticed(model, system),
+            *less_reduced(model, tally, options),
+            *_advice(tally, by, violation is not None),
+        ),
     )
 
 
-def _noticed(model: Model, system: System) -> tuple[str, ...]:
-    """What the program did that should be known."""
-    if isinstance(system, maude.MaudeSystem):
-        assert isinstance(model.graph, maude.Model)
-        return (*model.graph.notes, *system.noticed())
-    if isinstance(model.graph, StepGraph):
-        return model.graph.notes
-    return tuple(system.noticed()) if isinstance(system, PackedView) else ()
+def _dependence(model: Model, engine: str, independence: str) -> Dependence:
+    looked_up("independence", independence, dict.fromkeys(INDEPENDENCES))
+    if independence == "syntactic":
+        return Dependence()
+    if "commuting" not in model.capabilities:
+        raise InputError(
+            f".{model.language} knows syntactic independence only: {model.capabilities.lacks['commuting']}",
+            file=model.file,
+        )
+    if not ENGINES[engine].takes_independence:
+        raise InputError(f"engine `{engine}` knows syntactic independence only")
+    from porcini.engines.semantic import SemanticDependence  # which brings a solver with it
+
+    return SemanticDependence()
 
 
-def _advice(tally: Tally, engine: str, violated: bool) -> tuple[str, ...]:
+def _noticed(model: Model, system: Program) -> tuple[str, ...]:
+    """What should be known of how the program was read, and of what it did."""
+    return (*model.notes, *system.noticed())
+
+
+def less_reduced(model: Model, tally: Tally, options: Options) -> tuple[str, ...]:
+    """A reduction that was asked for and that the language does not have is not passed over in silence."""
+    wanted = options.reduction
+    if wanted is None or wanted == "none" or wanted in model.capabilities or tally.reduction in (None, wanted):
+        return ()
+    return (f"no {wanted} sets for {model.capabilities.programs}: {model.capabilities.lacks[wanted]}",)
+
+
+def _advice(tally: Tally, engine: Engine, violated: bool) -> tuple[str, ...]:
     """What to do about a search that came to no answer."""
-    if tally.stopped != "limit" or violated or tally.interrupted or engine in ("random", "pct", "graph"):
+    if tally.stopped != "limit" or violated or tally.interrupted or engine.samples or engine.keeps_states:
         return ()
     return ("`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless",)
 
@@ -265,9 +262,12 @@ def compare(
     """Explore with every complete engine that takes the program. Those that come to their end must agree in
     verdict, classes and outcomes, or there is a `Disagreement`."""
     model = model_of(model)
-    runs = [(name, Options()) for name in COMPLETE if model.takes(name)]
-    if model.takes("transdpor"):
-        runs += [("transdpor", Options(actors=by, tasks=tasks)) for by, tasks in _SELECTIONS]
+    runs = [
+        (name, options)
+        for name, engine in ranked()
+        if engine.complete and model.capabilities.missing(engine.needs) is None
+        for options in engine.selections
+    ]
     names = None if observe is None else list(observe)
     reports = [
         explore(
@@ -310,10 +310,12 @@ def permute(
     >>> sorted(entry.state["x"] for entry in permute("examples/gcl/vineyard.gcl").traces)
     [2, 3, 4, 4, 5]
     """
+    from porcini.engines.fagiani import Seeds  # which bring a solver with them
+    from porcini.engines.permuting import Permuting
+
     model = model_of(model)
-    system = model.system(inputs)
-    if not isinstance(system, GraphSystem):
-        raise InputError(f"`permute` is not for .{model.language} programs", file=model.file)
+    model.capabilities.require("`permute`", ("formulas",), model.file)
+    system: Any = model.system(inputs)
     limits = limits or Limits()
     tally = Tally(limits, observed_names(model, observe), watch=watch)
     with located(schedule):
@@ -321,8 +323,8 @@ def permute(
     if recorded.limit is not None:
         stopped(tally, recorded)
         return made(model, "permute", tally, engine="fagiani", property="equivalent", traces=())
-    assert isinstance(recorded.run, FrameRun)
-    permuting = Permuting(system, recorded.trace, recorded.run, tally)
+    run: Any = recorded.run
+    permuting = Permuting(system, recorded.trace, run, tally)
     collected = Seeds(permuting.recorded)
     tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
     return made(

@@ -12,8 +12,7 @@ from porcini.api.exploring import replay
 from porcini.api.programs import model_of, observed_names
 from porcini.core.errors import InputError
 from porcini.core.reports import Counterexample, PropertyName, Report
-from porcini.engines.limits import Limits
-from porcini.engines.symbolic import DEFAULT_TIMEOUT
+from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, Limits
 from porcini.engines.tally import Tally, Watcher
 from porcini.ir.expr import FALSE
 from porcini.ir.graph import Graph
@@ -30,7 +29,7 @@ def symbolic(
     reduced: bool = True,
     observe: Iterable[str] | None = None,
     limits: Limits | None = None,
-    solver_timeout: float = DEFAULT_TIMEOUT,
+    solver_timeout: float = DEFAULT_SOLVER_TIMEOUT,
     with_cases: bool = False,
     watch: Watcher | None = None,
 ) -> Report:
@@ -42,18 +41,18 @@ def symbolic(
     'x != 0'
     """
     model = model_of(model)
-    if not isinstance(model.graph, Graph):
-        raise InputError(
-            f"`symbolic` has no meaning for .{model.language} programs yet", file=model.file, hint=".gcl and .par"
-        )
+    reason = model.capabilities.missing(("symbolic",))
+    if reason is not None:
+        raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
+    graph: Graph = model.graph  # type: ignore[attr-defined]
     tally = Tally(limits or Limits(), observed_names(model, observe), watch=watch)
-    found = explored(model.graph, tally, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
+    found = explored(graph, tally, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
     bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
     example, wrong = found.counterexample, "deterministic"
     if example is None and bad:
         wrong = _BAD[bad[0].kind]
         values = bad[0].input or {}
-        example = Counterexample((concrete(model.graph, bad[0], values, tally.observe),), (), values)
+        example = Counterexample((concrete(graph, bad[0], values, tally.observe),), (), values)
     order_matters = found.condition is not FALSE
     report = made(
         model,

@@ -12,7 +12,6 @@ output that cannot be written, 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,15 +20,12 @@ from io import TextIOWrapper
 from pathlib import Path
 from shlex import quote
 
-import porcini
 from porcini.cli.arguments import parsed
 from porcini.cli.commands import nothing_known
 from porcini.cli.problems import INTERRUPTED, UNKNOWN, tell, writing
 from porcini.cli.progress import Deadline
 from porcini.core.errors import LimitHit
-from porcini.core.reports import Report
-from porcini.formats.json_report import to_json
-from porcini.formats.text import make_console, print_report, print_verdict
+from porcini.core.reports import FORMATS, Report
 
 _DEEPEST_CALLS = 10_000
 _STATUS = {"holds": 0, "violated": 1, "unknown": UNKNOWN}
@@ -91,8 +87,11 @@ def _is_real_code(options: argparse.Namespace) -> bool:
 
 def _show(report: Report, options: argparse.Namespace) -> None:
     if options.json:
-        print(json.dumps(to_json(report, porcini.__version__), ensure_ascii=False))
-    elif options.quiet:
+        print(FORMATS["json"](report))
+        return
+    from porcini.formats.text import make_console, print_report, print_verdict  # tables take a while to load
+
+    if options.quiet:
         print_verdict(report, make_console())
     else:
         given = [f"-D {quote(item)} " for item in options.define]
@@ -101,5 +100,5 @@ def _show(report: Report, options: argparse.Namespace) -> None:
         given += ["--mode fifo "] if getattr(options, "mode", "any") == "fifo" else []
         given += [f"--packages {quote(','.join(options.packages))} "] if getattr(options, "packages", ()) else []
         print_report(report, make_console(), "".join(given))
-    if getattr(options, "printf", False) and not options.json:
+    if getattr(options, "printf", False):
         sys.stdout.write("".join(report.said))

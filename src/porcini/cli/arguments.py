@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, get_args
 
 import porcini
-from porcini import api
 from porcini.cli import commands
 from porcini.cli.problems import UsageError
 from porcini.core.reports import Report
-from porcini.engines.ample import Ample
-from porcini.engines.catalogue import ENGINES, Reducing
-from porcini.engines.equivalences import EQUIVALENCES
-from porcini.engines.graph import Order
-from porcini.engines.limits import DEFAULT_DEPTH
-from porcini.engines.symbolic import DEFAULT_DEPTH as DEFAULT_SYMBOLIC_DEPTH
-from porcini.engines.symbolic import DEFAULT_TIMEOUT
-from porcini.engines.transdpor import ActorSelection, TaskSelection
+from porcini.engines.limits import DEFAULT_DEPTH, DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPTH
+from porcini.engines.options import (
+    ActorSelection,
+    Ample,
+    Equivalence,
+    Independence,
+    Order,
+    Reducing,
+    TaskSelection,
+)
 from porcini.properties.outcomes import EXPLORED
 
 
@@ -50,8 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     run = _command(those, "run", "one execution", commands.run)
     _recording(run, "follow this schedule, then go on freely")
     explore = _command(those, "explore", "every class of executions: does the order matter?", commands.explore)
-    explore.add_argument("--engine", default="optimal", help=f"one of: {', '.join(ENGINES)}, all")
-    explore.add_argument("--independence", default="syntactic", help=f"one of: {', '.join(api.INDEPENDENCES)}")
+    explore.add_argument(
+        "--engine", default="optimal", help="see `porcini engines`; or all of them (default: optimal)"
+    )
+    explore.add_argument(
+        "--independence", default="syntactic", help=f"one of: {', '.join(get_args(Independence))}"
+    )
     explore.add_argument("--property", choices=EXPLORED, help="ask this only (default: all of them)")
     explore.add_argument(
         "--seed", type=int, default=0, metavar="N", help="for random, pct and random selection (default: 0)"
@@ -82,8 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--reduction",
         choices=get_args(Reducing),
-        default="stubborn",
-        help="how to reduce (default: stubborn)",
+        help="how to reduce (default: the best that the language has, which is stubborn for .pml)",
     )
     check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
     check.add_argument(
@@ -103,11 +107,15 @@ def _parser() -> argparse.ArgumentParser:
         those, "symbolic", "all inputs at once: for which does the order matter?", commands.symbolic
     )
     symbolic.add_argument(
-        "--equivalence", choices=tuple(EQUIVALENCES), default="syntactic", help="when two orders are one"
+        "--equivalence", choices=get_args(Equivalence), default="syntactic", help="when two orders are one"
     )
     symbolic.add_argument("--no-reduction", action="store_true", help="every order of every path")
     symbolic.add_argument(
-        "--solver-timeout", type=_seconds, default=DEFAULT_TIMEOUT, metavar="SECONDS", help="for each question"
+        "--solver-timeout",
+        type=_seconds,
+        default=DEFAULT_SOLVER_TIMEOUT,
+        metavar="SECONDS",
+        help="for each question",
     )
     symbolic.add_argument("--tests", metavar="FILE.json", help="write a test case for each class of paths")
     symbolic.add_argument("--pytest", metavar="FILE.py", help="write them as a test module")
@@ -127,6 +135,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--packages", metavar="A,B", type=_names, default=[], help="follow their code as well (asyncio)"
         )
+    _listing(those, "languages", "which language goes with which command and engine", commands.languages)
+    _listing(those, "engines", "the engines of `explore`", commands.engines)
     for command in (run, explore, check, permute):
         _bounded(command)
     _bounded(symbolic, depth=DEFAULT_SYMBOLIC_DEPTH)
@@ -139,8 +149,7 @@ def _command(
     summary: str,
     function: Callable[[argparse.Namespace], Report | None],
 ) -> argparse.ArgumentParser:
-    command = those.add_parser(name, help=summary, description=summary)
-    command.set_defaults(command=function, printed=False)
+    command = _answering(those, name, summary, function)
     command.add_argument(
         "file", metavar="FILE", help="a program: .gcl, .par, .abs, .pml, .maude, or module:function"
     )
@@ -150,8 +159,28 @@ def _command(
     command.add_argument("-D", metavar="N=TEXT", action="append", default=[], dest="define", help="a macro (.pml)")
     command.add_argument("--observe", metavar="X,Y", type=_names, help="what counts as the outcome")
     command.add_argument("--input", metavar="X=V", action="append", default=[], help="a value for an input")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
     command.add_argument("--quiet", action="store_true", help="print the verdict only")
+    return command
+
+
+def _listing(
+    those: argparse._SubParsersAction[_Parser],
+    name: str,
+    summary: str,
+    function: Callable[[argparse.Namespace], Report | None],
+) -> None:
+    _answering(those, name, summary, function).set_defaults(file="")
+
+
+def _answering(
+    those: argparse._SubParsersAction[_Parser],
+    name: str,
+    summary: str,
+    function: Callable[[argparse.Namespace], Report | None],
+) -> argparse.ArgumentParser:
+    command = those.add_parser(name, help=summary, description=summary)
+    command.set_defaults(command=function, printed=False)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
     command.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return command
 

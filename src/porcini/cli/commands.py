@@ -1,4 +1,7 @@
-"""The commands: options in, a report out."""
+"""The commands: options in, a report out.
+
+What a command needs is loaded when it is called: `--help` should not wait for solvers.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import porcini
-from porcini import api
-from porcini.all_inputs import written_as_pytest
+from porcini.api.programs import Coroutine, function_of
 from porcini.cli.problems import writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.limits import Limits
-from porcini.engines.tally import Tally
-from porcini.formats.json_report import to_json
-from porcini.formats.text import make_console, print_comparison
+from porcini.engines.options import Options
 from porcini.models import Model, load
 from porcini.properties.outcomes import EXPLORED
-from porcini.reporting import made
 
 _ASKS = {
     "run": ("random", "terminates"),
@@ -34,6 +32,8 @@ _ASKS = {
     "permute": ("fagiani", "equivalent"),
 }
 """By which engine the commands that take limits answer, and what."""
+_BEST = ("violated", "holds", "unknown")
+"""Of engines that agree, or were stopped, the one that knows most answers."""
 _CASE = {"input", "schedule", "kind", "state"}
 
 
@@ -45,14 +45,14 @@ class _Unread:
     language: str
 
 
-def _subject(options: argparse.Namespace) -> Model | api.Coroutine:
+def _subject(options: argparse.Namespace) -> Model | Coroutine:
     """A model, or the coroutine function that is named instead of a file."""
-    function = api.function_of(options.file)
+    function = function_of(options.file)
     return function if function is not None else _model(options)
 
 
 def _model(options: argparse.Namespace) -> Model:
-    if api.function_of(options.file) is not None:
+    if function_of(options.file) is not None:
         raise InputError(
             "this command is not for coroutine functions", file=options.file, hint="run, explore, replay"
         )
@@ -68,7 +68,7 @@ def _model(options: argparse.Namespace) -> Model:
 
 
 def run(options: argparse.Namespace) -> Report:
-    return api.run(
+    return porcini.run(
         _subject(options),
         seed=options.seed,
         schedule=options.schedule,
@@ -85,7 +85,7 @@ def replay(options: argparse.Namespace) -> Report:
         return _replay_cases(options)
     if options.schedule is None:
         raise InputError("no schedule was given", hint="or --tests FILE.json")
-    return api.replay(
+    return porcini.replay(
         _subject(options),
         options.schedule,
         loop=options.loop,
@@ -105,21 +105,23 @@ def _replay_cases(options: argparse.Namespace) -> Report:
     tests = document.get("tests") if isinstance(document, dict) else None
     if not isinstance(tests, list) or not all(isinstance(t, dict) and t.keys() >= _CASE for t in tests):
         raise InputError("these are no test cases", file=options.tests, hint="`symbolic --tests` writes some")
-    wrong = api.replay_cases(_model(options), tests)
+    from porcini.api.inputs import cases_report, replay_cases
+
+    wrong = replay_cases(_model(options), tests)
     if not options.json:
         with writing():
             print("\n".join([*wrong, f"{len(tests) - len(wrong)} of {len(tests)} cases came out as expected."]))
     options.printed = not options.json
-    return api.cases_report(_model(options), len(tests), len(wrong))
+    return cases_report(_model(options), len(tests), len(wrong))
 
 
 def explore(options: argparse.Namespace) -> Report:
     if options.engine == "all":
-        if api.function_of(options.file) is not None:
+        if function_of(options.file) is not None:
             raise InputError("--engine all is not for coroutine functions", hint="name one of the engines")
         return _compare(options)
     with Progress(options) as watch:
-        return api.explore(
+        return porcini.explore(
             _subject(options),
             engine=options.engine,
             independence=options.independence,
@@ -153,10 +155,12 @@ def check(options: argparse.Namespace) -> Report:
     model, inputs, limits = _model(options), _inputs(options.input), _limits(options)
     with Progress(options) as watch:
         if options.verify_reduction:
-            return api.verify_reduction(
+            from porcini.api.checks import verify_reduction
+
+            return verify_reduction(
                 model, ltl=options.ltl, inputs=inputs, limits=limits, options=told, watch=watch
             )
-        return api.check(
+        return porcini.check(
             model,
             ltl=options.ltl,
             engine=options.engine,
@@ -173,7 +177,7 @@ def transform(options: argparse.Namespace) -> Report | None:
     """Print a theory; there is nothing to report."""
     target = Path(options.output) if options.output else None
     base = target.parent if target else Path()
-    text = api.transform(
+    text = porcini.transform(
         _model(options), ltl=options.ltl, ample=options.ample, load=os.path.relpath(options.file, base)
     )
     options.printed = True
@@ -192,7 +196,7 @@ def symbolic(options: argparse.Namespace) -> Report:
     if options.input:
         raise InputError("`symbolic` ranges over all inputs: --input is for the other commands")
     with Progress(options) as watch:
-        report = api.symbolic(
+        report = porcini.symbolic(
             _model(options),
             equivalence=options.equivalence,
             reduced=not options.no_reduction,
@@ -207,6 +211,8 @@ def symbolic(options: argparse.Namespace) -> Report:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
         written.append((options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n"))
     if options.pytest:
+        from porcini.all_inputs import written_as_pytest
+
         written.append((options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ())))
     for name, text in written:
         try:
@@ -217,38 +223,48 @@ def symbolic(options: argparse.Namespace) -> Report:
 
 
 def _compare(options: argparse.Namespace) -> Report:
-    """Every engine on one program; the exit status is that of `optimal`."""
+    """Every engine on one program."""
+    from porcini.api.exploring import Disagreement, compare
+    from porcini.engines.catalogue import ENGINES
+    from porcini.formats.json_report import to_json
+    from porcini.formats.text import make_console, print_comparison
+
     model = _model(options)
     options.deadline.restart(searches=len(ENGINES))  # or fewer
     try:
-        reports = api.compare(
+        reports = compare(
             model,
             property=options.property,
             observe=options.observe,
             inputs=_inputs(options.input),
             limits=_limits(options),
         )
-    except api.Disagreement as problem:
+    except Disagreement as problem:
         if not options.json:
             with writing():
                 print_comparison(problem.reports, make_console())
         raise
     with writing():
         if options.json:
-            table = [to_json(report, porcini.__version__) | {"seconds": report.seconds} for report in reports]
+            table = [to_json(report) | {"seconds": report.seconds} for report in reports]
             print(json.dumps(table, ensure_ascii=False))
         else:
             print_comparison(reports, make_console())
     options.printed = True
-    return next(report for report in reports if report.engine == "optimal")
+    return min(reports, key=lambda report: _BEST.index(report.verdict))
 
 
 def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     """The report of a command that ran into a limit before its search began, or after it had ended."""
+    from porcini.engines.tally import Tally
+    from porcini.reporting import made
+
     command = options.command.__name__
     engine, asked = _ASKS[command]
     tally = Tally()
     tally.leave_out(limit)
+    if command == "check":
+        tally.reduction = "none"  # nothing was searched
     return made(
         _Unread(options.file, Path(options.file).suffix.removeprefix(".")),
         command,
@@ -261,7 +277,7 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
 
 def permute(options: argparse.Namespace) -> Report:
     with Progress(options) as watch:
-        return api.permute(
+        return porcini.permute(
             _model(options),
             seed=options.seed,
             schedule=options.schedule,
@@ -292,3 +308,30 @@ def _inputs(items: Sequence[str]) -> dict[str, Value]:
             except ValueError:
                 raise InputError(f"input `{name}` wants a number or a boolean, not {text!r}") from None
     return values
+
+
+def languages(options: argparse.Namespace) -> None:
+    """Print the table of languages; there is nothing to report."""
+    from porcini.matrix import matrix, to_json
+
+    rows = matrix()
+    with writing():
+        if options.json:
+            print(json.dumps(to_json(rows), ensure_ascii=False))
+        else:
+            from porcini.formats.tables import print_languages
+
+            print_languages(rows)
+
+
+def engines(options: argparse.Namespace) -> None:
+    """Print the table of engines; there is nothing to report."""
+    from porcini.matrix import engines_to_json, matrix
+
+    with writing():
+        if options.json:
+            print(json.dumps(engines_to_json(), ensure_ascii=False))
+        else:
+            from porcini.formats.tables import print_engines
+
+            print_engines(engines_to_json()["engines"], matrix())

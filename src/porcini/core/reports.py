@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from porcini.core.events import Schedule
 from porcini.core.explanations import Explanation
+from porcini.core.registry import Registry
 from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.core.traces import Trace
 
@@ -105,22 +107,30 @@ class Report:
     """What the program printed, for `run` and `replay`."""
     selection: str | None = None
     """How `transdpor` selected actors and tasks."""
+    reduction: str | None = None
+    """Of a search that keeps states: how its graph was really reduced."""
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)
     explanation: Explanation | None = field(default=None, compare=False)
     """For real code: the counterexample in lines of source."""
 
+    @builtins.property  # one of its fields is called so
+    def kept_states(self) -> bool:
+        """Was it states that were searched, and not runs?"""
+        return self.reduction is not None
+
     def __repr__(self) -> str:
         return f"<Report of {self.command} {self.file}: {self.verdict}>"
 
     def __str__(self) -> str:
         """As the command line shows it."""
-        return in_words[0](self) if in_words else repr(self)
+        return FORMATS["text"](self)
 
 
-in_words: list[Callable[[Report], str]] = []
-"""How reports become text: who knows that is above, and puts it here (`porcini.reporting`)."""
+Format = Callable[[Report], str]
+"""How a report is written down."""
+FORMATS: Registry[Format] = Registry("porcini.formats", "format")
 
 
 def differences(a: Final | Outcome, b: Final | Outcome) -> tuple[str, ...]:

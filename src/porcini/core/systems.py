@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
-from porcini.core.errors import Line, Place
+from porcini.core.errors import InternalError, Line, Place
 from porcini.core.events import Action, Event, FailureKind
-from porcini.core.footprints import Footprint
+from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 
 Scalar = int | bool
@@ -94,15 +95,39 @@ class Incremental(Run, Protocol):
         """The actions of one process. An action of a state may be taken in every state that has it."""
 
 
-class Program(Protocol):
+class Program(ABC):
     """Something that can be run again and again, and does the same under the same schedule."""
 
+    chooses: bool = False
+    """May processes have several choices?"""
+    discovers: bool = False
+    """May a step touch other locations where it comes after other steps, so that this is known afterwards?"""
+
+    @abstractmethod
     def start(self) -> Run: ...
 
-    # A program of which processes may have several choices says so by an attribute `chooses`; one of which a step
-    # may touch other locations where it comes after other steps, so that this is known afterwards, by `discovers`.
-    # One that knows a cheaper way than step by step to what happened in an earlier run has a method
-    # `again(events: Sequence[Event]) -> Run`: a fresh run in which they happened.
+    def start_after(self, events: Sequence[Event]) -> Run | None:
+        """A fresh run in which these events of an earlier run have happened; None if there is no cheaper way than
+        step by step."""
+        return None
+
+    def relying_on_footprints(self) -> Self:
+        """The same program, for searches that rely on footprints from the first step on: one that finds out later
+        that its footprints were too small says so by a `Restart`."""
+        return self
+
+    def noticed(self) -> tuple[str, ...]:
+        """What the program did so far that a user should know."""
+        return ()
+
+
+class Restart(Exception):
+    """Footprints that a search has relied on were too small: it must begin again, with a program that has larger
+    ones."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__("footprints were too small")
+        self.program = program
 
 
 class StateGraph(Protocol[S]):
@@ -131,11 +156,24 @@ class Lookahead(Protocol[S_in]):
         """Everything that `pid`, and whatever it may spawn, may read or write from here on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watched(Generic[S_in]):
+    """The propositions of a formula on the states of a program.
+
+    `visible` is what they look at: locations, or bits of a packed state; None where that is not known, and only
+    the letters can tell.
+    """
+
+    letter: Callable[[S_in], int]
+    """The propositions that hold in a state, as bits."""
+    visible: frozenset[Location] | int | None = frozenset()
+
+
 @dataclass(slots=True)
 class SystemRun:
     """A run of a transition system."""
 
-    system: TransitionSystem[Hashable]
+    system: TransitionSystem[Any]
     state: Hashable
 
     def actions(self) -> Sequence[Action]:
@@ -152,11 +190,83 @@ class SystemRun:
         return SystemRun(self.system, self.state)
 
 
-@dataclass(frozen=True, slots=True)
-class SystemProgram:
-    """Any transition system is a program."""
+class System(Program):
+    """A program as states and steps (`TransitionSystem`): what models are compiled to."""
 
-    system: TransitionSystem[Hashable]
+    lookahead: Lookahead[Any] | None = None
+    """What processes may still do, where that is known."""
+    may_fail: bool = True
+    """Could a step of it fail?"""
 
-    def start(self) -> SystemRun:
-        return SystemRun(self.system, self.system.initial())
+    @abstractmethod
+    def initial(self) -> Any: ...
+
+    @abstractmethod
+    def actions(self, state: Any) -> Sequence[Action]: ...
+
+    @abstractmethod
+    def fire(self, state: Any, action: Action) -> tuple[Any, Event]: ...
+
+    @abstractmethod
+    def final(self, state: Any) -> Final: ...
+
+    def start(self) -> Run:
+        return SystemRun(self, self.initial())
+
+    def state_graph(self, *, every_statement: bool = False) -> StateGraph[Any]:
+        """The states; of steps that are made of several statements, with `every_statement`, those inside too."""
+        return SystemGraph(self)
+
+    def watching(self, propositions: Sequence[Any]) -> Watched[Any]:
+        """The propositions of a formula, as the model has read them."""
+        if propositions:
+            raise InternalError("propositions about a program that has none")
+        return Watched(lambda state: 0)
+
+
+class SystemGraph:
+    """The states of any transition system (`StateGraph`)."""
+
+    def __init__(self, system: TransitionSystem[Any]) -> None:
+        self.system = system
+        self.failures: dict[FailureKind, tuple[Hashable, Hashable]] = {}
+        self._numbers: dict[Pid, int] = {}
+
+    def initial(self) -> Any:
+        return self.system.initial()
+
+    def successors(self, state: Hashable) -> list[Hashable]:
+        return self.after(state, self.system.actions(state))
+
+    def after(self, state: Hashable, actions: Sequence[Action]) -> list[Hashable]:
+        found = []
+        for action in actions:
+            if action.enabled:
+                after, event = self.system.fire(state, action)
+                if event.failure is not None:
+                    self.failures.setdefault(event.failure.kind, (state, after))
+                found.append(after)
+        return found
+
+    def way(self, state: Hashable, after: Hashable) -> list[Event]:
+        for action in self.system.actions(state):
+            if action.enabled:
+                reached, event = self.system.fire(state, action)
+                if reached == after:
+                    return [event]
+        raise InternalError("no step leads from a state to its successor")
+
+    def moves_by(self, state: Hashable) -> list[tuple[int, Hashable]]:
+        """The successors of a state, each with a number for the process that moves."""
+        found = []
+        for action in self.system.actions(state):
+            if action.enabled:
+                number = self._numbers.setdefault(action.pid, len(self._numbers))
+                found.append((number, self.system.fire(state, action)[0]))
+        return found
+
+    def named(self, events: Sequence[Event]) -> Sequence[Event]:
+        return events
+
+    def final(self, state: Hashable) -> Final:
+        return self.system.final(state)

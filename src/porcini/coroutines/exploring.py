@@ -7,10 +7,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from random import Random
 
+from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, LimitHit, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Outcome, PropertyName, Report
+from porcini.core.systems import Program
 from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.guards import Guards
 from porcini.coroutines.notes import MODES, notes_of
@@ -19,22 +21,40 @@ from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Function, Session, check, name_of, session
 from porcini.coroutines.steady import SUSPECTS, SteadyProgram, Unsteady, run_twice
 from porcini.coroutines.subjects import Subject, lines_to_paste
-from porcini.engines.catalogue import BY_ACTORS, BY_FORMULAS, ENGINES, Options
+from porcini.engines.catalogue import ENGINES, explored, ranked
 from porcini.engines.limits import Limits
+from porcini.engines.options import Options
 from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.tally import Tally, Watcher
-from porcini.langs.aio.commuting import Commuting, Outgrown
+from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
 from porcini.properties.shrink import shrunk
 from porcini.reporting import located, looked_up, made, moves_of, of_one_run
 
 LANGUAGE = "asyncio"
-TAKEN = tuple(name for name in ENGINES if name not in (*BY_FORMULAS, *BY_ACTORS, "graph"))
-"""The engines that replay, and so can run real code."""
-REDUCING = tuple(name for name in TAKEN if name not in ("exhaustive", "random", "pct"))
-"""Those that do less the better footprints are."""
+_NO_STATES = "the state of running code cannot be saved"
+_NO_FORMULAS = "the steps of real code are not formulas"
+CAPABILITIES = Capabilities(
+    "coroutine functions",
+    {
+        "states": _NO_STATES,
+        "ample": _NO_STATES,
+        "stubborn": _NO_STATES,
+        "propositions": _NO_STATES,
+        "commuting": _NO_FORMULAS,
+        "formulas": _NO_FORMULAS,
+        "symbolic": _NO_FORMULAS,
+        "actors": "their tasks are not tasks of actors",
+        "theory": "they are not rewrite theories",
+    },
+)
+
+
+def taken() -> list[str]:
+    """The engines that can run real code: those that need nothing but runs."""
+    return [name for name, engine in ranked() if CAPABILITIES.missing(engine.needs) is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,7 @@ def explore(
     `packages` are instrumented too, so that their code is no longer opaque. It goes on to the end unless `first`.
     """
     check(function)
-    looked_up("engine", engine, dict.fromkeys(TAKEN))
+    CAPABILITIES.require(f"engine `{engine}`", ENGINES[engine].needs, name_of(function))
     looked_up("mode", mode, MODES)
     subject, wanted = Subject(function, tuple(args), mode, tuple(packages), guards), wanted_of(deterministic)
     with quiet():
@@ -147,29 +167,21 @@ def search(
     first: bool = False,
 ) -> Tally:
     """Check that the program is a function of its schedule, then let an engine explore it."""
-    tally = Tally(limits, None, watch=watch)
-    commuting = Commuting() if engine in REDUCING else None
+    tally, by = Tally(limits, None, watch=watch), ENGINES[engine]
+    commuting = Commuting() if by.uses_footprints else None
     if first:
         tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
 
-    def all_of_it(tally: Tally) -> None:
+    def all_of_it(_: Program, tally: Tally, options: Options) -> None:
         if program.commuting is None:
             run_twice(program, tally.clock)
             program.commute(commuting)
-        ENGINES[engine](program, tally, options or Options())
+        by(program, tally, options)
 
     with _steady():
-        while True:
-            try:
-                tally.explore(all_of_it)
-            except Outgrown:
-                assert commuting is not None
-                commuting.begin_again()
-                program.commute(commuting)
-                tally = tally.begun_again()
-            else:
-                program.commute(None)
-                return tally
+        _, tally = explored(replace(by, search=all_of_it), program, tally, options or Options())
+    program.commute(None)
+    return tally
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porcini.coroutines.session import Session
 from porcini.coroutines.steady import SteadyProgram
+from porcini.engines.catalogue import ENGINES
 from porcini.engines.tally import Tally
 from porcini.formats.sources import short_path
 
@@ -32,7 +33,7 @@ def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str,
         yield f"{leftovers(program)}; reset it where a run begins, or one schedule may influence the next"
     for text, times in program.unretrieved.most_common(_MOST_PLACES):
         yield unretrieved(text, times)
-    if tally.stopped == "limit" and not violated and engine not in ("random", "pct"):
+    if tally.stopped == "limit" and not violated and not ENGINES[engine].samples:
         yield "`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless"
 
 

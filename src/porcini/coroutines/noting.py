@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porcini.core.events import Action, Event
-from porcini.core.systems import Final
+from porcini.core.systems import Final, Program
 from porcini.coroutines.blocked import Blocked, blocked_in, named
 from porcini.coroutines.steady import SteadyProgram, SteadyRun
 from porcini.langs.aio import rules
@@ -18,7 +18,7 @@ from porcini.langs.aio.telling import Access, Telling
 
 
 @dataclass(slots=True)
-class Noted:
+class Noted(Program):
     """A program whose last run is kept in detail. Its recorder is a `Telling` one."""
 
     program: SteadyProgram

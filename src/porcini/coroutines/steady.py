@@ -20,13 +20,13 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
-from porcini.core.systems import Final
+from porcini.core.systems import Final, Program, Restart
 from porcini.coroutines.guards import Blocking, Guarding, at, users_line
 from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
-from porcini.langs.aio.commuting import Commuting, Outgrown
+from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.inside import Inside
 from porcini.langs.aio.log import LOG
 from porcini.langs.aio.naming import Spot, StepLabel
@@ -50,7 +50,7 @@ class Unsteady(InputError):
     """The same schedule did something else: the program depends on more than the order of its steps."""
 
 
-class SteadyProgram:
+class SteadyProgram(Program):
     """A program that is guarded, and whose runs are compared with each other."""
 
     discovers = AioProgram.discovers
@@ -106,8 +106,14 @@ class SteadyProgram:
             self._learn()
         return self.unfinished
 
-    def again(self, events: Sequence[Event]) -> SteadyRun:
-        """A fresh run in which these happened, as they did before."""
+    def outgrown(self) -> Restart:
+        """What is known of commuting updates has grown, so that earlier footprints were too small."""
+        assert self.commuting is not None
+        self.commuting.begin_again()
+        self.commute(self.commuting)
+        return Restart(self)
+
+    def start_after(self, events: Sequence[Event]) -> SteadyRun:
         self._replays += 1
         run = self.start()
         if self._replays <= _ALL_COMPARED or self._replays % _ONE_IN == 0:
@@ -150,7 +156,7 @@ class SteadyRun:
                 commuting.any_order_is_seen()
         if commuting is not None and commuting.outgrown:
             self.end()
-            raise Outgrown
+            raise owner.outgrown()
         if event.failure is not None:
             event = replace(event, failure=_placed(event.failure, self.problem))
         self._at = at + 1

@@ -1,4 +1,4 @@
-"""Any transition system as a graph of states, and ample sets on it (P1, section 3.3, Fig. 1).
+"""Ample sets on the states of any transition system (P1, section 3.3, Fig. 1).
 
 P1's conditions, with its errata corrected:
 
@@ -16,65 +16,15 @@ left.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Literal
 
-from porcini.core.errors import InternalError
-from porcini.core.events import Action, Event, FailureKind
+from porcini.core.events import Action
 from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Lookahead, TransitionSystem
+from porcini.core.systems import Lookahead, SystemGraph
 from porcini.engines.graph import Choice
+from porcini.engines.options import Ample
 
-Ample = Literal["closure", "single"]
 State = Hashable
-
-
-class SystemGraph:
-    """The states of a transition system (`core.systems.StateGraph`)."""
-
-    def __init__(self, system: TransitionSystem[State]) -> None:
-        self.system = system
-        self.failures: dict[FailureKind, tuple[State, State]] = {}
-        self._numbers: dict[Pid, int] = {}
-
-    def initial(self) -> State:
-        return self.system.initial()
-
-    def successors(self, state: State) -> list[State]:
-        return self.after(state, self.system.actions(state))
-
-    def after(self, state: State, actions: Sequence[Action]) -> list[State]:
-        found = []
-        for action in actions:
-            if action.enabled:
-                after, event = self.system.fire(state, action)
-                if event.failure is not None:
-                    self.failures.setdefault(event.failure.kind, (state, after))
-                found.append(after)
-        return found
-
-    def way(self, state: State, after: State) -> list[Event]:
-        for action in self.system.actions(state):
-            if action.enabled:
-                reached, event = self.system.fire(state, action)
-                if reached == after:
-                    return [event]
-        raise InternalError("no step leads from a state to its successor")
-
-    def moves_by(self, state: State) -> list[tuple[int, State]]:
-        """The successors of a state, each with a number for the process that moves."""
-        found = []
-        for action in self.system.actions(state):
-            if action.enabled:
-                number = self._numbers.setdefault(action.pid, len(self._numbers))
-                found.append((number, self.system.fire(state, action)[0]))
-        return found
-
-    def named(self, events: Sequence[Event]) -> Sequence[Event]:
-        return events
-
-    def final(self, state: State) -> Final:
-        return self.system.final(state)
 
 
 class AmpleSets:

@@ -1,76 +1,122 @@
-"""The engines by name, and what each of them takes."""
+"""The engines: what each of them needs, promises and listens to.
+
+An engine is registered under the entry point group `porcini.engines`, ours below and anybody else's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from functools import partial
 
-from porcini.core.execution import Dependence
-from porcini.core.systems import Program
+from porcini.core.capabilities import Capability
+from porcini.core.registry import Registry
+from porcini.core.systems import Program, Restart
 from porcini.engines.backtracking import Classic, Sleep, Source
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.optimal import Optimal
-from porcini.engines.search import Search
+from porcini.engines.options import Options
+from porcini.engines.search import Reduction, Search
 from porcini.engines.tally import Tally
 from porcini.engines.walks import pct, random_walks
 
-if TYPE_CHECKING:
-    from porcini.engines.ample import Ample
-    from porcini.engines.graph import Order
-    from porcini.engines.transdpor import ActorSelection, TaskSelection
-
-Reducing = Literal["stubborn", "ample", "none"]
+Searching = Callable[[Program, Tally, Options], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What engines may be told; each looks at what concerns it."""
+class Engine:
+    """A way to search, with all that others need to know of it."""
 
-    dependence: Dependence = field(default_factory=Dependence)
-    seed: int = 0
-    depth: int = 3
-    preemptions: int | None = None
-    actors: ActorSelection = "stable"
-    tasks: TaskSelection = "independent"
-    search: Order = "dfs"
-    reduction: Reducing = "stubborn"
-    ample: Ample = "closure"
-    optimise: bool = True
-    fair: bool = False
-    """Weak fairness: who can always move does move."""
+    summary: str
+    search: Searching
+    needs: tuple[Capability, ...] = ()
+    """What a program must be able to do."""
+    complete: bool = True
+    """Does it see every class, unless it is stopped?"""
+    keeps_states: bool = False
+    """Does it count states, and not runs?"""
+    uses_footprints: bool = True
+    """Does it leave orders out because of what steps touch?"""
+    takes_independence: bool = False
+    """May it be told by `Options.dependence` which steps are independent?"""
+    takes_preemptions: bool = False
+    rank: int = 100
+    """Where it stands in tables: what others are compared with comes first."""
+    selections: tuple[Options, ...] = (Options(),)
+    """The ways to run it that must agree, for a comparison of engines."""
+
+    @property
+    def samples(self) -> bool:
+        """Does it look at some runs, and never know that these were all?"""
+        return not self.complete and not self.keeps_states
+
+    def __call__(self, program: Program, tally: Tally, options: Options) -> None:
+        self.search(program, tally, options)
 
 
-Engine = Callable[[Program, Tally, Options], None]
+ENGINES: Registry[Engine] = Registry("porcini.engines", "engine")
 
 
-def _insider(name: str) -> Engine:
-    """An engine that is loaded when it is used."""
-
-    def engine(program: Program, tally: Tally, options: Options) -> None:
-        from porcini.engines import insiders
-
-        getattr(insiders, name)(program, tally, options)
-
-    return engine
+def ranked() -> list[tuple[str, Engine]]:
+    """All engines, in the order of tables."""
+    return sorted(ENGINES.items(), key=lambda named: (named[1].rank, named[0]))
 
 
-ENGINES: dict[str, Engine] = {
-    "exhaustive": lambda program, tally, options: exhaustive(program, tally),
-    "sleep": lambda program, tally, options: Search(program, Sleep(), tally, options.dependence).explore(),
-    "dpor": lambda program, tally, options: Search(program, Classic(), tally, options.dependence).explore(),
-    "source": lambda program, tally, options: Search(
-        program, Source(options.preemptions), tally, options.dependence
-    ).explore(),
-    "optimal": lambda program, tally, options: Search(program, Optimal(), tally, options.dependence).explore(),
-    "transdpor": _insider("by_actors"),
-    "graph": _insider("by_states"),
-    "fagiani": _insider("by_formulas"),
-    "random": lambda program, tally, options: random_walks(program, tally, options.seed),
-    "pct": lambda program, tally, options: pct(program, tally, options.seed, options.depth),
-}
-COMPLETE = ("exhaustive", "sleep", "dpor", "source", "optimal", "fagiani")
-"""Engines that see every class, of every kind of program that they take."""
+def explored(engine: Engine, program: Program, tally: Tally, options: Options) -> tuple[Program, Tally]:
+    """Run an engine to its end; again, in the time that is left, where footprints turn out to have been too small.
+    Returns the program that was run last, and what was seen of it."""
+    if engine.uses_footprints and not engine.keeps_states:
+        program = program.relying_on_footprints()
+    while True:
+        try:
+            tally.explore(partial(engine, program, options=options))
+        except Restart as restart:
+            program, tally = restart.program, tally.begun_again()
+        else:
+            return program, tally
 
-BY_FORMULAS, BY_ACTORS = ("fagiani",), ("transdpor",)
-"""Engines for programs whose steps are formulas, and for actors."""
+
+def _stateless(reduction: Callable[[Options], Reduction]) -> Searching:
+    return lambda program, tally, options: Search(program, reduction(options), tally, options.dependence).explore()
+
+
+EXHAUSTIVE = Engine(
+    "every schedule, without a reduction",
+    lambda program, tally, options: exhaustive(program, tally),
+    uses_footprints=False,
+    rank=0,
+)
+SLEEP = Engine("sleep sets: each class once", _stateless(lambda options: Sleep()), takes_independence=True, rank=1)
+DPOR = Engine(
+    "persistent sets found while running",
+    _stateless(lambda options: Classic()),
+    takes_independence=True,
+    rank=2,
+)
+SOURCE = Engine(
+    "source sets; with --preemptions, a bounded search",
+    _stateless(lambda options: Source(options.preemptions)),
+    takes_independence=True,
+    takes_preemptions=True,
+    rank=3,
+)
+OPTIMAL = Engine(
+    "wakeup trees: each class once, and no run is given up",
+    _stateless(lambda options: Optimal()),
+    takes_independence=True,
+    rank=4,
+)
+RANDOM = Engine(
+    "schedules by chance",
+    lambda program, tally, options: random_walks(program, tally, options.seed),
+    rank=8,
+    complete=False,
+    uses_footprints=False,
+)
+PCT = Engine(
+    "schedules by random priorities",
+    lambda program, tally, options: pct(program, tally, options.seed, options.depth),
+    rank=9,
+    complete=False,
+    uses_footprints=False,
+)

@@ -16,14 +16,14 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from porcini.core.errors import LimitHit
 from porcini.core.events import Event
 from porcini.core.systems import StateGraph
+from porcini.engines.options import Order
 from porcini.engines.tally import Tally
 
-Order = Literal["dfs", "bfs"]
 S = TypeVar("S", bound=Hashable)
 
 _BETWEEN_LOOKS = 1024

@@ -9,6 +9,8 @@ from porcini.core.errors import LimitHit
 
 DEFAULT_DEPTH = 100_000
 DEFAULT_STATES = 2_000_000
+DEFAULT_SYMBOLIC_DEPTH = 200
+DEFAULT_SOLVER_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True, slots=True)

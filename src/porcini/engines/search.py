@@ -12,7 +12,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -83,9 +83,8 @@ class Search:
         self.execution = Execution(dependence)
         self.nodes: list[Node] = []
         self.first_new = 0
-        self.chooses = bool(getattr(program, "chooses", False))
-        self.discovers = bool(getattr(program, "discovers", False))
-        self._again: Callable[[Sequence[Event]], Run] | None = getattr(program, "again", None)
+        self.chooses = program.chooses
+        self.discovers = program.discovers
         self._planned: dict[Action, Event] = {}
         self._unknown: dict[Event, Event] = {}
 
@@ -163,9 +162,8 @@ class Search:
         return run or self._replayed(depth)
 
     def _replayed(self, depth: int) -> Run:
-        if self._again is not None:
-            return self._again(self.execution.events[:depth])
-        return replayed(self.program, self.execution.trace().schedule[:depth])
+        run = self.program.start_after(self.execution.events[:depth])
+        return run if run is not None else replayed(self.program, self.execution.trace().schedule[:depth])
 
     def planned(self, action: Action) -> Event:
         """What an action will do, as far as it can be known before."""

@@ -14,7 +14,9 @@ from porcini.core.errors import LimitHit
 from porcini.core.events import Schedule
 from porcini.core.systems import Program
 from porcini.core.traces import Trace
+from porcini.engines.catalogue import Engine
 from porcini.engines.fagiani import Seeds
+from porcini.engines.options import Options
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
 from porcini.engines.tally import Tally
@@ -22,9 +24,9 @@ from porcini.ir.frames import FrameRun
 from porcini.ir.interpreter import GraphSystem
 
 
-def fagiani(program: Program, tally: Tally) -> None:
+def fagiani(program: Program, tally: Tally, options: Options) -> None:
     """Every class, by permuting recorded runs and following their seeds."""
-    assert isinstance(program, GraphSystem), "the Fagiani algorithm needs symbolic labels"
+    assert isinstance(program, GraphSystem), "it needs formulas"
     todo: list[Schedule] = [()]
     permuted: set[Hashable] = set()
     while todo:
@@ -47,3 +49,6 @@ def _steps_of_each(trace: Trace) -> Hashable:
     for event in trace:
         steps.setdefault(event.pid, []).append(event.label)
     return frozenset((pid, tuple(labels)) for pid, labels in steps.items())
+
+
+FAGIANI = Engine("permutations of recorded runs, by formulas", fagiani, needs=("formulas",), rank=5)

@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porcini.core.bits import bits
-from porcini.engines.ample import Ample
 from porcini.engines.graph import Choice
+from porcini.engines.options import Ample
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.processes import Crew, Process

@@ -22,6 +22,7 @@ from porcini.core.events import Move, Schedule
 from porcini.core.pids import Pid
 from porcini.core.systems import Kind
 from porcini.engines.equivalences import TraceEquivalence
+from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPTH
 from porcini.engines.tally import Tally
 from porcini.ir.commuting import Terms
 from porcini.ir.expr import FALSE, TRUE, Expr, conj, var
@@ -30,9 +31,6 @@ from porcini.ir.labels import Label
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic import Step, SymbolicGraph, SymbolicState, blocked
 from porcini.solvers.smt import Assumptions, Smt
-
-DEFAULT_TIMEOUT = 5.0
-DEFAULT_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Symbolic:
         tally: Tally,
         *,
         reduced: bool = True,
-        timeout: float = DEFAULT_TIMEOUT,
+        timeout: float = DEFAULT_SOLVER_TIMEOUT,
     ) -> None:
         self.graph, self.equivalence, self.tally, self.reduced = graph, equivalence, tally, reduced
         self.smt = Smt(timeout)
@@ -91,7 +89,7 @@ class Symbolic:
 
     @property
     def depth(self) -> int:
-        return self.tally.limits.max_depth or DEFAULT_DEPTH
+        return self.tally.limits.max_depth or DEFAULT_SYMBOLIC_DEPTH
 
     def search(self) -> None:
         steps: list[Step] = []

@@ -43,6 +43,10 @@ class Tally:
     stopped: Stopped = "exhausted"
     limit: str | None = None
     interrupted: bool = False
+    reduction: str | None = None
+    """Of a search that keeps states: how its graph was reduced."""
+    selection: str | None = None
+    """Of a search by actors: how actors and tasks were selected."""
     seconds: float = 0.0
     _seen: dict[Hashable, _Seen] = field(default_factory=dict)
     _classes: set[Hashable] = field(default_factory=set)

@@ -31,12 +31,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal
+from typing import Any
 
 from porcini.core.events import Action, Event, Move
 from porcini.core.execution import Dependence
 from porcini.core.pids import Pid
+from porcini.core.systems import Program
 from porcini.core.traces import Foata
+from porcini.engines.catalogue import Engine
+from porcini.engines.options import ActorSelection, Options, TaskSelection
 from porcini.engines.search import Node, Search
 from porcini.engines.stability import Look, Stability
 from porcini.engines.tally import Tally
@@ -46,9 +49,6 @@ from porcini.ir.actors import Actors
 from porcini.ir.frames import FIRST_POINT, FrameRun, Process
 from porcini.ir.step_events import future
 from porcini.ir.step_system import StepSystem
-
-ActorSelection = Literal["first", "random", "stable", "refined"]
-TaskSelection = Literal["all", "independent"]
 
 
 @dataclass(slots=True)
@@ -244,11 +244,27 @@ class TransDpor:
         return form.key
 
 
-def transdpor(
-    system: StepSystem, tally: Tally, selection: ActorSelection, tasks: TaskSelection, seed: int = 0
-) -> None:
+def transdpor(program: Program, tally: Tally, options: Options) -> None:
     """Explore a program of actors; counts are those of P4's Table 1, where the state before main is none."""
-    actors = Actors(system)
-    dependence = ActorDependence(actors) if tasks == "all" else Dependence()
+    assert isinstance(program, StepSystem), "it needs actors"
+    actors = Actors(program)
+    dependence = ActorDependence(actors) if options.tasks == "all" else Dependence()
     tally.counts.states -= 1
-    Search(system, TransDpor(actors, selection, tasks, tally, seed), tally, dependence).explore()
+    reduction = TransDpor(actors, options.actors, options.tasks, tally, options.seed)
+    tally.selection = options.selection
+    Search(program, reduction, tally, dependence).explore()
+
+
+_COMPARED: tuple[tuple[ActorSelection, TaskSelection], ...] = (
+    ("first", "all"),
+    ("first", "independent"),
+    ("stable", "all"),
+    ("stable", "independent"),
+)
+TRANSDPOR = Engine(
+    "back-sets of actors, with actor and task selection",
+    transdpor,
+    needs=("actors",),
+    rank=6,
+    selections=tuple(Options(actors=actors, tasks=tasks) for actors, tasks in _COMPARED),
+)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from porcini.core.reports import Outcome, Report, TraceEntry
 from porcini.core.systems import Observed
+from porcini.core.version import __version__
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import short_path
 
 SCHEMA = 1
 
 
-def to_json(report: Report, version: str) -> dict[str, Any]:
+def show_json(report: Report) -> str:
+    """What `--json` prints: one line."""
+    return json.dumps(to_json(report), ensure_ascii=False)
+
+
+def to_json(report: Report) -> dict[str, Any]:
     """The object that `--json` prints, ready for `json.dumps`."""
     counts = report.counts
     found: dict[str, Any] = {
         "schema": SCHEMA,
-        "porcini": version,
+        "porcini": __version__,
         "command": report.command,
         "file": report.file,
         "language": report.language,
@@ -53,6 +60,8 @@ def to_json(report: Report, version: str) -> dict[str, Any]:
             "stem": show_schedule(report.trail.stem.schedule),
             "loop": show_schedule(report.trail.loop.schedule),
         }
+    if report.reduction:
+        found["reduction"] = report.reduction
     if report.selection:
         found["selection"] = report.selection
     if report.limit:

@@ -161,7 +161,7 @@ def _outcomes(report: Report) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for column in ("outcome", "final state"):
         table.add_column(column, overflow="fold")
-    table.add_column("end states" if report.engine == "graph" else "executions", justify="right")
+    table.add_column("end states" if report.kept_states else "executions", justify="right")
     table.add_column("one schedule", overflow="fold")
     for outcome in report.outcomes[:_MOST_ROWS]:
         table.add_row(

@@ -25,7 +25,7 @@ def verdict_of(report: Report) -> str:
     runs = count_of(report.counts.executions, noun)
     ways = count_of(len(report.outcomes), "outcome")
     seen = f"{ways} in {runs}"
-    if report.engine in ("graph", "maude"):
+    if report.kept_states:
         states = count_of(report.counts.states, "state")
         seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
     elif report.command == "explore" and report.language != REAL_CODE:
@@ -145,9 +145,10 @@ def footer_of(report: Report) -> str:
     if report.language == REAL_CODE:
         seen = f"{count_of(counts.executions, 'schedule')}, {count_of(counts.events, 'step')}"
         return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
-    if report.engine == "maude":  # it counts states only
-        return f"engine maude: {count_of(counts.states, 'state')}, {report.seconds:.2f} s"
-    if report.engine == "graph":
+    if report.kept_states and not counts.events:  # a checker of the language's own, which counts states only
+        seen = count_of(counts.states, "state")
+        return f"engine {report.engine}, {reduction_of(report)}: {seen}, {report.seconds:.2f} s"
+    if report.kept_states:
         parts = [count_of(counts.executions, "end state")]
     elif report.command == "permute" and report.traces is not None:  # some cannot be finished: no executions
         parts = [count_of(len(report.traces), "permutation")]
@@ -160,4 +161,9 @@ def footer_of(report: Report) -> str:
     seen = ", ".join(parts)
     if counts.heuristic is not None:
         seen += f", {count_of(counts.heuristic, 'state')} without a stable actor"
-    return f"engine {report.engine}, {report.independence} independence: {seen}, {report.seconds:.2f} s"
+    how = reduction_of(report) if report.kept_states else f"{report.independence} independence"
+    return f"engine {report.engine}, {how}: {seen}, {report.seconds:.2f} s"
+
+
+def reduction_of(report: Report) -> str:
+    return "no reduction" if report.reduction == "none" else f"{report.reduction} sets"

@@ -6,7 +6,7 @@ equal tuples however they were reached. A state holds its layout in slot 0.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from bisect import bisect
 from collections import deque
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from porcini.core.errors import LimitHit
 from porcini.core.events import Action, Event
 from porcini.core.pids import Pid
-from porcini.core.systems import Final
+from porcini.core.systems import Final, System
 
 ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT = 0, 1, 2, 3
 """Control points at which nothing can be done any more, and the first at which a process can stand."""
@@ -95,7 +95,7 @@ class Layouts:
         return found
 
 
-class FrameSystem(ABC):
+class FrameSystem(System):
     """What all systems of processes with frames have in common: who can move, and what an event changed.
 
     A frame begins with the control point and the number of children. A language of graphs says what the actions

@@ -18,10 +18,10 @@ from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Scalar, Value, Waiting
+from porcini.core.systems import Final, Kind, Scalar, Value, Waiting, Watched
 from porcini.ir import codegen, footprint, labels
 from porcini.ir.compiled import CompiledChoice, CompiledEdge, cells_of, compile_graph
-from porcini.ir.expr import ArrayType, Var, free
+from porcini.ir.expr import ArrayType, Expr, Var, evaluate, free
 from porcini.ir.frames import (
     FAILED_ASSERTION,
     FAILED_ERROR,
@@ -33,6 +33,7 @@ from porcini.ir.frames import (
     State,
 )
 from porcini.ir.graph import Graph, Variable
+from porcini.ir.lookahead import GraphLookahead
 from porcini.ir.text import show
 
 _FRAME = 2
@@ -80,6 +81,7 @@ class GraphSystem(FrameSystem):
         self._choices = compile_graph(graph, self._shared, self._private, module)
         self.source = module.source
         self.chooses = any(len(choices) > 1 for choices in self._choices)
+        self.lookahead = GraphLookahead(graph)
         layout = self._layouts.empty
         frames: list[Scalar] = []
         for number, template in enumerate(graph.initial):
@@ -226,6 +228,14 @@ class GraphSystem(FrameSystem):
             for v in self.graph.templates[process.template].variables:
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)
         return values
+
+    def watching(self, propositions: Sequence[Expr]) -> Watched[State]:
+        def letter(state: State) -> int:
+            store = self.observe(state)
+            return sum(1 << number for number, expr in enumerate(propositions) if evaluate(expr, store))
+
+        seen = {variable for expr in propositions for variable in free(expr)}
+        return Watched(letter, frozenset(place for variable in seen for place in footprint.locations(variable)))
 
     def final(self, state: Sequence[Any]) -> Final:
         points = [state[process.base] for process in state[0].processes]

@@ -18,8 +18,8 @@ from typing import Any
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Waiting
-from porcini.ir.expr import Expr
+from porcini.core.systems import Final, Kind, Observed, Value, Waiting, Watched
+from porcini.ir.expr import Expr, evaluate
 from porcini.ir.frames import (
     ENDED,
     FAILED_ASSERTION,
@@ -45,7 +45,7 @@ from porcini.ir.step_code import (
     test_function,
 )
 from porcini.ir.step_events import StepAction, StepEvents, Taken, Where
-from porcini.ir.steps import Definition, StepGraph
+from porcini.ir.steps import Definition, ObjectProposition, StepGraph
 from porcini.ir.text import show
 
 MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
@@ -373,6 +373,28 @@ class StepSystem(FrameSystem):
         if point < FIRST_POINT:
             return f"{name} failed"
         return f"{name} at {self.graph.points[point].text}"
+
+    def watching(self, propositions: Sequence[ObjectProposition]) -> Watched[State]:
+        """A formula begins where main has taken its first step, which nobody can come before: the objects that it
+        makes there are there from the start."""
+        begun, _ = self.fire(self._initial, self.actions(self._initial)[0])
+
+        def letter(state: State) -> int:
+            seen = begun if state == self._initial else state
+            return sum(1 << number for number, each in enumerate(propositions) if self._holds_in(each, seen))
+
+        return Watched(letter, None)
+
+    def _holds_in(self, proposition: ObjectProposition, state: Sequence[Any]) -> bool:
+        store: dict[str, Value] = {}
+        for variable, ref, field in proposition.fields:
+            if ref not in state[0].by_pid or not self.is_object(state, ref):
+                return False
+            names = [v.name for v in self.graph.classes[self.class_of(state, ref)].fields]
+            if field not in names:
+                return False
+            store[variable.name] = state[state[0].by_pid[ref].base + OBJECT_FRAME + names.index(field)]
+        return None not in store.values() and bool(evaluate(proposition.test, store))
 
     def final(self, state: Sequence[Any]) -> Final:
         unfinished = [process for process in self._seen_in(state[0])[1] if state[process.base] != ENDED]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from porcini.core.errors import Place
+from porcini.core.pids import Pid
 from porcini.core.systems import Observed, Value
 from porcini.ir.expr import TRUE, Expr, ScalarType, Var, const
 
@@ -185,6 +186,15 @@ class Definition:
 
     parameters: tuple[Var, ...]
     body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectProposition:
+    """A condition over fields of some objects; each is a variable in it. It does not hold while one of the objects
+    is not there."""
+
+    test: Expr
+    fields: tuple[tuple[Var, Pid, str], ...]
 
 
 @dataclass(slots=True)

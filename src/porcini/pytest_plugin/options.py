@@ -9,8 +9,9 @@ from typing import Any, get_args
 import pytest
 
 from porcini.core.errors import InputError
-from porcini.coroutines.exploring import TAKEN
+from porcini.coroutines.exploring import CAPABILITIES, taken
 from porcini.coroutines.guards import Guards
+from porcini.engines.catalogue import ENGINES
 from porcini.engines.limits import Limits
 from porcini.langs.aio.loop import Mode
 from porcini.pytest_plugin import MARKER
@@ -62,7 +63,7 @@ def wanted_by(item: pytest.Function) -> Wanted:
     for name, value in given.items():
         makes_sense, wanted = _SENSE[name]
         if not makes_sense(value):
-            raise InputError(f"{name} is {value!r}: it must be {wanted}")
+            raise InputError(f"{name} is {value!r}: it must be {wanted() if callable(wanted) else wanted}")
     packages = given.pop("packages", ())
     packages = (packages,) if isinstance(packages, str) else tuple(packages)
     return Wanted(**given, packages=packages)
@@ -82,14 +83,18 @@ def _names(value: Any) -> bool:
     )
 
 
+def _runs_real_code(value: Any) -> bool:
+    return value in ENGINES and CAPABILITIES.missing(ENGINES[value].needs) is None
+
+
 def _switch(value: Any) -> bool:
     return isinstance(value, bool)
 
 
 _NUMBER = "a number above 0, or None for no limit of your own"
-_SENSE: dict[str, tuple[Callable[[Any], bool], str]] = {
+_SENSE: dict[str, tuple[Callable[[Any], bool], str | Callable[[], str]]] = {
     "mode": (lambda value: value in get_args(Mode), f"one of: {', '.join(get_args(Mode))}"),
-    "engine": (lambda value: value in TAKEN, f"one of: {', '.join(TAKEN)}"),
+    "engine": (_runs_real_code, lambda: f"one of: {', '.join(taken())}"),
     "max_schedules": (lambda value: _whole(value) and value > 0, "a whole number of at least 1"),
     "timeout": (lambda value: value is None or _above_zero(value), _NUMBER),
     "max_depth": (lambda value: value is None or (_whole(value) and value > 0), _NUMBER),

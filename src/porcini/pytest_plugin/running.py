@@ -27,7 +27,8 @@ from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Session, session
 from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
 from porcini.coroutines.subjects import Subject
-from porcini.engines.catalogue import Options
+from porcini.engines.catalogue import ENGINES
+from porcini.engines.options import Options
 from porcini.engines.replaying import replay
 from porcini.engines.tally import Tally
 from porcini.formats.lanes import ending, show_lanes
@@ -136,7 +137,7 @@ class MarkedTest:
 
     def _unknown(self, found: _Found) -> str:
         assert found.limit is not None
-        if self.wanted.engine in ("random", "pct"):
+        if ENGINES[self.wanted.engine].samples:
             return (
                 f"Unknown: {found.said}, and none of them failed. Engine `{self.wanted.engine}` can fail a test, "
                 "but never prove it: allow_unknown=True lets it pass."

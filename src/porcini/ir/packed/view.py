@@ -20,7 +20,7 @@ from porcini.core.errors import InternalError, Place
 from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Waiting
+from porcini.core.systems import Final, Kind, Observed, StateGraph, System, Waiting, Watched
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -37,6 +37,7 @@ from porcini.ir.packed.program import (
     MOST_PROCESSES,
     Ask,
     Edge,
+    Expr,
     Load,
     Poll,
     Program,
@@ -48,6 +49,7 @@ from porcini.ir.packed.program import (
     expressions,
     walk,
 )
+from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.system import PackedSystem, Step, rendezvous
 from porcini.ir.packed.touch import (
     POPULATION_OF_ALL,
@@ -149,13 +151,14 @@ class PackedRun:
         return PackedRun(self.view, self.state, self.names.copy(), self.said.copy())
 
 
-class PackedView:
-    """A `TransitionSystem`, and a `Program` whose runs can be forked."""
+class PackedView(System):
+    """A compiled packed program, whose runs can be forked."""
 
     chooses = True
 
     def __init__(self, program: Program, *, optimise: bool = False) -> None:
         self.system = PackedSystem(optimised(program) if optimise else program)
+        self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
         shared = [channel.name for channel in self.system.layout.shared_channels]
         slots = range(MOST_PROCESSES)
@@ -334,9 +337,20 @@ class PackedView:
 
         return _FIELD.sub(filled, text)
 
-    def noticed(self) -> list[str]:
+    def noticed(self) -> tuple[str, ...]:
         """What should be said of the runs seen so far."""
-        return list(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
+        return tuple(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
+
+    # For searches that keep states
+
+    def state_graph(self, *, every_statement: bool = False) -> StateGraph[int]:
+        from porcini.ir.packed.graph import PackedGraph  # which names its events as this does
+
+        return PackedGraph(self, inside=every_statement)
+
+    def watching(self, propositions: Sequence[Expr]) -> Watched[int]:
+        found = Propositions(self.system, propositions)
+        return Watched(found.letter, found.visible)
 
     # Looking at states
 

@@ -1,9 +1,31 @@
 """ABS: active objects, as far as common examples use it."""
 
-from porcini.core.errors import InputError
-from porcini.ir.steps import StepGraph
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from porcini.core.capabilities import Capabilities
+from porcini.core.errors import InputError, Place
+from porcini.core.languages import Model, Source
+from porcini.core.systems import Value
+from porcini.ir.step_system import StepSystem
+from porcini.ir.steps import ObjectProposition, StepGraph
 from porcini.langs.actors.lower import lower
 from porcini.langs.actors.parser import parse
+from porcini.langs.actors.propositions import proposition
+
+CAPABILITIES = Capabilities(
+    ".abs programs",
+    {
+        "ample": "what a task may still do is not worked out yet",
+        "stubborn": "what a task enables and disables is not worked out yet",
+        "formulas": "a step of a task is not a formula: it calls methods and makes objects",
+        "symbolic": "a step of a task is not a formula: it calls methods and makes objects",
+        "theory": "it is not a rewrite theory",
+    },
+)
 
 
 def load(source: str, file: str) -> StepGraph:
@@ -12,3 +34,42 @@ def load(source: str, file: str) -> StepGraph:
         return lower(parse(source, file), file, source)
     except RecursionError:
         raise InputError("nested too deep", file=file) from None
+
+
+@dataclass(frozen=True, eq=False)
+class ActorModel(Model):
+    graph: StepGraph
+
+    takes_inputs: ClassVar[bool] = True
+    input_hint: ClassVar[str] = "an input is a function such as `def Int n() = 3;`"
+    capabilities: ClassVar[Capabilities] = CAPABILITIES
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        return self.graph.inputs
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.graph.notes
+
+    @property
+    def observable(self) -> set[str]:
+        return {v.name[1:] for class_ in self.graph.classes for v in class_.fields}
+
+    def proposition(self, text: str, place: Place) -> ObjectProposition:
+        return proposition(self.graph, text, place)
+
+    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
+        return StepSystem(self.graph.with_inputs(inputs))
+
+
+class Abs:
+    title = "actors: active objects of ABS"
+    capabilities = CAPABILITIES
+    takes_macros = takes_description = False
+
+    def load(self, source: Source) -> ActorModel:
+        return ActorModel(source.file, "abs", source.text, load(source.text, source.file))
+
+
+LANGUAGE = Abs()

@@ -25,10 +25,6 @@ _MOST_ATTEMPTS = 200
 """After so many, all places are one location."""
 
 
-class Outgrown(Exception):
-    """Footprints that were recorded before are not right: the search has to begin again."""
-
-
 class _Place:
     """What is known of a place that has updates which commute."""
 

@@ -50,7 +50,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Observed, Waiting
+from porcini.core.systems import Final, Observed, Program, Waiting
 from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.inside import Inside, Staying
@@ -67,7 +67,7 @@ _MOST_EVENTS = 100_000
 _done, _result = asyncio.Future.done, asyncio.Future.result
 
 
-class AioProgram:
+class AioProgram(Program):
     """A coroutine function with its arguments. `recorder` sees what steps touch, in code that is `followed`.
 
     `seen` gives what takes the place of a callback in other code, `tasks.discard` say, and records what that does;

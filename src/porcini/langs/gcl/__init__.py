@@ -6,6 +6,7 @@ from porcini.ir.graph import Graph
 from porcini.langs.gcl.lower import lower
 from porcini.langs.gcl.names import Frame, Names, typed
 from porcini.langs.gcl.parser import parse, parse_expression
+from porcini.langs.graphs import GraphLanguage
 
 
 def load(source: str, file: str) -> Graph:
@@ -21,3 +22,6 @@ def proposition(graph: Graph, text: str, place: Place) -> Expr:
     except InputError as problem:
         problem.place = place
         raise
+
+
+LANGUAGE = GraphLanguage("gcl", "guarded commands", load, proposition)

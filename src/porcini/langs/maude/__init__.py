@@ -1,7 +1,70 @@
 """Any language that is given as a rewrite theory in Maude (P1)."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from porcini.core import languages
+from porcini.core.capabilities import Capabilities
+from porcini.core.errors import Place
+from porcini.core.systems import Value
 from porcini.langs.maude.checker import Answer, TooMany, ask
 from porcini.langs.maude.model import Model, load
-from porcini.langs.maude.system import MaudeSystem, Unknown
+from porcini.langs.maude.reduction import Heuristic
+from porcini.langs.maude.system import MaudeSystem
 
-__all__ = ["Answer", "MaudeSystem", "Model", "TooMany", "Unknown", "ask", "load"]
+__all__ = ["LANGUAGE", "Answer", "MaudeModel", "MaudeSystem", "Model", "TooMany", "ask", "load"]
+
+CAPABILITIES = Capabilities(
+    ".maude programs",
+    {
+        "stubborn": "equations say what a rule touches, not what it enables",
+        "commuting": "terms are not translated for the solver",
+        "formulas": "rules rewrite terms, which are not formulas",
+        "symbolic": "rules rewrite terms, which are not formulas",
+        "actors": "its threads are not tasks of actors",
+    },
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MaudeModel(languages.Model):
+    graph: Model
+
+    input_hint: ClassVar[str] = "`initial` says them all"
+    kind: ClassVar[str] = "rewrite theories"
+    checker: ClassVar[str] = "maude"
+    capabilities: ClassVar[Capabilities] = CAPABILITIES
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.graph.notes
+
+    @property
+    def observable(self) -> set[str]:
+        system = MaudeSystem(self.graph)
+        return set(system.observe(system.initial()))
+
+    def proposition(self, text: str, place: Place) -> Any:
+        return self.graph.proposition(self.graph.engine_module(), text, place)
+
+    def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
+        return self.graph.transformed(cast(Heuristic, ample), tuple(watched), load)
+
+    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
+        return MaudeSystem(self.graph)
+
+
+class Maude:
+    title = "rewrite theories in Maude: a language of your own"
+    capabilities = CAPABILITIES
+    takes_macros = False
+    takes_description = True
+
+    def load(self, source: languages.Source) -> MaudeModel:
+        return MaudeModel(source.file, "maude", source.text, load(source.file, source.description))
+
+
+LANGUAGE = Maude()

@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from porcini.core.errors import Place
 from porcini.core.events import Action, Event, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Observed, SystemRun, Waiting
+from porcini.core.systems import Final, Observed, Restart, System, Waiting, Watched
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
@@ -110,14 +109,6 @@ class MaudeAction(Action):
     step: _Step | None = None
 
 
-class Unknown(Exception):
-    """A step may touch anything, which was not known before: the system is to be searched as `coarser` says."""
-
-    def __init__(self, coarser: MaudeSystem) -> None:
-        super().__init__("a step may touch anything")
-        self.coarser = coarser
-
-
 @dataclass(slots=True)
 class _Rule:
     """A rule of the loaded module, and where to find its thread in a match."""
@@ -131,15 +122,15 @@ class _Rule:
 
 
 @dataclass(eq=False)
-class MaudeSystem:
-    """A transition system over Maude terms (`core.systems.TransitionSystem`), with a lookahead."""
+class MaudeSystem(System):
+    """A transition system over Maude terms, with a lookahead."""
 
     model: Model
     coarse: bool = False
     """May any step touch anything? Then any two steps depend on each other."""
     chooses: bool = True
     careful: bool = field(default=False, init=False)
-    """For searches that rely on footprints from the start: what turns out to touch anything is `Unknown`."""
+    """For searches that rely on footprints from the start: what turns out to touch anything is a `Restart`."""
     several: str | None = field(default=None, init=False)
     """A thread that was seen with several rules enabled at once, and which."""
     unknown: str | None = field(default=None, init=False)
@@ -147,6 +138,7 @@ class MaudeSystem:
 
     def __post_init__(self) -> None:
         model = self.model
+        self.lookahead = self
         self.module = model.engine_module()
         self.coarse = self.coarse or model.rules_with_anything
         self._infos: dict[Any, ThreadInfo] = {}
@@ -171,9 +163,6 @@ class MaudeSystem:
         self._identity_of_rules()
 
     # States and steps
-
-    def start(self) -> SystemRun:
-        return SystemRun(self, self.initial())  # type: ignore[arg-type]
 
     def initial(self) -> State:
         term = self.model.initial_in(self.module)
@@ -267,11 +256,17 @@ class MaudeSystem:
             return OPAQUE
         return Footprint(future.reads, future.writes)
 
-    def letter(self, atoms: Sequence[tuple[str, Place | None]]) -> Callable[[State], int]:
-        """Which propositions hold in a state, as bits. What no equation says to be true is not."""
-        if not atoms:
+    def relying_on_footprints(self) -> MaudeSystem:
+        self.careful = True
+        return self
+
+    def watching(self, propositions: Sequence[Any]) -> Watched[State]:
+        """What no equation says to be true is not. Which locations propositions look at is not known."""
+        return Watched(self._letter(propositions), None)
+
+    def _letter(self, props: Sequence[Any]) -> Callable[[State], int]:
+        if not props:
             return lambda _: 0
-        props = [self.model.proposition(self.module, text, place) for text, place in atoms]
         known: dict[Any, int] = {}
 
         def of(state: State) -> int:
@@ -345,7 +340,7 @@ class MaudeSystem:
             for label in dict.fromkeys(offer.rule.label for offer in offers):
                 self._touch(self._asked("touches", [self._label(label), thread]))
         if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
-            raise Unknown(MaudeSystem(self.model, coarse=True))
+            raise Restart(MaudeSystem(self.model, coarse=True))
         return ThreadInfo(tuple(offers), decides, self._touch(self._asked("Future", [thread])))
 
     def _actions(self, state: State) -> list[Action]:

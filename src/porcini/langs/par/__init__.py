@@ -1,6 +1,8 @@
 """The parallel language (P3): `load` turns text into a program graph."""
 
 from porcini.ir.graph import Graph
+from porcini.langs import gcl
+from porcini.langs.graphs import GraphLanguage
 from porcini.langs.par.lower import lower
 from porcini.langs.par.parser import parse
 
@@ -8,3 +10,6 @@ from porcini.langs.par.parser import parse
 def load(source: str, file: str) -> Graph:
     """The program graph of a parallel program; bad text is an `InputError` with its place."""
     return lower(parse(source, file))
+
+
+LANGUAGE = GraphLanguage("par", "parallel programs", load, gcl.proposition)

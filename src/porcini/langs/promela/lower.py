@@ -16,7 +16,7 @@ from porcini.langs.promela.text import show
 MOST_ACTIVE = 255
 
 
-class Model:
+class Lowered:
     """A Promela model that was read: its program, its formulas and claims, and how to read more expressions."""
 
     def __init__(

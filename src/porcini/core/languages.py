@@ -1,0 +1,151 @@
+"""What a language is to the rest of Porcini: something that reads a text, and the model that comes of it.
+
+A language is registered under the entry point group `porcini.languages`, by the ending of its files.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from porcini.core.capabilities import Capabilities
+from porcini.core.errors import InputError, InternalError, Place
+from porcini.core.registry import Registry
+from porcini.core.systems import Scalar, System, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A program as it was given. `defines` are macros, `description` is a file that goes with it."""
+
+    text: str
+    file: str
+    defines: Mapping[str, str] = field(default_factory=dict)
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a model says of itself: a formula with a name, as text, and where it begins."""
+
+    name: str
+    formula: str
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Model(ABC):
+    """A program that was read and checked, ready to run.
+
+    A language says how it is compiled (`compiled`) and what can be observed; the rest has defaults.
+    """
+
+    file: str
+    language: str
+    source: str
+
+    takes_inputs: ClassVar[bool] = False
+    input_hint: ClassVar[str | None] = None
+    """How a program of the language gets an input; or what to do instead, where there are none."""
+    kind: ClassVar[str] = "programs of this language"
+    checker: ClassVar[str | None] = None
+    """The name of a model checker of the language's own for formulas, if it has one."""
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    @abstractmethod
+    def observable(self) -> set[str]:
+        """What can be observed: names of variables, or of fields."""
+
+    @abstractmethod
+    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> System:
+        """The program, given a value of the right type for some of its inputs; `optimise` for searches that keep
+        states."""
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """The inputs by name, each with its type: `int` or `bool`."""
+        return {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know about how the program was read."""
+        return ()
+
+    @property
+    def claims(self) -> Sequence[Claim]:
+        """The formulas in the model itself."""
+        return ()
+
+    @property
+    def has_never_claim(self) -> bool:
+        """Does the model describe runs that must never happen?"""
+        return False
+
+    def never_claim(self, system: System) -> Any:
+        """These runs, as an automaton that reads the states of the system."""
+        raise InternalError("a model without a never claim was asked for it")
+
+    def proposition(self, text: str, place: Place) -> Any:
+        """A proposition of a formula, checked, for `System.watching`."""
+        raise InputError("formulas cannot speak of this program's states", place=place)
+
+    def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
+        """The program with partial order reduction built in, as text of its own language."""
+        raise InternalError("a model that cannot be transformed was")
+
+    def shown(self, proposition: str) -> str:
+        """A proposition as a person would write it."""
+        return proposition
+
+    def system(self, inputs: Mapping[str, Value] | None = None, *, optimise: bool = False) -> System:
+        """The compiled program, with a value for each of its inputs; `optimise` for searches that keep states."""
+        given = dict(inputs or {})
+        for name, value in given.items():
+            self._check_input(name, value)
+        try:
+            return self.compiled(given, optimise=optimise)
+        except InputError as problem:
+            problem.file = problem.file or self.file
+            raise
+
+    def _check_input(self, name: str, value: Value) -> None:
+        if not self.takes_inputs:
+            raise InputError(f"{self.kind} have no inputs", file=self.file, hint=self.input_hint)
+        type_ = self.inputs.get(name)
+        if type_ is None:
+            known = ", ".join(sorted(self.inputs))
+            hint = f"known: {known}" if known else self.input_hint
+            raise InputError(f"`{name}` is not an input of {self.file}", hint=hint)
+        if not isinstance(value, Scalar) or isinstance(value, bool) != (type_ == "bool"):
+            expected = "a boolean" if type_ == "bool" else "a number"
+            raise InputError(f"input `{name}` wants {expected}, not {value!r}")
+
+
+class Language(Protocol):
+    """How programs of one kind are read."""
+
+    @property
+    def title(self) -> str:
+        """What the language is, in a few words."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def takes_macros(self) -> bool: ...
+
+    @property
+    def takes_description(self) -> bool: ...
+
+    def load(self, source: Source) -> Model:
+        """What is wrong with a text is an `InputError` that says where."""
+
+
+LANGUAGES: Registry[Language] = Registry("porcini.languages", "language")
+"""By the ending of their files."""

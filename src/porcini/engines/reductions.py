@@ -1,0 +1,55 @@
+"""`graph`, the engine that keeps states; and which reduction of a graph of states there is for which program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from porcini.core.systems import Program, StateGraph, System, SystemGraph, Watched
+from porcini.engines.ample import AmpleSets
+from porcini.engines.catalogue import Engine
+from porcini.engines.graph import Chooser, Graph
+from porcini.engines.options import Options, Reducing
+from porcini.engines.stubborn import PackedAmple, StubbornSets
+from porcini.engines.stubborn_points import PointStubborn
+from porcini.engines.tally import Tally
+from porcini.ir.interpreter import GraphSystem
+from porcini.ir.packed.graph import PackedGraph
+
+NOTHING_WATCHED: Watched[Any] = Watched(lambda state: 0)
+
+
+def reduction_of(
+    system: System, graph: StateGraph[Any], options: Options, watched: Watched[Any] = NOTHING_WATCHED
+) -> tuple[Chooser[Any] | None, Reducing]:
+    """The reduction that was asked for, or the best one up to it that the program allows; and which one it is."""
+    if options.reduction == "none":
+        return None, "none"
+    if isinstance(graph, PackedGraph):
+        visible = watched.visible if isinstance(watched.visible, int) else 0
+        if options.reduction == "ample":
+            return PackedAmple(graph, options.ample, visible), "ample"
+        return StubbornSets(graph, visible), "stubborn"
+    if system.lookahead is None or not isinstance(graph, SystemGraph):
+        return None, "none"
+    if isinstance(system, GraphSystem) and isinstance(watched.visible, frozenset) and options.reduction != "ample":
+        return PointStubborn(graph, system, watched.visible), "stubborn"
+    if isinstance(watched.visible, frozenset):
+        return AmpleSets(graph, system.lookahead, options.ample, watched.visible), "ample"
+    return AmpleSets(graph, system.lookahead, options.ample, letter=watched.letter), "ample"
+
+
+def by_states(program: Program, tally: Tally, options: Options) -> None:
+    assert isinstance(program, System), "it needs states"
+    graph = program.state_graph()
+    reduction, tally.reduction = reduction_of(program, graph, options)
+    Graph(graph, reduction, tally, careful=program.may_fail).explore(options.search)
+
+
+GRAPH = Engine(
+    "every state instead of every run, reduced by ample or stubborn sets",
+    by_states,
+    needs=("states",),
+    complete=False,
+    keeps_states=True,
+    rank=7,
+)

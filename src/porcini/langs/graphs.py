@@ -1,0 +1,71 @@
+"""Models that are program graphs: guarded commands and the parallel language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from porcini.core.capabilities import Capabilities
+from porcini.core.errors import InputError, Place
+from porcini.core.languages import Model, Source
+from porcini.core.systems import Value
+from porcini.ir.expr import Expr
+from porcini.ir.graph import Graph
+from porcini.ir.interpreter import GraphSystem
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLanguage:
+    """A language that is lowered to program graphs; both have the same expressions."""
+
+    ending: str
+    title: str
+    lower: Callable[[str, str], Graph]
+    proposition: Callable[[Graph, str, Place], Expr]
+    takes_macros: bool = False
+    takes_description: bool = False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            f".{self.ending} programs",
+            {
+                "actors": "its processes are not tasks of actors",
+                "theory": "it is not a rewrite theory",
+            },
+        )
+
+    def load(self, source: Source) -> GraphModel:
+        return GraphModel(source.file, self.ending, source.text, self.lower(source.text, source.file), self)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphModel(Model):
+    graph: Graph
+    of: GraphLanguage
+
+    takes_inputs: ClassVar[bool] = True
+    input_hint: ClassVar[str] = "an input is bound to `?`, or in .par read before it is written"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.of.capabilities
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        return {name: str(type_) for name, type_ in self.graph.inputs.items()}
+
+    @property
+    def observable(self) -> set[str]:
+        return {variable.name for variable in self.graph.variables if "#" not in variable.name}
+
+    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> GraphSystem:
+        missing = self.inputs.keys() - inputs.keys()
+        if missing:
+            flags = " ".join(f"--input {name}=..." for name in sorted(missing))
+            raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
+        return GraphSystem(self.graph.with_inputs(dict(inputs)))
+
+    def proposition(self, text: str, place: Place) -> Expr:
+        return self.of.proposition(self.graph, text, place)
