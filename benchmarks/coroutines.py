@@ -30,9 +30,9 @@ from rich.table import Table
 from porcini import Limits
 from porcini.coroutines import explore, session
 from porcini.coroutines.steady import run_twice
-from porcini.engines.catalogue import ENGINES, Options
+from porcini.engines.catalogue import ENGINES, Options, explored
 from porcini.engines.tally import Tally
-from porcini.langs.aio.commuting import Commuting, Outgrown
+from porcini.langs.aio.commuting import Commuting
 
 Program = Callable[[], Any]
 
@@ -160,17 +160,11 @@ def best(program: Program, seconds: float = 1.5) -> float:
     with session(program) as opened:
         prepared = opened.program()
         run_twice(prepared)
-        commuting = Commuting()
-        prepared.commute(commuting)
+        prepared.commute(Commuting())
         for _ in range(10):
             started, runs = time.process_time(), 0
             while time.process_time() - started < seconds / 10:
-                tally = Tally()
-                try:
-                    ENGINES["optimal"](prepared, tally, Options())
-                except Outgrown:
-                    commuting.begin_again()
-                    prepared.commute(commuting)
+                _, tally = explored(ENGINES["optimal"], prepared, Tally(), Options())
                 runs += tally.counts.executions
             rate = max(rate, runs / (time.process_time() - started))
     return rate
