@@ -21,15 +21,24 @@ class Registry(Mapping[str, T], Generic[T]):
         self._loaded: dict[str, T] = {}
 
     @cached_property
-    def _found(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}
+    def _found(self) -> dict[str, list[EntryPoint]]:
+        found: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self.group):
+            known = found.setdefault(point.name, [])
+            if all(other.value != point.value for other in known):  # one package may be found twice
+                known.append(point)
+        return found
 
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:
-            point = self._found.get(name)
-            if point is None:
+            points = self._found.get(name)
+            if points is None:
                 known = ", ".join(self) or f"none: no package with entry points `{self.group}` is installed"
                 raise InputError(f"unknown {self.what} `{name}`", hint=f"known: {known}")
+            if len(points) > 1:
+                both = " and ".join(point.value for point in points)
+                raise InputError(f"{self.what} `{name}` is registered more than once: {both}")
+            (point,) = points
             try:
                 self._loaded[name] = point.load()
             except (ImportError, AttributeError) as problem:
