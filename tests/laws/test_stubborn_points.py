@@ -75,16 +75,15 @@ def broken() -> bool:
 
 
 def test_mutant_without_d1(monkeypatch) -> None:
-    monkeypatch.setattr(stubborn_points._Here, "_conflicting", lambda self, pid, foot: [])
+    monkeypatch.setattr(GraphEnabling, "conflicting", lambda self, foot: 0)
     assert broken()
 
 
 def test_mutant_without_d2(monkeypatch) -> None:
     real = stubborn_points._Here._demanded
 
-    def only_d1(self, transition, found):
-        pid, point = transition
-        return real(self, transition, found) if point == self.points[pid] and pid in self.now else []
+    def only_d1(self, pid, new, found):
+        return real(self, pid, new, found) if new >> self.points[pid] & 1 and pid in self.now else []
 
     monkeypatch.setattr(stubborn_points._Here, "_demanded", only_d1)
     assert broken()
@@ -95,7 +94,7 @@ def test_mutant_without_the_future(monkeypatch) -> None:
 
     def now_only(self, graph):
         real(self, graph)
-        self.reach = [frozenset({point}) for point in range(len(self.reach))]
+        self.reach = [1 << point for point in range(len(self.reach))]
 
     monkeypatch.setattr(GraphEnabling, "__init__", now_only)
     assert broken()

@@ -193,8 +193,6 @@ class SystemRun:
 class System(Program):
     """A program as states and steps (`TransitionSystem`): what models are compiled to."""
 
-    lookahead: Lookahead[Any] | None = None
-    """What processes may still do, where that is known."""
     may_fail: bool = True
     """Could a step of it fail?"""
 
@@ -212,6 +210,11 @@ class System(Program):
 
     def start(self) -> Run:
         return SystemRun(self, self.initial())
+
+    @property
+    def lookahead(self) -> Lookahead[Any] | None:
+        """What processes may still do, where that is known."""
+        return None
 
     def state_graph(self, *, every_statement: bool = False) -> StateGraph[Any]:
         """The states; of steps that are made of several statements, with `every_statement`, those inside too."""

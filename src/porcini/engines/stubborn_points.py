@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from porcini.core.bits import bits
 from porcini.core.events import Action
 from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
@@ -31,7 +32,8 @@ from porcini.engines.graph import Choice
 from porcini.ir.enabling import GraphEnabling
 from porcini.ir.interpreter import GraphSystem
 
-Transition = tuple[Pid, int]
+Transitions = tuple[Pid, int]
+"""Of one process: a bit for each point."""
 _DEAR = 1_000
 """What a transition costs that can be taken, against one that cannot."""
 
@@ -100,54 +102,56 @@ class _Here:
 
     def grown(self, pid: Pid, most: int) -> set[Pid] | None:
         """Who of a stubborn set can go, from one process on; None if these are not fewer than `most`."""
-        first = pid, self.points[pid]
-        found, left, movers = {first}, [first], {pid}
+        found = {pid: 1 << self.points[pid]}
+        left: list[Transitions] = [(pid, found[pid])]
+        movers = {pid}
         while left:
-            for new in self._demanded(left.pop(), found):
-                if new not in found:
-                    found.add(new)
-                    left.append(new)
-                    if self.points[new[0]] == new[1] and new[0] in self.able:
-                        movers.add(new[0])
+            for other, points in self._demanded(*left.pop(), found):
+                new = points & ~found.get(other, 0)
+                if new:
+                    found[other] = found.get(other, 0) | new
+                    left.append((other, new))
+                    if new >> self.points[other] & 1 and other in self.able:
+                        movers.add(other)
             if len(movers) >= most:
                 return None
         return movers
 
-    def _demanded(self, transition: Transition, found: set[Transition]) -> list[Transition]:
-        pid, point = transition
-        if point == self.points[pid]:
-            demanded = self._conflicting(pid, self.now[pid]) if pid in self.now else []
-            if pid in self.awaited:
-                needed = self.enabling.needed(point, self.store) if pid not in self.now else None
-                demanded += self._writing(self.awaited[pid] if needed is None else needed)
-            return demanded
-        there = [(pid, self.points[pid])]
-        needed = self.enabling.needed(point, self.store)
-        if needed is None:
-            return there
-        writing = self._writing(needed)
-        return min(there, writing, key=lambda each: self._cost(each, found))
+    def _demanded(self, pid: Pid, new: int, found: Mapping[Pid, int]) -> list[Transitions]:
+        """What a set must contain because of some transitions of a process. Once it contains what the process does
+        where it stands, nothing more is asked of what it does elsewhere."""
+        here = 1 << self.points[pid]
+        if new & here:
+            return self._demanded_here(pid)
+        if found[pid] & here:
+            return []
+        writing = 0
+        for point in bits(new):
+            needed = self.enabling.needed(point, self.store)
+            if needed is None:
+                return [(pid, here)]
+            writing |= self.enabling.writing(needed)
+        return min([(pid, here)], self._of_all(writing), key=lambda each: self._cost(each, found))
 
-    def _conflicting(self, pid: Pid, foot: Footprint) -> list[Transition]:
-        touches = self.enabling.touches
-        return [
-            (other, point)
-            for other, at in self.points.items()
-            if other != pid
-            for point in self.enabling.reach[at]
-            if foot.conflicts(touches[point])
-        ]
+    def _demanded_here(self, pid: Pid) -> list[Transitions]:
+        demanded: list[Transitions] = []
+        if pid in self.now:
+            others = self._of_all(self.enabling.conflicting(self.now[pid]))
+            demanded += [(other, points) for other, points in others if other != pid]
+        if pid in self.awaited:
+            needed = self.enabling.needed(self.points[pid], self.store) if pid not in self.now else None
+            demanded += self._of_all(self.enabling.writing(self.awaited[pid] if needed is None else needed))
+        return demanded
 
-    def _writing(self, places: frozenset[Location]) -> list[Transition]:
-        touches = self.enabling.touches
-        return [
-            (pid, point)
-            for pid, at in self.points.items()
-            for point in self.enabling.reach[at]
-            if not places.isdisjoint(touches[point].writes)
-        ]
+    def _of_all(self, points: int) -> list[Transitions]:
+        """Who may come to these points, and to which of them."""
+        reach = self.enabling.reach
+        return [(pid, points & reach[at]) for pid, at in self.points.items() if points & reach[at]]
 
-    def _cost(self, demanded: list[Transition], found: set[Transition]) -> int:
-        new = [each for each in demanded if each not in found]
-        dear = sum(1 for pid, point in new if self.points[pid] == point and pid in self.able)
-        return len(new) + _DEAR * dear
+    def _cost(self, demanded: list[Transitions], found: Mapping[Pid, int]) -> int:
+        cost = 0
+        for pid, points in demanded:
+            new = points & ~found.get(pid, 0)
+            dear = pid in self.able and new >> self.points[pid] & 1
+            cost += new.bit_count() + (_DEAR if dear else 0)
+        return cost

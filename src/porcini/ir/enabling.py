@@ -1,37 +1,51 @@
 """What processes may do at each point of a program graph, and what must be written before they can.
 
-reach       the points that a process may come to from a point, with those of the processes that it may spawn
-touches     what any edge of a point may read and write; a cell that is not known is the whole array
-needed      of a point at which nothing can be done: locations, one of which must be written before that changes
+    reach           the points that a process may come to from a point, with those of the processes it may spawn
+    conflicting     the points at which something may be done that conflicts with a footprint
+    writing         the points at which one of some locations may be written
+    needed          of a point at which nothing can be done: what must be written before that changes
+
+Sets of points are whole numbers, a bit for each: programs may have thousands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
-from porcini.core.footprints import EMPTY, Footprint, Location
+from porcini.core.footprints import Footprint, Location
 from porcini.core.systems import Value
 from porcini.ir import footprint
 from porcini.ir.expr import TRUE, Expr, Junction, defined, evaluate, free
-from porcini.ir.graph import Graph, Spawn
+from porcini.ir.graph import Graph
+from porcini.ir.lookahead import closed, touched
 
 
 class GraphEnabling:
     """The relations of one program graph, worked out once."""
 
     def __init__(self, graph: Graph) -> None:
-        self.touches: list[Footprint] = []
-        after: list[set[int]] = []
-        for point in graph.points:
-            touched, targets = EMPTY, set[int]()
-            for edge in point.edges:
-                touched |= footprint.static(footprint.of_edge(edge))
-                targets.add(edge.target)
-                targets |= {graph.templates[op.template].entry for op in edge.block if isinstance(op, Spawn)}
-            self.touches.append(touched)
-            after.append(targets)
-        self.reach = [_reached(number, after) for number in range(len(after))]
+        self._touching: defaultdict[Location, int] = defaultdict(int)
+        self._writing: defaultdict[Location, int] = defaultdict(int)
+        for number, foot in enumerate(touched(graph)):
+            for place in foot.reads | foot.writes:
+                self._touching[place] |= 1 << number
+            for place in foot.writes:
+                self._writing[place] |= 1 << number
+        self.reach = closed([1 << number for number in range(len(graph.points))], graph)
         self._guards = [[_safe_conjuncts(edge.guard) for edge in point.edges] for point in graph.points]
+
+    def conflicting(self, foot: Footprint) -> int:
+        found = self.writing(foot.reads)
+        for place in foot.writes:
+            found |= self._touching[place]
+        return found
+
+    def writing(self, places: Iterable[Location]) -> int:
+        found = 0
+        for place in places:
+            found |= self._writing[place]
+        return found
 
     def needed(self, point: int, store: Mapping[str, Value]) -> frozenset[Location] | None:
         """If every edge of a point has a condition that is false whatever the process itself knows: what these
@@ -43,15 +57,6 @@ class GraphEnabling:
                 return None
             found.update(place for variable in free(false) for place in footprint.locations(variable))
         return frozenset(found)
-
-
-def _reached(point: int, after: list[set[int]]) -> frozenset[int]:
-    found, left = {point}, [point]
-    while left:
-        new = after[left.pop()] - found
-        found |= new
-        left += new
-    return frozenset(found)
 
 
 def _safe_conjuncts(guard: Expr) -> list[Expr]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from porcini.core.errors import InternalError
@@ -81,7 +82,6 @@ class GraphSystem(FrameSystem):
         self._choices = compile_graph(graph, self._shared, self._private, module)
         self.source = module.source
         self.chooses = any(len(choices) > 1 for choices in self._choices)
-        self.lookahead = GraphLookahead(graph)
         layout = self._layouts.empty
         frames: list[Scalar] = []
         for number, template in enumerate(graph.initial):
@@ -228,6 +228,10 @@ class GraphSystem(FrameSystem):
             for v in self.graph.templates[process.template].variables:
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)
         return values
+
+    @cached_property
+    def lookahead(self) -> GraphLookahead:
+        return GraphLookahead(self.graph)
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[State]:
         def letter(state: State) -> int:

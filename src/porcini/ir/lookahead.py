@@ -7,7 +7,7 @@ spawned on the way; an array cell whose index is not known stands for the whole 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
@@ -15,12 +15,14 @@ from porcini.ir import footprint
 from porcini.ir.frames import FIRST_POINT
 from porcini.ir.graph import Graph, Spawn
 
+T = TypeVar("T", Footprint, int)
+
 
 class GraphLookahead:
     """`core.systems.Lookahead` for the states of a `GraphSystem`."""
 
     def __init__(self, graph: Graph) -> None:
-        self._from = _closure(graph)
+        self._from = closed(touched(graph), graph)
 
     def may_still_do(self, state: Sequence[Any], pid: Pid) -> Footprint:
         return self.from_point(state[state[0].by_pid[pid].base])
@@ -30,25 +32,32 @@ class GraphLookahead:
         return self._from[point] if point >= FIRST_POINT else EMPTY
 
 
-def _closure(graph: Graph) -> list[Footprint]:
-    """For each point, all that may happen from there on: a least fixpoint."""
+def touched(graph: Graph) -> list[Footprint]:
+    """For each point, what its edges may read and write."""
     found = [EMPTY] * len(graph.points)
-    after: list[set[int]] = [set() for _ in graph.points]
     for number, point in enumerate(graph.points):
         for edge in point.edges:
             found[number] |= footprint.static(footprint.of_edge(edge))
-            after[number].add(edge.target)
-            after[number] |= {graph.templates[op.template].entry for op in edge.block if isinstance(op, Spawn)}
+    return found
+
+
+def closed(found: list[T], graph: Graph) -> list[T]:
+    """For each point, the union of what is given for all points that can be reached from it, by the process or by
+    those that it may spawn: a least fixpoint."""
+    found = list(found)
     before: list[set[int]] = [set() for _ in graph.points]
-    for number, targets in enumerate(after):
-        for target in targets:
-            before[target].add(number)
-    left = set(range(len(graph.points)))
+    for number, point in enumerate(graph.points):
+        for edge in point.edges:
+            before[edge.target].add(number)
+            for op in edge.block:
+                if isinstance(op, Spawn):
+                    before[graph.templates[op.template].entry].add(number)
+    left = dict.fromkeys(range(len(graph.points)))
     while left:
-        number = left.pop()
+        number, _ = left.popitem()  # the last first: most edges go forward
         for earlier in before[number]:
             grown = found[earlier] | found[number]
             if grown != found[earlier]:
                 found[earlier] = grown
-                left.add(earlier)
+                left[earlier] = None
     return found

@@ -377,10 +377,9 @@ class StepSystem(FrameSystem):
     def watching(self, propositions: Sequence[ObjectProposition]) -> Watched[State]:
         """A formula begins where main has taken its first step, which nobody can come before: the objects that it
         makes there are there from the start."""
-        begun, _ = self.fire(self._initial, self.actions(self._initial)[0])
 
         def letter(state: State) -> int:
-            seen = begun if state == self._initial else state
+            seen = self.fire(state, self.actions(state)[0])[0] if state == self._initial else state
             return sum(1 << number for number, each in enumerate(propositions) if self._holds_in(each, seen))
 
         return Watched(letter, None)

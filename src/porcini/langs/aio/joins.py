@@ -99,8 +99,9 @@ def is_hidden(kind: Kind, callback: Any) -> bool:
     return kind == "wait" or bool(cell(callback, "outer")._hidden)
 
 
-_OURS = 6
-"""References to a group that are ours: two lists, variables here and in `_hide`, and the question itself."""
+_OURS = 6 if sys.version_info[:2] == (3, 11) else -1
+"""References to a group that are ours, while `_is_private` asks: read off CPython 3.11. Others may count less, and
+then somebody else's would be taken for ours; there no group is private, which costs steps only."""
 _REFERENCES = 6
 """Of a future that `await gather(...)` waits for: by the task, its await, the callbacks' closure, and by us."""
 
@@ -265,6 +266,8 @@ class Joins:
     def _is_private(self, group: Any) -> bool:
         """Is a group referred to by nobody but the task that made it, by us, and by the callbacks of its tasks? A
         variable that functions inside share is an object of its own, and so counts as somebody else."""
+        if _OURS < 0:
+            return False
         known = _OURS + len(group._tasks)
         waiting: Any = self.current.task.get_coro() if self.current.task is not None else None
         while inspect.iscoroutine(waiting):

@@ -138,7 +138,6 @@ class MaudeSystem(System):
 
     def __post_init__(self) -> None:
         model = self.model
-        self.lookahead = self
         self.module = model.engine_module()
         self.coarse = self.coarse or model.rules_with_anything
         self._infos: dict[Any, ThreadInfo] = {}
@@ -244,6 +243,10 @@ class MaudeSystem(System):
         return tuple(note for note in (self.several, self.unknown) if note)
 
     # What engines ask besides
+
+    @property
+    def lookahead(self) -> MaudeSystem:
+        return self
 
     def may_still_do(self, state: State, pid: Pid) -> Footprint:
         """`core.systems.Lookahead`: what is only awaited stands in nobody's way."""
