@@ -15,7 +15,7 @@ from rich.table import Table
 
 import porcini
 from porcini.engines.catalogue import ENGINES, Options
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 PROGRAMS = Path(__file__).parent / "actors"
 
@@ -60,11 +60,11 @@ def main() -> int:
             if (name, tasks) in LARGE and not everything:
                 cells += [wanted, "(--all)"]
                 continue
-            tally = Tally()
+            stats = SearchStats()
             started = time.perf_counter()
-            ENGINES["transdpor"](model.system(inputs), tally, Options(tasks=tasks))
+            ENGINES["transdpor"](model.system(inputs), stats, Options(tasks=tasks))
             took = time.perf_counter() - started
-            counts = tally.counts
+            counts = stats.counts
             if tasks == "independent":
                 seconds, steps = seconds + took, steps + counts.events
                 if name == "BB(3,1)":

@@ -31,7 +31,7 @@ from porcini import Limits
 from porcini.coroutines import explore, session
 from porcini.coroutines.steady import run_twice
 from porcini.engines.catalogue import ENGINES, Options, explored
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
 
 Program = Callable[[], Any]
@@ -164,8 +164,8 @@ def best(program: Program, seconds: float = 1.5) -> float:
         for _ in range(10):
             started, runs = time.process_time(), 0
             while time.process_time() - started < seconds / 10:
-                _, tally = explored(ENGINES["optimal"], prepared, Tally(), Options())
-                runs += tally.counts.executions
+                _, stats = explored(ENGINES["optimal"], prepared, SearchStats(), Options())
+                runs += stats.counts.executions
             rate = max(rate, runs / (time.process_time() - started))
     return rate
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 import porcini
 from porcini.engines.catalogue import ENGINES, Options
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 sys.path.insert(0, str(Path(__file__).parent / "dpor"))
 
@@ -102,11 +102,11 @@ def growth(console: Console) -> None:
         system = porcini.loads(counter(2, private)).system()
         best = float("inf")
         for _ in range(5):
-            tally = Tally()
+            stats = SearchStats()
             started = time.perf_counter()
-            ENGINES["optimal"](system, tally, Options())
-            best = min(best, (time.perf_counter() - started) / tally.counts.events)
-        table.add_row(str(private), str(tally.counts.events), f"{best * 1e6:.1f}")
+            ENGINES["optimal"](system, stats, Options())
+            best = min(best, (time.perf_counter() - started) / stats.counts.events)
+        table.add_row(str(private), str(stats.counts.events), f"{best * 1e6:.1f}")
     console.print(table)
 
 

@@ -11,8 +11,8 @@ from time import perf_counter
 
 import porcini
 from porcini.engines.equivalences import InterferenceFree
+from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Symbolic
-from porcini.engines.tally import Tally
 from porcini.ir.symbolic import SymbolicGraph
 
 LONGEST = 20.0
@@ -29,12 +29,12 @@ def withdrawals(n: int) -> str:
 def measured(source: str, reduced: bool) -> tuple[int, int, float, float] | None:
     """Paths, questions, seconds in all, seconds without the solver."""
     graph = porcini.loads(source, "par").graph
-    tally = Tally(porcini.Limits(timeout=LONGEST))
-    engine = Symbolic(SymbolicGraph(graph), InterferenceFree(), tally, reduced=reduced)
+    stats = SearchStats(porcini.Limits(timeout=LONGEST))
+    engine = Symbolic(SymbolicGraph(graph), InterferenceFree(), stats, reduced=reduced)
     started = perf_counter()
-    tally.explore(lambda _: engine.search())
+    stats.explore(lambda _: engine.search())
     seconds = perf_counter() - started
-    if tally.stopped == "limit":
+    if stats.stopped == "limit":
         return None
     return len(engine.paths), engine.assumed.calls, seconds, seconds - engine.assumed.seconds
 

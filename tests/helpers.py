@@ -11,20 +11,20 @@ from porcini.core.systems import Final
 from porcini.core.traces import Trace, normal_form
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.exhaustive import exhaustive
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.interpreter import GraphSystem
 
 
 @dataclass(slots=True)
-class Collecting(Tally):
-    """A tally that keeps every run."""
+class Collecting(SearchStats):
+    """A stats that keeps every run."""
 
     runs: list[tuple[Trace, Final, object]] = field(default_factory=list)
 
     def complete(self, events, final: Final, name: object) -> None:
         run = Trace(events() if callable(events) else events)
         self.runs.append((run, final, name))
-        Tally.complete(self, run, final, name)
+        SearchStats.complete(self, run, final, name)
 
 
 def system_of(source: str) -> GraphSystem:
@@ -33,9 +33,9 @@ def system_of(source: str) -> GraphSystem:
 
 def all_runs(system: GraphSystem, most: int = 300) -> list[tuple[Trace, Final, object]] | None:
     """Every interleaving, or None if there are more than `most`."""
-    tally = Collecting(Limits(max_executions=most))
-    tally.explore(lambda tally: exhaustive(system, tally))
-    return tally.runs if tally.stopped == "exhausted" else None
+    stats = Collecting(Limits(max_executions=most))
+    stats.explore(lambda stats: exhaustive(system, stats))
+    return stats.runs if stats.stopped == "exhausted" else None
 
 
 def engines_agree(system, names: Sequence[str], most: int) -> tuple[set, set] | None:
@@ -49,13 +49,13 @@ def engines_agree(system, names: Sequence[str], most: int) -> tuple[set, set] | 
     classes = {class_of(trace) for trace, _, _ in runs}
     outcomes = {(final.kind, str(final.state)) for _, final, _ in runs}
     for name in names:
-        tally = Collecting()
-        ENGINES[name](system, tally, Options())
-        seen = [class_of(trace) for trace, _, _ in tally.runs]
+        stats = Collecting()
+        ENGINES[name](system, stats, Options())
+        seen = [class_of(trace) for trace, _, _ in stats.runs]
         assert set(seen) == classes, f"{name}: {len(set(seen))} of {len(classes)} classes"
-        assert len(seen) == len(set(seen)) == tally.counts.executions, f"{name} ran a class twice"
-        assert {(final.kind, str(final.state)) for _, final, _ in tally.runs} == outcomes
-        assert name != "optimal" or tally.counts.blocked == 0
+        assert len(seen) == len(set(seen)) == stats.counts.executions, f"{name} ran a class twice"
+        assert {(final.kind, str(final.state)) for _, final, _ in stats.runs} == outcomes
+        assert name != "optimal" or stats.counts.blocked == 0
     return classes, outcomes
 
 

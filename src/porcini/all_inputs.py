@@ -21,8 +21,8 @@ from porcini.core.systems import Observed, Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT
 from porcini.engines.replaying import replay
+from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Path, Symbolic
-from porcini.engines.tally import Tally
 from porcini.formats.schedules import show_schedule
 from porcini.ir.expr import FALSE, ArrayType, Const, Expr, disj, evaluate
 from porcini.ir.graph import Graph
@@ -47,7 +47,7 @@ class Explored:
 
     @property
     def inputs(self) -> Inputs:
-        return Inputs(self.engine.smt, self.engine.tally.clock.check)
+        return Inputs(self.engine.smt, self.engine.stats.clock.check)
 
     @property
     def paths(self) -> list[Path]:
@@ -87,7 +87,7 @@ def shown(value: Expr) -> Observed:
 
 def explored(
     graph: Graph,
-    tally: Tally,
+    stats: SearchStats,
     *,
     equivalence: str = "syntactic",
     reduced: bool = True,
@@ -97,13 +97,13 @@ def explored(
     if equivalence not in EQUIVALENCES:
         raise InputError(f"unknown equivalence `{equivalence}`", hint=f"known: {', '.join(EQUIVALENCES)}")
     same: TraceEquivalence = EQUIVALENCES[equivalence]()
-    engine = Symbolic(SymbolicGraph(graph), same, tally, reduced=reduced, timeout=timeout)
-    tally.explore(lambda _: engine.search())
-    found = Explored(graph, engine, tally.observe)
+    engine = Symbolic(SymbolicGraph(graph), same, stats, reduced=reduced, timeout=timeout)
+    stats.explore(lambda _: engine.search())
+    found = Explored(graph, engine, stats.observe)
     try:
-        _matters(found, timeout, tally)
+        _matters(found, timeout, stats)
     except LimitHit as hit:
-        tally.leave_out(str(hit))
+        stats.leave_out(str(hit))
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
     if engine.cut:
         found.notes.append(f"paths cut at {engine.depth:,} steps (--max-depth): {engine.cut:,}")
@@ -112,16 +112,16 @@ def explored(
     given_up = engine.assumed.gave_up + engine.smt.gave_up
     if given_up:
         found.notes.append(f"questions that the solver gave up on within {timeout:g} s: {given_up:,}")
-        tally.leave_out("the solver's time limit")
+        stats.leave_out("the solver's time limit")
     calls, seconds = engine.assumed.calls, engine.assumed.seconds
     found.notes.append(f"questions to the solver while searching: {calls:,}, {seconds:.2f} s")
     return found
 
 
-def _matters(found: Explored, timeout: float, tally: Tally) -> None:
+def _matters(found: Explored, timeout: float, stats: SearchStats) -> None:
     whole = [path for path in found.paths if not path.cut]
     endings = {id(path): Ending.of(path.kind, found.observed(path)) for path in whole}
-    inputs = Inputs(found.engine.smt, tally.clock.check)
+    inputs = Inputs(found.engine.smt, stats.clock.check)
     by_ending = grouped((endings[id(path)], path.condition) for path in whole)
     stopped: LimitHit | None = None
     try:

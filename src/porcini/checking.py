@@ -27,7 +27,7 @@ from porcini.engines.options import Options
 from porcini.engines.product import Lasso, Product
 from porcini.engines.reductions import reduction_of
 from porcini.engines.replaying import follow
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
@@ -86,7 +86,7 @@ class Question:
 
 
 def asked(
-    model: Model, make: Maker, named: Named, atoms: Sequence[ltl.Atom], options: Options, tally: Tally
+    model: Model, make: Maker, named: Named, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
 ) -> Question:
     """The states of a model as a formula sees them."""
     notes: tuple[str, ...] = ()
@@ -102,26 +102,26 @@ def asked(
     system = make(options.optimise and not counts_steps)
     watched = system.watching(propositions)
     graph = system.state_graph(every_statement=True)
-    reduction, tally.reduction = reduction_of(system, graph, options, watched)
+    reduction, stats.reduction = reduction_of(system, graph, options, watched)
     return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
 
 
 def check_formula(
-    model: Model, make: Maker, named: Named, tally: Tally, options: Options
+    model: Model, make: Maker, named: Named, stats: SearchStats, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
     """A run on which a formula does not hold, if there is one; and what should be said with it."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
-        question = asked(model, make, named, atoms, options, tally)
+        question = asked(model, make, named, atoms, options, stats)
     found: list[Lasso[Any] | None] = []
 
-    def work(tally: Tally) -> None:  # automata can be too large, too
+    def work(stats: SearchStats) -> None:  # automata can be too large, too
         claim = FormulaClaim(translate(negated), [atom.text for atom in atoms], question.letter)
         fair = question.graph if options.fair else None
-        found.append(Product(question.graph, claim, tally, question.reduction, fair).search())
+        found.append(Product(question.graph, claim, stats, question.reduction, fair).search())
 
-    tally.explore(work)
+    stats.explore(work)
     lasso = found[0] if found else None
     notes = (*model.notes, *question.notes, *question.system.noticed())
     if lasso is None:
@@ -149,7 +149,7 @@ def _in_formula(named: Named) -> Iterator[None]:
 
 
 def check_by_maude(
-    model: Model, named: Named, tally: Tally, options: Options
+    model: Model, named: Named, stats: SearchStats, options: Options
 ) -> tuple[Trail | None, tuple[str, ...]]:
     """The same by Maude's own checker, on the theory with the reduction built in."""
     from porcini.langs import maude  # the only model that has a checker of its own
@@ -165,30 +165,30 @@ def check_by_maude(
     system = model.compiled({}, optimise=False)
     whole = replace(options, reduction="none")  # a run that Maude finds is shown step by step
     with _in_formula(named):
-        question = asked(model, lambda _: system, named, atoms, whole, tally)
+        question = asked(model, lambda _: system, named, atoms, whole, stats)
     reduced = options.reduction != "none"
-    tally.reduction = "ample" if reduced else "none"
+    stats.reduction = "ample" if reduced else "none"
     answers: list[maude.Answer] = []
 
-    def work(tally: Tally) -> None:
+    def work(stats: SearchStats) -> None:
         try:
             answer = maude.ask(
                 model.graph,
                 _in_maude(named.formula),
                 [atom.text for atom in atoms],
                 heuristic=options.ample if reduced else None,
-                timeout=tally.limits.timeout,
-                most=tally.limits.max_states,
+                timeout=stats.limits.timeout,
+                most=stats.limits.max_states,
             )
         except maude.TooMany as hit:
-            tally.counts.states = hit.states
+            stats.counts.states = hit.states
             raise
         answers.append(answer)
 
-    tally.explore(work)
+    stats.explore(work)
     if not answers:
         return None, notes
-    tally.counts.states = answers[0].states
+    stats.counts.states = answers[0].states
     if answers[0].holds:
         return None, notes
     return trail_of(question, Lasso(*system.along(answers[0].stem, answers[0].loop))), notes
@@ -210,14 +210,16 @@ def _in_maude(formula: ltl.Formula) -> str:
             return f"({_in_maude(left)} {sign} {_in_maude(right)})"
 
 
-def check_never(model: Model, make: Maker, tally: Tally, options: Options) -> tuple[Trail | None, tuple[str, ...]]:
+def check_never(
+    model: Model, make: Maker, stats: SearchStats, options: Options
+) -> tuple[Trail | None, tuple[str, ...]]:
     """A run that a never claim describes, if there is one."""
     system = make(False)
     graph: Any = system.state_graph(every_statement=True)
-    tally.reduction = "none"
-    product: Product[Any] = Product(graph, model.never_claim(system), tally, None, graph if options.fair else None)
+    stats.reduction = "none"
+    product: Product[Any] = Product(graph, model.never_claim(system), stats, None, graph if options.fair else None)
     found: list[Lasso[Any] | None] = []
-    tally.explore(lambda _: found.append(product.search()))
+    stats.explore(lambda _: found.append(product.search()))
     notes = ("a never claim may count steps: no reduction", *system.noticed())
     if not found or found[0] is None:
         return None, notes
@@ -225,25 +227,25 @@ def check_never(model: Model, make: Maker, tally: Tally, options: Options) -> tu
 
 
 def verify_reduction(
-    model: Model, make: Maker, formulas: Sequence[Named], tally: Tally, options: Options
+    model: Model, make: Maker, formulas: Sequence[Named], stats: SearchStats, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
     """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
     with _in_formula(named):
-        question = asked(model, make, named, atoms, replace(options, fair=False), tally)
+        question = asked(model, make, named, atoms, replace(options, fair=False), stats)
     if question.reduction is None:
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
-    most = min(tally.limits.states, MOST_COMPARED)
+    most = min(stats.limits.states, MOST_COMPARED)
     found: list[Comparison] = []
 
-    def work(_: Tally) -> None:
+    def work(_: SearchStats) -> None:
         whole = build(question.graph, None, most)
         reduced = build(question.graph, question.reduction, most)
-        tally.counts.states = len(whole)
+        stats.counts.states = len(whole)
         found.append(compare(whole, reduced, question.graph.initial(), question.letter))
 
-    tally.explore(work)
+    stats.explore(work)
     if not found:
         return None, question.notes
     told = f"the whole graph has {found[0].whole:,} states, the reduced one {found[0].reduced:,}"

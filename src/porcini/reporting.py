@@ -1,6 +1,6 @@
 """How the answers of searches and runs become reports; what all commands do with schedules and names.
 
-made            a report of what a search has counted
+build_report    a report of what a search has counted
 of_one_run      a report of one run: it holds when the run terminated
 located         errors about a schedule that was given as text say where in the text
 """
@@ -16,7 +16,7 @@ from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
 from porcini.engines.replaying import Recorded
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.properties.outcomes import verdict
 from porcini.properties.shrink import in_long_turns
@@ -58,25 +58,27 @@ def located(schedule: Schedule | str) -> Iterator[None]:
         raise
 
 
-def stopped(tally: Tally, recorded: Recorded) -> None:
-    tally.stopped, tally.limit, tally.interrupted = "limit", recorded.limit, recorded.interrupted
-    tally.counts.states, tally.counts.events = len(recorded.trace) + 1, len(recorded.trace)
-    tally.seconds = tally.clock.seconds
+def stopped(stats: SearchStats, recorded: Recorded) -> None:
+    stats.stopped, stats.limit, stats.interrupted = "limit", recorded.limit, recorded.interrupted
+    stats.counts.states, stats.counts.events = len(recorded.trace) + 1, len(recorded.trace)
+    stats.seconds = stats.clock.seconds
 
 
-def of_one_run(subject: Subject, command: str, tally: Tally, recorded: Recorded) -> Report:
+def of_one_run(subject: Subject, command: str, stats: SearchStats, recorded: Recorded) -> Report:
     """The report of one run: it holds when the run terminated."""
     counterexample = None
     if recorded.limit is not None:
-        stopped(tally, recorded)
+        stopped(stats, recorded)
     else:
         trace, final = recorded.trace, recorded.run.final()
-        tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
-        tally.complete(trace, final, None)
-        tally.seconds = tally.clock.seconds
+        stats.counts.states, stats.counts.events = len(trace) + 1, len(trace)
+        stats.complete(trace, final, None)
+        stats.seconds = stats.clock.seconds
         if final.kind != "terminated":
-            counterexample = Counterexample(tally.outcomes, ())
-    report = made(subject, command, tally, engine="random", property="terminates", counterexample=counterexample)
+            counterexample = Counterexample(stats.outcomes, ())
+    report = build_report(
+        subject, command, stats, engine="random", property="terminates", counterexample=counterexample
+    )
     return replace(report, said=tuple(getattr(recorded.run, "said", ())))
 
 
@@ -85,10 +87,10 @@ def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     return tuple(map(in_long_turns, outcomes[:_MOST_READABLE])) + outcomes[_MOST_READABLE:]
 
 
-def made(
+def build_report(
     subject: Subject,
     command: str,
-    tally: Tally,
+    stats: SearchStats,
     *,
     engine: str,
     property: str,
@@ -104,18 +106,18 @@ def made(
         language=subject.language,
         engine=engine,
         independence=independence,
-        selection=tally.selection,
-        reduction=tally.reduction,
+        selection=stats.selection,
+        reduction=stats.reduction,
         property=property,
-        verdict=verdict(counterexample is not None, tally.stopped == "exhausted"),
-        stopped=tally.stopped,
-        counts=tally.counts,
-        outcomes=_readable(tally.outcomes) if command == "explore" else tally.outcomes,
+        verdict=verdict(counterexample is not None, stats.stopped == "exhausted"),
+        stopped=stats.stopped,
+        counts=stats.counts,
+        outcomes=_readable(stats.outcomes) if command == "explore" else stats.outcomes,
         counterexample=counterexample,
         traces=traces,
         seeds=seeds,
-        limit=tally.limit,
+        limit=stats.limit,
         notes=notes,
-        interrupted=tally.interrupted,
-        seconds=tally.seconds,
+        interrupted=stats.interrupted,
+        seconds=stats.seconds,
     )

@@ -34,7 +34,7 @@ import porcini
 from aio.corpus_reference import CORPUS, corpus_names, load, max_steps_of
 from aio.corpus_reference import explore as every_order
 from porcini import InputError, Limits, ScheduleError, coroutines, show_schedule
-from porcini.coroutines import Blocking, Guards, Unsteady, explore, replay, steady
+from porcini.coroutines import Blocking, Guards, NondeterministicProgram, explore, replay, steady
 from porcini.coroutines.exploring import taken
 from porcini.langs.aio.program import observed
 
@@ -580,7 +580,7 @@ async def reads_a_file():
 )
 def test_the_same_schedule_must_do_the_same(function, guards, said):
     seen.clear()
-    with pytest.raises(Unsteady) as caught:
+    with pytest.raises(NondeterministicProgram) as caught:
         explore(function, guards=guards)
     assert "step 1, of" in caught.value.message
     assert caught.value.place.line == function.__code__.co_firstlineno
@@ -638,7 +638,7 @@ def test_cheap_replays_see_what_differs(monkeypatch, how):
                 await asyncio.wait_for(asyncio.sleep(0), 1)
         await asyncio.gather(*(add(box) for _ in range(4)))
 
-    with pytest.raises(Unsteady, match="the same schedule did not do the same"):
+    with pytest.raises(NondeterministicProgram, match="the same schedule did not do the same"):
         explore(main)
 
 

@@ -48,7 +48,7 @@ from porcini.coroutines.exploring import search
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
 from porcini.engines.catalogue import Options
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.expr import evaluate
 from porcini.langs.aio import commuting
 
@@ -136,8 +136,8 @@ def _par_program(random: Random) -> Program:
     return par_edits.mutate(random, random.choice(_par_bases()))
 
 
-def _as_pairs(tally: Collecting) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    return ((final.kind, tuple(sorted(final.state.items()))) for _, final, _ in tally.runs)
+def _as_pairs(stats: Collecting) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    return ((final.kind, tuple(sorted(final.state.items()))) for _, final, _ in stats.runs)
 
 
 def _check_gcl(program: Any, engines: Sequence[str] | None = None) -> int:
@@ -155,9 +155,9 @@ def _check_symbolic(program: Any, engines: Sequence[str] | None = None) -> int:
     is the whole array, so there may be more than one path for a class.)"""
     machine = program.machine()
     wanted = oracle.classes(machine, most=4_000)
-    tally = Tally(porcini.Limits(max_depth=60, max_executions=300, timeout=20))
-    found = explored(porcini.loads(program.text()).graph, tally)
-    if tally.stopped != "exhausted":
+    stats = SearchStats(porcini.Limits(max_depth=60, max_executions=300, timeout=20))
+    found = explored(porcini.loads(program.text()).graph, stats)
+    if stats.stopped != "exhausted":
         raise oracle.TooMany
     store = found.store(program.inputs())
     taken = [path for path in found.paths if evaluate(path.condition, store)]
@@ -187,8 +187,8 @@ def _actor_program(random: Random) -> Program:
     return actor_edits.mutate(random, random.choice(actor_bases.BASES))
 
 
-def _as_sets(tally: Collecting) -> Iterator[tuple[str, frozenset[Any]]]:
-    return ((final.kind, frozenset(final.state.items())) for _, final, _ in tally.runs)
+def _as_sets(stats: Collecting) -> Iterator[tuple[str, frozenset[Any]]]:
+    return ((final.kind, frozenset(final.state.items())) for _, final, _ in stats.runs)
 
 
 def _check_actors(program: Any, engines: Sequence[str] | None = None) -> int:
@@ -233,8 +233,8 @@ def _rewriting_program(random: Random) -> Program:
     return rewriting.generate(random)
 
 
-def _as_terms(tally: Collecting) -> Iterator[oracle.Outcome]:
-    return ((final.kind, rewriting.observed(final.state)) for _, final, _ in tally.runs)
+def _as_terms(stats: Collecting) -> Iterator[oracle.Outcome]:
+    return ((final.kind, rewriting.observed(final.state)) for _, final, _ in stats.runs)
 
 
 def _check_rewriting(program: Any, engines: Sequence[str] | None = None) -> int:
@@ -274,13 +274,13 @@ def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int
     as_far_as_it_goes = patch.object(commuting, "_CHEAP", 10**9)  # else it depends on the order of the search
     with quiet(), session(main) as opened, recalled_as_run(), as_far_as_it_goes:
         for asked in _searches(engines):
-            tally = search(opened.program("any"), asked.engine, (), porcini.Limits(max_executions=300))
-            if tally.stopped != "exhausted":
+            stats = search(opened.program("any"), asked.engine, (), porcini.Limits(max_executions=300))
+            if stats.stopped != "exhausted":
                 raise oracle.TooMany
-            classes = tally.counts.classes if classes is None else classes
-            laws.check_counts(asked, tally.counts, classes)
+            classes = stats.counts.classes if classes is None else classes
+            laws.check_counts(asked, stats.counts, classes)
             found[asked.engine] = {
-                (end.kind, str(*end.state.values()) if end.kind == "terminated" else "") for end in tally.outcomes
+                (end.kind, str(*end.state.values()) if end.kind == "terminated" else "") for end in stats.outcomes
             }
     try:
         outcomes = coroutine_judge.outcomes(main, most=1_000)

@@ -47,12 +47,12 @@ SEARCHES = tuple(map(Search, COMPLETE))
 
 def ran(system: Program, search: Search, most: int) -> Collecting | None:
     """All runs of a search; None if there are more than `most`."""
-    tally = Collecting(Limits(max_executions=most))
+    stats = Collecting(Limits(max_executions=most))
     try:
-        tally.explore(lambda tally: ENGINES[search.engine](system, tally, search.options or Options()))
+        stats.explore(lambda stats: ENGINES[search.engine](system, stats, search.options or Options()))
     except InternalError as problem:
         raise Broken(f"{search}: {problem}") from problem
-    return tally if tally.stopped == "exhausted" else None
+    return stats if stats.stopped == "exhausted" else None
 
 
 def _lost(search: Search) -> Broken:
@@ -74,16 +74,16 @@ def compared(
     if set(wanted.values()) != outcomes:
         raise Broken("the judge's classes and its states disagree about the outcomes")
     for search in searches:
-        tally = ran(system, search, 5 * most)
-        if tally is None and search.once:
+        stats = ran(system, search, 5 * most)
+        if stats is None and search.once:
             # A step that fails counts as having done all of its stretch of code, so that there may be many more
             # classes than the judge's.
             raise oracle.TooMany if any(kind in ("error", "assertion") for kind, _ in outcomes) else _lost(search)
-        if tally is None:  # it may come to the same class any number of times
+        if stats is None:  # it may come to the same class any number of times
             continue
-        words = [oracle.normal_form(machine, trace.schedule) for trace, _, _ in tally.runs]
-        _check(search, words, set(wanted), tally)
-        if set(show(tally)) != outcomes:
+        words = [oracle.normal_form(machine, trace.schedule) for trace, _, _ in stats.runs]
+        _check(search, words, set(wanted), stats)
+        if set(show(stats)) != outcomes:
             raise Broken(f"{search}: other outcomes than the judge's")
     return len(wanted)
 
@@ -98,23 +98,23 @@ def agreeing(
     """How many classes a program has, by all engines; the outcomes are the judge's."""
     classes: set[object] | None = None
     for search in searches:
-        tally = ran(system, search, most if classes is None else 5 * most)
-        if tally is None:
+        stats = ran(system, search, most if classes is None else 5 * most)
+        if stats is None:
             raise oracle.TooMany if classes is None else _lost(search)
-        words = [class_of(trace) for trace, _, _ in tally.runs]
+        words = [class_of(trace) for trace, _, _ in stats.runs]
         classes = set(words) if classes is None else classes
-        _check(search, words, classes, tally)
-        if set(show(tally)) != outcomes:
+        _check(search, words, classes, stats)
+        if set(show(stats)) != outcomes:
             raise Broken(f"{search}: other outcomes than the judge's")
     return len(classes or ())
 
 
-def _check(search: Search, words: Sequence[object], wanted: set[object], tally: Collecting) -> None:
+def _check(search: Search, words: Sequence[object], wanted: set[object], stats: Collecting) -> None:
     seen = set(words)
     if seen != wanted:
         raise Broken(f"{search}: {len(seen & wanted)} of {len(wanted)} classes, and {len(seen - wanted)} others")
     # of the engine's own classes: a footprint may be larger than the judge's
-    check_counts(search, tally.counts, len({class_of(trace) for trace, _, _ in tally.runs}))
+    check_counts(search, stats.counts, len({class_of(trace) for trace, _, _ in stats.runs}))
 
 
 def check_counts(search: Search, counts: Counts, classes: int) -> None:

@@ -60,10 +60,10 @@ def _races_of_new_events() -> Iterator[None]:
 
 
 def _possible_steps(
-    search: Search, pid: Any, step: int | None, decides: Any
+    search: Search, pid: Any, step: int | None, guard_locations: Any
 ) -> Iterator[tuple[Any, list[Action]]]:
     """As `_of_guards`, without looking for more that decides."""
-    for cut in races.cuts(search.execution, pid, step, decides):
+    for cut in races.cuts(search.execution, pid, step, guard_locations):
         event = search.execution.events[cut.at]
         yield (
             cut,
@@ -75,8 +75,8 @@ def _possible_steps(
         )
 
 
-def _guards(search: Search, pid: Any, step: int | None, decides: Any, closed: Any) -> Iterator[Any]:
-    for cut, actions in _possible_steps(search, pid, step, decides):
+def _guards(search: Search, pid: Any, step: int | None, guard_locations: Any, closed: Any) -> Iterator[Any]:
+    for cut, actions in _possible_steps(search, pid, step, guard_locations):
         if actions:
             positions = races.not_after(search.execution, cut.at, cut.barred)
             between = [search.execution.events[k] for k in positions]
@@ -84,13 +84,13 @@ def _guards(search: Search, pid: Any, step: int | None, decides: Any, closed: An
 
 
 def _guards_not_seen_before(
-    search: Search, pid: Any, step: int | None, decides: Any, closed: Any
+    search: Search, pid: Any, step: int | None, guard_locations: Any, closed: Any
 ) -> Iterator[Any]:
     """A reversal whose step and whose deciding events are old is skipped, if nothing new between conflicts."""
     execution, new = search.execution, search.first_new
-    for cut, actions in _possible_steps(search, pid, step, decides):
+    for cut, actions in _possible_steps(search, pid, step, guard_locations):
         positions = races.not_after(execution, cut.at, cut.barred)
-        writers = set(execution.writers(decides))
+        writers = set(execution.writers(guard_locations))
         old = step is not None and step < new and all(k < new for k in positions if k in writers)
         steps = [
             planned
@@ -108,17 +108,17 @@ def _guards_that_changed() -> Iterator[None]:
     reaches: dict[int, tuple[object, Footprint]] = {}
     real = wakeup_sequences._of_guards
 
-    def changed(search: Search, pid: Any, step: int | None, decides: Any, closed: Any) -> Iterator[Any]:
+    def changed(search: Search, pid: Any, step: int | None, guard_locations: Any, closed: Any) -> Iterator[Any]:
         if step is None:
-            yield from real(search, pid, step, decides, closed)
+            yield from real(search, pid, step, guard_locations, closed)
             return
         node = search.nodes[step + 1]
         kept, reach = reaches.get(id(node), (None, None))
         new = [event.footprint for event in search.execution.events[search.first_new :]]
         if step < search.first_new and kept is node and not any(map(reach.conflicts, new)):
             return
-        reach = Footprint(decides)
-        for reversal in real(search, pid, step, decides, closed):
+        reach = Footprint(guard_locations)
+        for reversal in real(search, pid, step, guard_locations, closed):
             for event in reversal.steps:
                 reach |= event.footprint
             yield reversal

@@ -12,8 +12,14 @@ from porcini.engines.wakeup import INDEPENDENT, Branch, initials, insert, weak_i
 DEPENDENCE = Dependence()
 
 
-def event(pid: int, reads: str = "", writes: str = "", decides: str = "") -> Event:
-    return Event(Pid((pid,)), 0, f"{pid}:{reads}/{writes}", footprint(reads, writes), decides=frozenset(decides))
+def event(pid: int, reads: str = "", writes: str = "", guard_locations: str = "") -> Event:
+    return Event(
+        Pid((pid,)),
+        0,
+        f"{pid}:{reads}/{writes}",
+        footprint(reads, writes),
+        guard_locations=frozenset(guard_locations),
+    )
 
 
 def execution(*events: Event) -> Execution:
@@ -74,14 +80,15 @@ def places_of_last(made: Execution) -> set[tuple[int, tuple[int, ...]]]:
     (step,) = made.contested
     last = made.events[step]
     return {
-        (cut.at, tuple(not_after(made, cut.at, cut.barred))) for cut in cuts(made, last.pid, step, last.decides)
+        (cut.at, tuple(not_after(made, cut.at, cut.barred)))
+        for cut in cuts(made, last.pid, step, last.guard_locations)
     }
 
 
 def test_the_places_where_a_guard_could_have_held() -> None:
     """One process turns a switch off and on; the other waits for it: before the first write, or between."""
     off, on = event(0, writes="f"), event(0, writes="f")
-    waiter = event(1, reads="f", writes="x", decides="f")
+    waiter = event(1, reads="f", writes="x", guard_locations="f")
     made = execution(off, on, waiter)
     assert places_of_last(made) == {(0, ()), (1, ())}
 
@@ -89,7 +96,7 @@ def test_the_places_where_a_guard_could_have_held() -> None:
 def test_two_switches_give_a_product_of_places() -> None:
     """Writers of a and of b are independent, so every prefix of one goes with every prefix of the other."""
     writers = [event(0, writes="a"), event(0, writes="a"), event(1, writes="b"), event(1, writes="b")]
-    made = execution(*writers, event(2, reads="ab", writes="x", decides="ab"))
+    made = execution(*writers, event(2, reads="ab", writes="x", guard_locations="ab"))
     places = places_of_last(made)
     assert {between for at, between in places if at == 0} == {(), (2,), (2, 3)}
     assert {between for at, between in places if at == 1} == {(), (2,), (2, 3)}

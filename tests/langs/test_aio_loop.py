@@ -24,7 +24,7 @@ from porcini.core.traces import normal_form
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.limits import Limits
 from porcini.engines.replaying import replay
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.langs.aio.program import AioProgram, AioRun, observed
 
 
@@ -54,14 +54,14 @@ def noted(function: Callable[..., Any], mode: Any = "any") -> AioProgram:
     return AioProgram(function, mode=mode, recorder=notes, followed=lambda code: True)
 
 
-def explored(program: AioProgram, engine: str = "optimal", **limits: Any) -> Tally:
-    tally = Tally(Limits(**limits))
-    tally.explore(lambda t: ENGINES[engine](program, t, Options(seed=1)))
-    return tally
+def explored(program: AioProgram, engine: str = "optimal", **limits: Any) -> SearchStats:
+    stats = SearchStats(Limits(**limits))
+    stats.explore(lambda t: ENGINES[engine](program, t, Options(seed=1)))
+    return stats
 
 
-def outcomes(tally: Tally) -> set[tuple[Any, ...]]:
-    return {(outcome.kind, *outcome.state.values()) for outcome in tally.outcomes}
+def outcomes(stats: SearchStats) -> set[tuple[Any, ...]]:
+    return {(outcome.kind, *outcome.state.values()) for outcome in stats.outcomes}
 
 
 def finished(run: AioRun) -> AioRun:
@@ -314,8 +314,8 @@ def test_in_queue_order_it_is_asyncio(program: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("program", PRIMITIVES)
 def test_in_random_order_it_works(program: Callable[[], Any]) -> None:
-    tally = explored(AioProgram(program), "random", max_executions=60)
-    assert outcomes(tally) == {("terminated", observed(asyncio.run(program())))}
+    stats = explored(AioProgram(program), "random", max_executions=60)
+    assert outcomes(stats) == {("terminated", observed(asyncio.run(program())))}
 
 
 @pytest.mark.parametrize("program", PRIMITIVES)
@@ -364,10 +364,10 @@ def counter(workers: int, join: str) -> Callable[[], Any]:
 @pytest.mark.parametrize("workers", [2, 3, 4])
 def test_joins_cost_nothing(workers: int, join: str) -> None:
     """n! orders of the writes; a read stands before the first, or after any but its own: n!^2 (see `counter`)."""
-    tally = explored(noted(counter(workers, join)))
-    assert tally.counts.executions == math.factorial(workers) ** 2
-    assert tally.counts.blocked == 0
-    assert outcomes(tally) == {("terminated", n) for n in range(1, workers + 1)}
+    stats = explored(noted(counter(workers, join)))
+    assert stats.counts.executions == math.factorial(workers) ** 2
+    assert stats.counts.blocked == 0
+    assert outcomes(stats) == {("terminated", n) for n in range(1, workers + 1)}
 
 
 def test_readers() -> None:
@@ -413,9 +413,9 @@ def test_timers_of_one_moment_race() -> None:
         return "".join(log) + str(loop.time())
 
     for mode in ("any", "fifo"):
-        tally = explored(noted(main, mode))
-        assert outcomes(tally) == {("terminated", "abxc4.0"), ("terminated", "baxc4.0")}
-        assert tally.counts.executions == 2
+        stats = explored(noted(main, mode))
+        assert outcomes(stats) == {("terminated", "abxc4.0"), ("terminated", "baxc4.0")}
+        assert stats.counts.executions == 2
 
 
 def test_siblings_of_a_failed_task_may_move_before_they_are_cancelled() -> None:
@@ -493,9 +493,9 @@ def test_busy_waiting_ends(mode: str) -> None:
         await task
         return "seen"
 
-    tally = explored(noted(main, mode), max_depth=50)
-    assert outcomes(tally) == {("terminated", "seen")}
-    assert tally.stopped == "exhausted"
+    stats = explored(noted(main, mode), max_depth=50)
+    assert outcomes(stats) == {("terminated", "seen")}
+    assert stats.stopped == "exhausted"
 
 
 @pytest.mark.parametrize("mode", ["any", "fifo"])
@@ -505,9 +505,9 @@ def test_busy_waiting_for_nothing_is_a_deadlock(mode: str) -> None:
             notes.reads.add("never")
             await asyncio.sleep(0)
 
-    tally = explored(noted(main, mode), max_depth=50)
-    assert [outcome.kind for outcome in tally.outcomes] == ["deadlock"]
-    assert "spins at test_aio_loop.py:" in tally.outcomes[0].waiting[0].guard
+    stats = explored(noted(main, mode), max_depth=50)
+    assert [outcome.kind for outcome in stats.outcomes] == ["deadlock"]
+    assert "spins at test_aio_loop.py:" in stats.outcomes[0].waiting[0].guard
 
 
 def test_counting_is_no_busy_waiting() -> None:
@@ -561,9 +561,9 @@ def test_what_is_not_recognised_hits_the_limit() -> None:
             count += 1
             await asyncio.sleep(0)
 
-    tally = explored(noted(main), max_depth=50)
-    assert tally.limit is not None
-    assert not tally.outcomes
+    stats = explored(noted(main), max_depth=50)
+    assert stats.limit is not None
+    assert not stats.outcomes
 
 
 @pytest.mark.parametrize("mode", ["any", "fifo"])
@@ -575,10 +575,10 @@ def test_polling_for_nothing_is_a_deadlock(mode: str) -> None:
     async def main() -> None:
         await asyncio.gather(poll(0.1), poll(0.3))
 
-    tally = explored(noted(main, mode), max_depth=50)
-    assert [outcome.kind for outcome in tally.outcomes] == ["deadlock"]
-    assert tally.stopped == "exhausted"
-    assert "nobody changes: polls at test_aio_loop.py:" in tally.outcomes[0].waiting[1].guard
+    stats = explored(noted(main, mode), max_depth=50)
+    assert [outcome.kind for outcome in stats.outcomes] == ["deadlock"]
+    assert stats.stopped == "exhausted"
+    assert "nobody changes: polls at test_aio_loop.py:" in stats.outcomes[0].waiting[1].guard
 
 
 @pytest.mark.parametrize("mode", ["any", "fifo"])
@@ -626,10 +626,10 @@ def test_polling_for_something_goes_on(mode: str, how: str) -> None:
             return type(problem).__name__
         return "seen"
 
-    tally = explored(noted(main, mode), max_depth=400)
+    stats = explored(noted(main, mode), max_depth=400)
     ends = {"cancels": "CancelledError", "times out": "TimeoutError"}
-    assert outcomes(tally) == {("terminated", ends.get(how, "seen"))}
-    assert tally.stopped == "exhausted"
+    assert outcomes(stats) == {("terminated", ends.get(how, "seen"))}
+    assert stats.stopped == "exhausted"
 
 
 def test_the_cost_of_a_step_does_not_grow() -> None:
@@ -664,8 +664,8 @@ def test_deadlocks_say_who_waits_for_what() -> None:
 
         await asyncio.gather(worker(first, second), worker(second, first))
 
-    tally = explored(AioProgram(main))
-    stuck = next(outcome for outcome in tally.outcomes if outcome.kind == "deadlock")
+    stats = explored(AioProgram(main))
+    stuck = next(outcome for outcome in stats.outcomes if outcome.kind == "deadlock")
     main_task, one, two = stuck.waiting
     assert (str(main_task.pid), str(one.pid), str(two.pid)) == ("0", "0.0", "0.1")
     assert main_task.guard == "gather() of 2, 2 of them pending"
@@ -829,9 +829,9 @@ def test_runs_leave_no_cycles() -> None:
 
 def test_within_another_loop() -> None:
     async def outside() -> int:
-        tally = explored(noted(counter(2, "group")))
+        stats = explored(noted(counter(2, "group")))
         assert asyncio.get_running_loop().time() > 0
-        return tally.counts.executions
+        return stats.counts.executions
 
     assert asyncio.run(outside()) == 4
 
@@ -866,12 +866,12 @@ def test_futures_made_elsewhere_are_opaque() -> None:
 
 
 def test_labels_and_replay() -> None:
-    tally = explored(noted(counter(2, "gather")))
-    for outcome in tally.outcomes:
+    stats = explored(noted(counter(2, "gather")))
+    for outcome in stats.outcomes:
         trace, run = replay(noted(counter(2, "gather")), outcome.schedule)
         assert run.final().state == outcome.state
         assert normal_form(trace) == normal_form(outcome.trace)
-    labels = [str(event.label) for event in tally.outcomes[0].trace]
+    labels = [str(event.label) for event in stats.outcomes[0].trace]
     assert labels[0].startswith("main: test_aio_loop.py:")
     assert labels[-1] == "main: ends"
     assert labels.count("worker: ends") == 2

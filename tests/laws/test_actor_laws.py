@@ -40,12 +40,12 @@ def engines_agree(source: str) -> None:
         return
     classes, outcomes = found
     for actors, tasks in SELECTIONS:
-        tally = Collecting()
-        ENGINES["transdpor"](system, tally, Options(actors=actors, tasks=tasks))
-        seen = {(final.kind, str(final.state)) for _, final, _ in tally.runs}
+        stats = Collecting()
+        ENGINES["transdpor"](system, stats, Options(actors=actors, tasks=tasks))
+        seen = {(final.kind, str(final.state)) for _, final, _ in stats.runs}
         assert seen == outcomes, f"{actors}, {tasks}: {len(seen)} of {len(outcomes)} outcomes"
-        assert {class_of(trace) for trace, _, _ in tally.runs} == classes, f"{actors}, {tasks}: lost a class"
-        assert tally.counts.classes == len(classes)
+        assert {class_of(trace) for trace, _, _ in stats.runs} == classes, f"{actors}, {tasks}: lost a class"
+        assert stats.counts.classes == len(classes)
 
 
 @MANY

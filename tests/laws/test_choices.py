@@ -102,9 +102,9 @@ def engines_agree(graph: Graph) -> None:
         return
     outcomes = found[1]
     for ample in ("closure", "single"):
-        tally = Collecting()
-        ENGINES["graph"](system, tally, Options(ample=ample))
-        assert {(final.kind, str(final.state)) for _, final, _ in tally.runs} == outcomes
+        stats = Collecting()
+        ENGINES["graph"](system, stats, Options(ample=ample))
+        assert {(final.kind, str(final.state)) for _, final, _ in stats.runs} == outcomes
 
 
 @settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))

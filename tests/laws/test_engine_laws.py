@@ -50,10 +50,10 @@ def test_walks_see_only_what_there_is(source: str) -> None:
         return
     classes = {class_of(trace) for trace, _, _ in runs}
     for name in ("random", "pct"):
-        tally = Collecting(porcini.Limits(max_executions=20))
-        tally.explore(lambda tally, name=name: ENGINES[name](system, tally, Options(seed=1)))
-        assert {class_of(trace) for trace, _, _ in tally.runs} <= classes
-        assert tally.stopped == "limit" and tally.counts.executions == 20
+        stats = Collecting(porcini.Limits(max_executions=20))
+        stats.explore(lambda stats, name=name: ENGINES[name](system, stats, Options(seed=1)))
+        assert {class_of(trace) for trace, _, _ in stats.runs} <= classes
+        assert stats.stopped == "limit" and stats.counts.executions == 20
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -65,9 +65,9 @@ def test_programs_that_cannot_be_forked_are_replayed(source: str) -> None:
     if runs is None:
         return
     for name in (name for name in COMPLETE if name != "fagiani"):
-        tally = Collecting()
-        ENGINES[name](ReplayOnly(system), tally, Options())
-        assert {class_of(t) for t, _, _ in tally.runs} == {class_of(t) for t, _, _ in runs}
+        stats = Collecting()
+        ENGINES[name](ReplayOnly(system), stats, Options())
+        assert {class_of(t) for t, _, _ in stats.runs} == {class_of(t) for t, _, _ in runs}
 
 
 class ReplayOnly(Program):

@@ -177,7 +177,7 @@ def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
         PackedAmple,
         "others",
         lambda self, state, relations: [
-            process for process in relations.crew.members if self.space.moves(state, relations.crew, process)
+            process for process in relations.present.members if self.space.moves(state, relations.present, process)
         ],
     )
     assert caught()
@@ -185,7 +185,9 @@ def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
 
 def test_mutant_without_c2(monkeypatch) -> None:
     real = Relations.__init__
-    monkeypatch.setattr(Relations, "__init__", lambda self, system, crew, visible=0: real(self, system, crew, 0))
+    monkeypatch.setattr(
+        Relations, "__init__", lambda self, system, present, visible=0: real(self, system, present, 0)
+    )
     assert caught()
 
 
@@ -198,8 +200,8 @@ def test_mutant_without_c3_on_cycles(monkeypatch) -> None:
 def test_mutant_that_leaves_out_for_ever(monkeypatch) -> None:
     real = Graph.__init__
 
-    def careless(self, graph, reduction, tally, careful=True):
-        real(self, graph, reduction, tally, careful=False)
+    def careless(self, graph, reduction, stats, careful=True):
+        real(self, graph, reduction, stats, careful=False)
 
     monkeypatch.setattr(Graph, "__init__", careless)
     assert caught()

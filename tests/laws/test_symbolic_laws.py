@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 import porcini
 from porcini import Limits
 from porcini.all_inputs import explored
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.expr import evaluate
 from strategies import PROGRAMS, guard_programs, programs
 
@@ -27,9 +27,9 @@ def with_inputs(source: str) -> str:
 def agrees_with_brute_force(source: str, *, equivalence: str = "syntactic", reduced: bool = True) -> None:
     """The condition says exactly for which inputs the order matters; each path's says exactly who takes it."""
     model = porcini.loads(with_inputs(source))
-    tally = Tally(Limits(max_depth=40, max_executions=400, timeout=20))
-    found = explored(model.graph, tally, equivalence=equivalence, reduced=reduced)
-    if tally.stopped != "exhausted":
+    stats = SearchStats(Limits(max_depth=40, max_executions=400, timeout=20))
+    found = explored(model.graph, stats, equivalence=equivalence, reduced=reduced)
+    if stats.stopped != "exhausted":
         return
     for values in product(RANGE, repeat=len(model.graph.inputs)):
         given_ = dict(zip(model.graph.inputs, values, strict=True))

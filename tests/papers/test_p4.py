@@ -12,7 +12,7 @@ from helpers import all_runs
 from porcini.core.pids import Pid
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stability import DIRECT, ELSEWHERE, INDIRECT, Stability
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.actors import Actors
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -23,10 +23,10 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 REGISTRY = BENCHMARKS / "actors" / "registry.abs"
 
 
-def transdpor(model: porcini.Model, inputs=None, **options) -> Tally:
-    tally = Tally()
-    ENGINES["transdpor"](model.system(inputs), tally, Options(**options))
-    return tally
+def transdpor(model: porcini.Model, inputs=None, **options) -> SearchStats:
+    stats = SearchStats()
+    ENGINES["transdpor"](model.system(inputs), stats, Options(**options))
+    return stats
 
 
 def test_figure_3_has_six_partial_orders_and_two_final_states() -> None:
@@ -49,9 +49,9 @@ def test_figure_4_redundant_executions_without_stability() -> None:
 
 
 def test_example_5_task_selection_leaves_two() -> None:
-    tally = transdpor(porcini.load(REGISTRY), tasks="independent")
-    assert (tally.counts.executions, tally.counts.states) == (2, 12)
-    assert tally.outcomes_seen == 2
+    stats = transdpor(porcini.load(REGISTRY), tasks="independent")
+    assert (stats.counts.executions, stats.counts.states) == (2, 12)
+    assert stats.outcomes_seen == 2
 
 
 def test_example_3_who_is_stable_at_the_start() -> None:
@@ -152,6 +152,6 @@ def test_what_the_paper_could_not_run(file: str, executions: int) -> None:
     assert report.counts.executions == report.counts.classes == executions and report.counts.blocked == 0
     outcomes = {str(outcome.state) for outcome in report.outcomes}
     for actors in ("first", "stable", "refined"):
-        tally = transdpor(model, actors=actors, tasks="independent")
-        assert {str(outcome.state) for outcome in tally.outcomes} == outcomes
-        assert tally.counts.classes == executions
+        stats = transdpor(model, actors=actors, tasks="independent")
+        assert {str(outcome.state) for outcome in stats.outcomes} == outcomes
+        assert stats.counts.classes == executions

@@ -23,10 +23,10 @@ from porcini.core.reports import Counts, Report, Trail
 from porcini.core.systems import Value
 from porcini.engines.limits import Limits
 from porcini.engines.options import Ample, Options
-from porcini.engines.tally import Tally, Watcher
+from porcini.engines.stats import SearchStats, Watcher
 from porcini.models import Model
 from porcini.properties.outcomes import verdict
-from porcini.reporting import made
+from porcini.reporting import build_report
 
 
 def check(
@@ -84,15 +84,17 @@ def check(
 
 
 def _check_never(model: Model, limits: Limits | None, options: Options, watch: Watcher | None) -> Report:
-    tally = Tally(limits or Limits(), None, watch=watch)
-    trail, notes = check_never(model, lambda optimise: model.system(optimise=optimise), tally, options)
-    return _with_trail(made(model, "check", tally, engine="graph", property="never", notes=notes), trail)
+    stats = SearchStats(limits or Limits(), None, watch=watch)
+    trail, notes = check_never(model, lambda optimise: model.system(optimise=optimise), stats, options)
+    return _with_trail(build_report(model, "check", stats, engine="graph", property="never", notes=notes), trail)
 
 
 def _check_by_maude(model: Model, named: Named, limits: Limits | None, options: Options) -> Report:
-    tally = Tally(limits or Limits(), None)
-    trail, notes = check_by_maude(model, named, tally, options)
-    return _with_trail(made(model, "check", tally, engine="maude", property=named.name, notes=notes), trail)
+    stats = SearchStats(limits or Limits(), None)
+    trail, notes = check_by_maude(model, named, stats, options)
+    return _with_trail(
+        build_report(model, "check", stats, engine="maude", property=named.name, notes=notes), trail
+    )
 
 
 def transform(
@@ -132,17 +134,17 @@ def verify_reduction(
     model = model_of(model)
     options = options or Options()
     formulas = [given_formula(ltl, model)] if ltl is not None else formulas_of(model)
-    tally = Tally(limits or Limits(), None, watch=watch)
+    stats = SearchStats(limits or Limits(), None, watch=watch)
     lost, notes = compare_reduced(
-        model, lambda optimise: model.system(inputs, optimise=optimise), formulas, tally, options
+        model, lambda optimise: model.system(inputs, optimise=optimise), formulas, stats, options
     )
     if lost is not None:
         notes = (
             f"lost: {lost}. This is a bug in Porcini, or the model's own words on independence are wrong",
             *notes,
         )
-    report = made(model, "check", tally, engine="graph", property="reduction", notes=notes)
-    return replace(report, verdict=verdict(lost is not None, tally.stopped == "exhausted"))
+    report = build_report(model, "check", stats, engine="graph", property="reduction", notes=notes)
+    return replace(report, verdict=verdict(lost is not None, stats.stopped == "exhausted"))
 
 
 def _both(one: Report, two: Report) -> Report:
@@ -174,10 +176,12 @@ def _check_formula(
     options: Options,
     watch: Watcher | None,
 ) -> Report:
-    tally = Tally(limits or Limits(), None, watch=watch)
+    stats = SearchStats(limits or Limits(), None, watch=watch)
     model.capabilities.require("`check --ltl`", ("propositions",), model.file)
     trail, notes = check_formula(
-        model, lambda optimise: model.system(inputs, optimise=optimise), named, tally, options
+        model, lambda optimise: model.system(inputs, optimise=optimise), named, stats, options
     )
-    notes += less_reduced(model, tally, options)
-    return _with_trail(made(model, "check", tally, engine="graph", property=named.name, notes=notes), trail)
+    notes += less_reduced(model, stats, options)
+    return _with_trail(
+        build_report(model, "check", stats, engine="graph", property=named.name, notes=notes), trail
+    )

@@ -20,11 +20,11 @@ from porcini.engines.limits import Limits
 from porcini.engines.options import Independence, Options
 from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
 from porcini.engines.replaying import replay as follow_schedule
-from porcini.engines.tally import Tally, Watcher
+from porcini.engines.stats import SearchStats, Watcher
 from porcini.models import Model
 from porcini.properties.outcomes import EXPLORED, first_violated, inequivalent
 from porcini.properties.shrink import shrunk
-from porcini.reporting import located, looked_up, made, moves_of, of_one_run, stopped
+from porcini.reporting import build_report, located, looked_up, moves_of, of_one_run, stopped
 
 if TYPE_CHECKING:
     from porcini.coroutines.guards import Guards
@@ -68,10 +68,10 @@ def run(
         )
     model = model_of(model)
     system = model.system(inputs)
-    tally = Tally(limits or Limits(), observed_names(model, observe))
+    stats = SearchStats(limits or Limits(), observed_names(model, observe))
     with located(schedule):
-        recorded = run_freely(system, moves_of(schedule), Random(seed), tally.limits)
-    return replace(of_one_run(model, "run", tally, recorded), notes=_noticed(model, system))
+        recorded = run_freely(system, moves_of(schedule), Random(seed), stats.limits)
+    return replace(of_one_run(model, "run", stats, recorded), notes=_noticed(model, system))
 
 
 def replay(
@@ -100,25 +100,25 @@ def replay(
         return coroutines.replay(function, schedule, args=args, mode=mode, packages=packages, guards=guards)
     model = model_of(model)
     system = model.system(inputs)
-    tally = Tally(Limits(), observed_names(model, observe))
+    stats = SearchStats(Limits(), observed_names(model, observe))
     if loop is not None:
         with located(schedule):
             stem = replayed(system, moves_of(schedule))
         with located(loop):
             recorded = follow_loop(stem, moves_of(loop))
         trace = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
-        return _endless(model, tally, trace, len(recorded))
+        return _endless(model, stats, trace, len(recorded))
     with located(schedule):
         trace, after = follow_schedule(system, moves_of(schedule))
-    return replace(of_one_run(model, "replay", tally, Recorded(trace, after)), notes=_noticed(model, system))
+    return replace(of_one_run(model, "replay", stats, Recorded(trace, after)), notes=_noticed(model, system))
 
 
-def _endless(model: Model, tally: Tally, trace: Trace, length: int) -> Report:
+def _endless(model: Model, stats: SearchStats, trace: Trace, length: int) -> Report:
     """A run that was followed once round its loop."""
-    tally.counts.states, tally.counts.events = len(trace) + 1, len(trace)
-    tally.seconds = tally.clock.seconds
+    stats.counts.states, stats.counts.events = len(trace) + 1, len(trace)
+    stats.seconds = stats.clock.seconds
     note = f"the last {length} steps lead back to where they began, and can be done for ever"
-    report = made(model, "replay", tally, engine="random", property="endless", notes=(note,))
+    report = build_report(model, "replay", stats, engine="random", property="endless", notes=(note,))
     trail = Trail(Trace(trace[: len(trace) - length]), Trace(trace[-length:]), ())
     return replace(report, trail=trail, verdict="violated")  # it does not terminate
 
@@ -185,15 +185,15 @@ def explore(
     wanted = properties if property is None else (property,)
     looked_up("property", wanted[0], dict.fromkeys(EXPLORED))
     system: Program = model.system(inputs, optimise=by.keeps_states and options.optimise)
-    tally = Tally(limits or Limits(), observed_names(model, observe), watch=watch)
+    stats = SearchStats(limits or Limits(), observed_names(model, observe), watch=watch)
     if first:
-        tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
-    system, tally = explored(by, system, tally, options)
-    violation = first_violated(wanted, tally.outcomes)
-    return made(
+        stats.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+    system, stats = explored(by, system, stats, options)
+    violation = first_violated(wanted, stats.outcomes)
+    return build_report(
         model,
         "explore",
-        tally,
+        stats,
         engine=engine,
         independence=independence,
         property=violation[0] if violation else ", ".join(wanted),
@@ -201,8 +201,8 @@ def explore(
         notes=(
             *dependence.notes(),
             *_noticed(model, system),
-            *less_reduced(model, tally, options),
-            *_advice(tally, by, violation is not None),
+            *less_reduced(model, stats, options),
+            *_advice(stats, by, violation is not None),
         ),
     )
 
@@ -228,17 +228,17 @@ def _noticed(model: Model, system: Program) -> tuple[str, ...]:
     return (*model.notes, *system.noticed())
 
 
-def less_reduced(model: Model, tally: Tally, options: Options) -> tuple[str, ...]:
+def less_reduced(model: Model, stats: SearchStats, options: Options) -> tuple[str, ...]:
     """A reduction that was asked for and that the language does not have is not passed over in silence."""
     wanted = options.reduction
-    if wanted is None or wanted == "none" or wanted in model.capabilities or tally.reduction in (None, wanted):
+    if wanted is None or wanted == "none" or wanted in model.capabilities or stats.reduction in (None, wanted):
         return ()
     return (f"no {wanted} sets for {model.capabilities.programs}: {model.capabilities.lacks[wanted]}",)
 
 
-def _advice(tally: Tally, engine: Engine, violated: bool) -> tuple[str, ...]:
+def _advice(stats: SearchStats, engine: Engine, violated: bool) -> tuple[str, ...]:
     """What to do about a search that came to no answer."""
-    if tally.stopped != "limit" or violated or tally.interrupted or engine.samples or engine.keeps_states:
+    if stats.stopped != "limit" or violated or stats.interrupted or engine.samples or engine.keeps_states:
         return ()
     return ("`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless",)
 
@@ -317,20 +317,20 @@ def permute(
     model.capabilities.require("`permute`", ("formulas",), model.file)
     system: Any = model.system(inputs)
     limits = limits or Limits()
-    tally = Tally(limits, observed_names(model, observe), watch=watch)
+    stats = SearchStats(limits, observed_names(model, observe), watch=watch)
     with located(schedule):
         recorded = run_freely(system, moves_of(schedule), Random(seed), limits)
     if recorded.limit is not None:
-        stopped(tally, recorded)
-        return made(model, "permute", tally, engine="fagiani", property="equivalent", traces=())
+        stopped(stats, recorded)
+        return build_report(model, "permute", stats, engine="fagiani", property="equivalent", traces=())
     run: Any = recorded.run
-    permuting = Permuting(system, recorded.trace, run, tally)
+    permuting = Permuting(system, recorded.trace, run, stats)
     collected = Seeds(permuting.recorded)
-    tally.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
-    return made(
+    stats.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
+    return build_report(
         model,
         "permute",
-        tally,
+        stats,
         engine="fagiani",
         property="equivalent",
         counterexample=inequivalent(permuting.runs),

@@ -13,13 +13,13 @@ from porcini.api.programs import model_of, observed_names
 from porcini.core.errors import InputError
 from porcini.core.reports import Counterexample, PropertyName, Report
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, Limits
-from porcini.engines.tally import Tally, Watcher
+from porcini.engines.stats import SearchStats, Watcher
 from porcini.ir.expr import FALSE
 from porcini.ir.graph import Graph
 from porcini.ir.text import show
 from porcini.models import Model
 from porcini.properties.outcomes import EXPLORED
-from porcini.reporting import made
+from porcini.reporting import build_report
 
 
 def symbolic(
@@ -45,19 +45,19 @@ def symbolic(
     if reason is not None:
         raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
     graph: Graph = model.graph  # type: ignore[attr-defined]
-    tally = Tally(limits or Limits(), observed_names(model, observe), watch=watch)
-    found = explored(graph, tally, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
+    stats = SearchStats(limits or Limits(), observed_names(model, observe), watch=watch)
+    found = explored(graph, stats, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
     bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
     example, wrong = found.counterexample, "deterministic"
     if example is None and bad:
         wrong = _BAD[bad[0].kind]
         values = bad[0].input or {}
-        example = Counterexample((concrete(graph, bad[0], values, tally.observe),), (), values)
+        example = Counterexample((concrete(graph, bad[0], values, stats.observe),), (), values)
     order_matters = found.condition is not FALSE
-    report = made(
+    report = build_report(
         model,
         "symbolic",
-        tally,
+        stats,
         engine="symbolic",
         independence=equivalence if reduced else "no",
         property=wrong if example else ", ".join(EXPLORED),
@@ -99,7 +99,7 @@ def replay_cases(model: Model | str | Path, tests: Sequence[Mapping[str, Any]]) 
 
 def cases_report(model: Model, tests: int, wrong: int) -> Report:
     """What became of replaying test cases."""
-    tally = Tally()
-    tally.counts.executions = tests
-    report = made(model, "replay", tally, engine="random", property="cases")
+    stats = SearchStats()
+    stats.counts.executions = tests
+    report = build_report(model, "replay", stats, engine="random", property="cases")
     return replace(report, verdict="violated" if wrong else "holds")

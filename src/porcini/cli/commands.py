@@ -256,19 +256,19 @@ def _compare(options: argparse.Namespace) -> Report:
 
 def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     """The report of a command that ran into a limit before its search began, or after it had ended."""
-    from porcini.engines.tally import Tally
-    from porcini.reporting import made
+    from porcini.engines.stats import SearchStats
+    from porcini.reporting import build_report
 
     command = options.command.__name__
     engine, asked = _ASKS[command]
-    tally = Tally()
-    tally.leave_out(limit)
+    stats = SearchStats()
+    stats.leave_out(limit)
     if command == "check":
-        tally.reduction = "none"  # nothing was searched
-    return made(
+        stats.reduction = "none"  # nothing was searched
+    return build_report(
         _Unread(options.file, Path(options.file).suffix.removeprefix(".")),
         command,
-        tally,
+        stats,
         engine=getattr(options, "engine", None) or engine,
         property=f"ltl {options.ltl}" if getattr(options, "ltl", None) else asked,
         traces=() if command in ("permute", "symbolic") else None,

@@ -10,7 +10,7 @@ import time
 from typing import NoReturn
 
 from porcini.core.errors import LimitHit
-from porcini.engines.tally import Tally, Watcher
+from porcini.engines.stats import SearchStats, Watcher
 
 _GRACE = 0.5
 
@@ -27,8 +27,8 @@ class Progress:
     def __enter__(self) -> Watcher | None:
         return self.update if self.shown else None
 
-    def update(self, tally: Tally) -> None:
-        counts = tally.counts
+    def update(self, stats: SearchStats) -> None:
+        counts = stats.counts
         now = time.monotonic()
         if now >= self.next:
             self.next = now + 0.2
@@ -38,10 +38,10 @@ class Progress:
             text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.classes:,} classes"
             if counts.states and not counts.classes:  # a search that keeps states
                 text = f"{counts.states:,} states ({counts.states / seconds:,.0f}/s)"
-            text += f", {tally.outcomes_seen} outcomes"
-            if tally.expected and tally.expected > counts.executions:
-                left = (tally.expected - counts.executions) / max(rate, 1e-9)
-                text += f"; of at least {tally.expected:,.0f}, {left:,.0f} s to go"
+            text += f", {stats.outcomes_seen} outcomes"
+            if stats.expected and stats.expected > counts.executions:
+                left = (stats.expected - counts.executions) / max(rate, 1e-9)
+                text += f"; of at least {stats.expected:,.0f}, {left:,.0f} s to go"
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 

@@ -55,9 +55,10 @@ class Failure:
 class Action:
     """What a process may do next; its footprint over-approximates what it will do.
 
-    A blocked process has an action too: it reads the guard that it waits for. `decides` are the locations whose
-    values settle whether it can go on, and by which step: where nobody writes those, it does the same thing. They
-    may be others in another state: a reference or a branch leads to what else is looked at.
+    A blocked process has an action too: it reads the guard that it waits for. `guard_locations` are the
+    locations whose values settle whether it can go on, and by which step: where nobody writes those, it does
+    the same thing. They may be others in another state: a reference or a branch leads to what else is looked
+    at.
     """
 
     pid: Pid
@@ -65,7 +66,7 @@ class Action:
     label: Label
     footprint: Footprint
     enabled: bool = True
-    decides: frozenset[Location] = NOWHERE
+    guard_locations: frozenset[Location] = NOWHERE
     awaits: frozenset[Location] = NOWHERE
     """What it reads only to know whether it can go on: once it can, no write of these stops it or changes it."""
     move: Move = field(init=False)
@@ -89,7 +90,7 @@ class Event:
     footprint: Footprint
     spawned: tuple[Pid, ...] = ()
     failure: Failure | None = None
-    decides: frozenset[Location] = NOWHERE
+    guard_locations: frozenset[Location] = NOWHERE
     woke: tuple[Pid, ...] = ()
     barrier: bool = False
     move: Move = field(init=False)

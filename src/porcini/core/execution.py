@@ -99,7 +99,7 @@ class Execution:
         before = (1 << position) - 1 if event.barrier else self.past_of_next(event.pid)
         races: list[int] = []
         foot = event.footprint
-        if event.decides and self._is_contested(event.decides, before):
+        if event.guard_locations and self._is_contested(event.guard_locations, before):
             self.contested.append(position)
         if event.barrier:
             pass

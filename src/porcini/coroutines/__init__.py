@@ -7,6 +7,16 @@ Guards, session         how the world looks to the code under test, and code mad
 from porcini.coroutines.exploring import explore, replay, run
 from porcini.coroutines.guards import Blocking, Guards
 from porcini.coroutines.session import Session, from_name, session
-from porcini.coroutines.steady import Unsteady
+from porcini.coroutines.steady import NondeterministicProgram
 
-__all__ = ["Blocking", "Guards", "Session", "Unsteady", "explore", "from_name", "replay", "run", "session"]
+__all__ = [
+    "Blocking",
+    "Guards",
+    "NondeterministicProgram",
+    "Session",
+    "explore",
+    "from_name",
+    "replay",
+    "run",
+    "session",
+]

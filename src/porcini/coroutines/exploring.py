@@ -19,19 +19,19 @@ from porcini.coroutines.notes import MODES, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Function, Session, check, name_of, session
-from porcini.coroutines.steady import SUSPECTS, SteadyProgram, Unsteady, run_twice
+from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram, run_twice
 from porcini.coroutines.subjects import Subject, lines_to_paste
 from porcini.engines.catalogue import ENGINES, explored, ranked
 from porcini.engines.limits import Limits
 from porcini.engines.options import Options
 from porcini.engines.replaying import Recorded, run_freely
 from porcini.engines.replaying import replay as follow_schedule
-from porcini.engines.tally import Tally, Watcher
+from porcini.engines.stats import SearchStats, Watcher
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.loop import Mode
 from porcini.properties.outcomes import first_violated
 from porcini.properties.shrink import shrunk
-from porcini.reporting import located, looked_up, made, moves_of, of_one_run
+from porcini.reporting import build_report, located, looked_up, moves_of, of_one_run
 
 LANGUAGE = "asyncio"
 _NO_STATES = "the state of running code cannot be saved"
@@ -91,8 +91,8 @@ def explore(
     with quiet():
         with session(function, args=args, packages=packages, guards=guards) as opened:
             program = opened.program(mode)
-            tally = search(program, engine, wanted, limits or Limits(), options, watch, first=first)
-            report = report_of(opened, program, tally, engine, wanted)
+            stats = search(program, engine, wanted, limits or Limits(), options, watch, first=first)
+            report = report_of(opened, program, stats, engine, wanted)
             other = None
             with _as_far_as_it_goes():
                 other = _other(program, report)
@@ -165,23 +165,23 @@ def search(
     watch: Watcher | None = None,
     *,
     first: bool = False,
-) -> Tally:
+) -> SearchStats:
     """Check that the program is a function of its schedule, then let an engine explore it."""
-    tally, by = Tally(limits, None, watch=watch), ENGINES[engine]
+    stats, by = SearchStats(limits, None, watch=watch), ENGINES[engine]
     commuting = Commuting() if by.uses_footprints else None
     if first:
-        tally.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
+        stats.violated = lambda outcomes: first_violated(wanted, outcomes) is not None
 
-    def all_of_it(_: Program, tally: Tally, options: Options) -> None:
+    def all_of_it(_: Program, stats: SearchStats, options: Options) -> None:
         if program.commuting is None:
-            run_twice(program, tally.clock)
+            run_twice(program, stats.clock)
             program.commute(commuting)
-        by(program, tally, options)
+        by(program, stats, options)
 
     with _steady():
-        _, tally = explored(replace(by, search=all_of_it), program, tally, options or Options())
+        _, stats = explored(replace(by, search=all_of_it), program, stats, options or Options())
     program.commute(None)
-    return tally
+    return stats
 
 
 @contextmanager
@@ -190,22 +190,24 @@ def _steady() -> Iterator[None]:
     try:
         yield
     except ScheduleError as problem:
-        raise Unsteady(f"the same schedule did not do the same again: {problem.message}", hint=SUSPECTS) from None
+        raise NondeterministicProgram(
+            f"the same schedule did not do the same again: {problem.message}", hint=SUSPECTS
+        ) from None
 
 
 def report_of(
-    opened: Session, program: SteadyProgram, tally: Tally, engine: str, wanted: tuple[PropertyName, ...]
+    opened: Session, program: SteadyProgram, stats: SearchStats, engine: str, wanted: tuple[PropertyName, ...]
 ) -> Report:
-    violation = first_violated(wanted, tally.outcomes)
+    violation = first_violated(wanted, stats.outcomes)
     example = confirmed(program, violation[1]) if violation else None
-    return made(
+    return build_report(
         _Named(name_of(opened.function)),
         "explore",
-        tally,
+        stats,
         engine=engine,
         property=violation[0] if violation else ", ".join(wanted),
         counterexample=example,
-        notes=tuple(notes_of(opened, program, tally, engine, violation is not None)),
+        notes=tuple(notes_of(opened, program, stats, engine, violation is not None)),
     )
 
 
@@ -242,15 +244,15 @@ def replay(
         noted = Noted(opened.program(mode))
         with located(schedule):
             recorded = Recorded(*follow_schedule(noted, moves_of(schedule)))
-        return _of_one_run(subject, opened, noted, Tally(), recorded, "replay")
+        return _of_one_run(subject, opened, noted, SearchStats(), recorded, "replay")
 
 
 def _of_one_run(
-    subject: Subject, opened: Session, noted: Noted, tally: Tally, recorded: Recorded, command: str
+    subject: Subject, opened: Session, noted: Noted, stats: SearchStats, recorded: Recorded, command: str
 ) -> Report:
-    report = of_one_run(_Named(name_of(subject.function)), command, tally, recorded)
+    report = of_one_run(_Named(name_of(subject.function)), command, stats, recorded)
     failed = report.counterexample is not None
-    report = replace(report, notes=tuple(notes_of(opened, noted.program, tally, "random", failed)))
+    report = replace(report, notes=tuple(notes_of(opened, noted.program, stats, "random", failed)))
     if not report.outcomes or noted.run is None:
         return report
     explanation = told(subject, report.outcomes, [noted.run])
@@ -273,7 +275,7 @@ def run(
     looked_up("mode", mode, MODES)
     subject = Subject(function, tuple(args), mode, tuple(packages), guards)
     with subject.telling() as opened:
-        noted, tally = Noted(opened.program(mode)), Tally(limits or Limits())
+        noted, stats = Noted(opened.program(mode)), SearchStats(limits or Limits())
         with located(schedule):
-            recorded = run_freely(noted, moves_of(schedule), Random(seed), tally.limits)
-        return _of_one_run(subject, opened, noted, tally, recorded, "run")
+            recorded = run_freely(noted, moves_of(schedule), Random(seed), stats.limits)
+        return _of_one_run(subject, opened, noted, stats, recorded, "run")

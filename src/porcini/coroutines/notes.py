@@ -10,7 +10,7 @@ from pathlib import Path
 from porcini.coroutines.session import Session
 from porcini.coroutines.steady import SteadyProgram
 from porcini.engines.catalogue import ENGINES
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.formats.sources import short_path
 
 MODES = {
@@ -20,7 +20,9 @@ MODES = {
 _MOST_PLACES = 5
 
 
-def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str, violated: bool) -> Iterator[str]:
+def notes_of(
+    opened: Session, program: SteadyProgram, stats: SearchStats, engine: str, violated: bool
+) -> Iterator[str]:
     yield MODES[program.program.mode]
     if program.opaque:
         share = f"{program.opaque:,} of {program.steps:,} steps were opaque and conflict with everything"
@@ -33,7 +35,7 @@ def notes_of(opened: Session, program: SteadyProgram, tally: Tally, engine: str,
         yield f"{leftovers(program)}; reset it where a run begins, or one schedule may influence the next"
     for text, times in program.unretrieved.most_common(_MOST_PLACES):
         yield unretrieved(text, times)
-    if tally.stopped == "limit" and not violated and not ENGINES[engine].samples:
+    if stats.stopped == "limit" and not violated and not ENGINES[engine].samples:
         yield "`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless"
 
 

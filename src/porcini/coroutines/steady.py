@@ -46,7 +46,7 @@ _accesses, _forget = LOG.__len__, LOG.clear
 _MOST_NAMED = 3
 
 
-class Unsteady(InputError):
+class NondeterministicProgram(InputError):
     """The same schedule did something else: the program depends on more than the order of its steps."""
 
 
@@ -226,7 +226,7 @@ class SteadyRun:
             guarding.stepping = False
         run.close()
         follow(owner.start(), tuple(event.move for event in events))  # knows what to say, if it happens again
-        raise _unsteady("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
+        raise _nondeterministic("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
 
     def final(self) -> Final:
         owner = self._owner
@@ -290,11 +290,11 @@ def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
     program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
     if final is not None and events:
         if again.actions():
-            raise _unsteady("goes on where it ended before", len(events), events[-1])
+            raise _nondeterministic("goes on where it ended before", len(events), events[-1])
         after = again.final()
         if (after.kind, after.state) != (final.kind, final.state):
             one, two = (", ".join(map(str, f.state.values())) for f in (final, after))
-            raise _unsteady(
+            raise _nondeterministic(
                 f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
             )
     program.outlives = any(map(_outlives, events))
@@ -312,15 +312,15 @@ def _outlives(event: Event) -> bool:
     return (foot.opaque and not event.barrier) or not all(map(_MADE.search, foot.writes))
 
 
-def _differs(at: int, before: Event, now: Event) -> Unsteady:
-    return _unsteady("; ".join(_what_differs(before, now)), at + 1, now)
+def _differs(at: int, before: Event, now: Event) -> NondeterministicProgram:
+    return _nondeterministic("; ".join(_what_differs(before, now)), at + 1, now)
 
 
-def _unsteady(what: str, step: int, event: Event) -> Unsteady:
+def _nondeterministic(what: str, step: int, event: Event) -> NondeterministicProgram:
     label = event.label
     spot = (label.began or label.stopped) if isinstance(label, StepLabel) else None
     name = label.name if isinstance(label, StepLabel) else str(label)
-    return Unsteady(
+    return NondeterministicProgram(
         "the same schedule did not do the same when it was run again: "
         f"step {step}, of {name} ({event.pid}), {what}",
         **(at(spot.path, spot.line) if spot else {}),

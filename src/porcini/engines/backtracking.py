@@ -64,7 +64,7 @@ class Sleep:
         awake = [action for action in enabled if action.move not in node.sleep]
         node.plan = Chosen(self.first_choice(search, awake))
         if enabled and not awake:
-            search.tally.counts.blocked += 1
+            search.stats.counts.blocked += 1
 
     def first_choice(self, search: Search, awake: list[Action]) -> list[Move]:
         return [action.move for action in awake]
@@ -111,7 +111,7 @@ class Source(Sleep):
     def allowed(self, search: Search, node: Node, move: Move) -> bool:
         if self.preemptions is None or preemptions(search, node, move) <= self.preemptions:
             return True
-        search.tally.leave_out(f"the bound of {self.preemptions} preemptions")
+        search.stats.leave_out(f"the bound of {self.preemptions} preemptions")
         return False
 
     def completed(self, search: Search) -> None:

@@ -17,10 +17,10 @@ from porcini.engines.exhaustive import exhaustive
 from porcini.engines.optimal import Optimal
 from porcini.engines.options import Options
 from porcini.engines.search import Reduction, Search
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.engines.walks import pct, random_walks
 
-Searching = Callable[[Program, Tally, Options], None]
+Searching = Callable[[Program, SearchStats, Options], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Engine:
         """Does it look at some runs, and never know that these were all?"""
         return not self.complete and not self.keeps_states
 
-    def __call__(self, program: Program, tally: Tally, options: Options) -> None:
-        self.search(program, tally, options)
+    def __call__(self, program: Program, stats: SearchStats, options: Options) -> None:
+        self.search(program, stats, options)
 
 
 ENGINES: Registry[Engine] = Registry("porcini.engines", "engine")
@@ -62,27 +62,29 @@ def ranked() -> list[tuple[str, Engine]]:
     return sorted(ENGINES.items(), key=lambda named: (named[1].rank, named[0]))
 
 
-def explored(engine: Engine, program: Program, tally: Tally, options: Options) -> tuple[Program, Tally]:
+def explored(
+    engine: Engine, program: Program, stats: SearchStats, options: Options
+) -> tuple[Program, SearchStats]:
     """Run an engine to its end; again, in the time that is left, where footprints turn out to have been too small.
     Returns the program that was run last, and what was seen of it."""
     if engine.uses_footprints and not engine.keeps_states:
         program = program.relying_on_footprints()
     while True:
         try:
-            tally.explore(partial(engine, program, options=options))
+            stats.explore(partial(engine, program, options=options))
         except Restart as restart:
-            program, tally = restart.program, tally.begun_again()
+            program, stats = restart.program, stats.restarted()
         else:
-            return program, tally
+            return program, stats
 
 
 def _stateless(reduction: Callable[[Options], Reduction]) -> Searching:
-    return lambda program, tally, options: Search(program, reduction(options), tally, options.dependence).explore()
+    return lambda program, stats, options: Search(program, reduction(options), stats, options.dependence).explore()
 
 
 EXHAUSTIVE = Engine(
     "every schedule, without a reduction",
-    lambda program, tally, options: exhaustive(program, tally),
+    lambda program, stats, options: exhaustive(program, stats),
     uses_footprints=False,
     rank=0,
 )
@@ -108,14 +110,14 @@ OPTIMAL = Engine(
 )
 RANDOM = Engine(
     "schedules by chance",
-    lambda program, tally, options: random_walks(program, tally, options.seed),
+    lambda program, stats, options: random_walks(program, stats, options.seed),
     rank=8,
     complete=False,
     uses_footprints=False,
 )
 PCT = Engine(
     "schedules by random priorities",
-    lambda program, tally, options: pct(program, tally, options.seed, options.depth),
+    lambda program, stats, options: pct(program, stats, options.seed, options.depth),
     rank=9,
     complete=False,
     uses_footprints=False,

@@ -14,7 +14,7 @@ from porcini.core.events import Action, Event
 from porcini.core.systems import Forkable, Program, Run
 from porcini.core.traces import Foata, Trace
 from porcini.engines.replaying import enabled, replayed
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +26,7 @@ class Node:
     left: Iterator[Action]
 
 
-def exhaustive(program: Program, tally: Tally) -> None:
+def exhaustive(program: Program, stats: SearchStats) -> None:
     """Run every interleaving of a program."""
     nodes: list[Node] = []
     events: list[Event] = []
@@ -34,15 +34,15 @@ def exhaustive(program: Program, tally: Tally) -> None:
     def arrive(run: Run, form: Foata) -> None:
         able = enabled(run.actions())
         if not able:
-            tally.complete(events, run.final(), form.key)
-        elif len(events) >= tally.limits.depth:
-            tally.cut()
+            stats.complete(events, run.final(), form.key)
+        elif len(events) >= stats.limits.depth:
+            stats.cut()
             able = []
         nodes.append(Node(run, form, iter(able)))
 
     start = program.start()
     forkable = isinstance(start, Forkable)
-    tally.counts.states += 1
+    stats.counts.states += 1
     arrive(start, Foata.empty())
     while nodes:
         node = nodes[-1]
@@ -54,6 +54,6 @@ def exhaustive(program: Program, tally: Tally) -> None:
             continue
         run = node.run.fork() if forkable else replayed(program, Trace(events).schedule)  # type: ignore[attr-defined]
         event = run.step(action)
-        tally.step()
+        stats.step()
         events.append(event)
         arrive(run, node.form.extend(event))

@@ -22,7 +22,7 @@ from porcini.core.errors import LimitHit
 from porcini.core.events import Event
 from porcini.core.systems import StateGraph
 from porcini.engines.options import Order
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 S = TypeVar("S", bound=Hashable)
 
@@ -66,11 +66,11 @@ class Graph(Generic[S]):
     """A search under way. `found` holds, for each state, the one from which it was first found."""
 
     def __init__(
-        self, graph: StateGraph[S], reduction: Chooser[S] | None, tally: Tally, *, careful: bool = True
+        self, graph: StateGraph[S], reduction: Chooser[S] | None, stats: SearchStats, *, careful: bool = True
     ) -> None:
         self.graph = graph
         self.reduction = reduction
-        self.tally = tally
+        self.stats = stats
         self.careful = careful
         """Nothing may be left out for ever: not needed if only states in which nothing can move are looked for."""
         self.found: dict[S, S | None] = {}
@@ -210,32 +210,32 @@ class Graph(Generic[S]):
     def _tick(self, taken: int) -> None:
         self.transitions += taken
         self._looked += 1
-        if len(self.graph.failures) > len(self._noted) and self.tally.violated:
+        if len(self.graph.failures) > len(self._noted) and self.stats.violated:
             self._note_failures()
-        if self._looked % _BETWEEN_LOOKS == 0 or len(self.found) > self.tally.limits.states:
+        if self._looked % _BETWEEN_LOOKS == 0 or len(self.found) > self.stats.limits.states:
             self._count()
-            self.tally.look()
-            if len(self.found) > self.tally.limits.states:
-                raise LimitHit(f"the limit of {self.tally.limits.states:,} states")
+            self.stats.look()
+            if len(self.found) > self.stats.limits.states:
+                raise LimitHit(f"the limit of {self.stats.limits.states:,} states")
 
     def _count(self) -> None:
-        self.tally.counts.states, self.tally.counts.events = len(self.found), self.transitions
+        self.stats.counts.states, self.stats.counts.events = len(self.found), self.transitions
 
     def _ended(self, state: S) -> None:
-        self.tally.complete(lambda: self.way_to(state), self.graph.final(state), None)
-        self.tally.counts.classes = 0  # of runs, which are not looked at here
+        self.stats.complete(lambda: self.way_to(state), self.graph.final(state), None)
+        self.stats.counts.classes = 0  # of runs, which are not looked at here
 
     def _note_failures(self) -> None:
         """A failure after which others go on for ever ends in no state, and counts all the same."""
-        if any(outcome.kind in ("assertion", "error") for outcome in self.tally.outcomes):
+        if any(outcome.kind in ("assertion", "error") for outcome in self.stats.outcomes):
             return
         for kind, (state, after) in list(self.graph.failures.items()):
             if kind in self._noted:
                 continue
             self._noted.add(kind)
             way = [*self._steps_to(state), *self.graph.way(state, after)]
-            self.tally.complete(self.graph.named(way), self.graph.final(after), None)
-            self.tally.counts.classes = 0
+            self.stats.complete(self.graph.named(way), self.graph.final(after), None)
+            self.stats.counts.classes = 0
 
     def way_to(self, state: S) -> Sequence[Event]:
         """The steps by which a state was first found."""

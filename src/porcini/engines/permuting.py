@@ -11,7 +11,7 @@ from porcini.core.reports import Outcome, TraceEntry
 from porcini.core.systems import Final, Kind, Value, Waiting
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.expr import free
 from porcini.ir.frames import FrameRun
 from porcini.ir.interpreter import GraphSystem
@@ -25,10 +25,16 @@ class Permuting:
     are the prefixes that lead elsewhere."""
 
     def __init__(
-        self, system: GraphSystem, trace: Trace, after: FrameRun, tally: Tally, *, path_conditions: bool = True
+        self,
+        system: GraphSystem,
+        trace: Trace,
+        after: FrameRun,
+        stats: SearchStats,
+        *,
+        path_conditions: bool = True,
     ) -> None:
         self.path_conditions = path_conditions
-        self.tally = tally
+        self.stats = stats
         self.final = after.final()
         self.before = system.store_before(after.slots)
         labels = [_symbolic(event.label) for event in trace]
@@ -42,25 +48,25 @@ class Permuting:
         self.seeds: list[Schedule] = []
 
     def search(self) -> None:
-        self._search(Permuter(self.recorded, self.tally.step))
+        self._search(Permuter(self.recorded, self.stats.step))
 
     def search_for(self, seeds: Seeds) -> None:
         """Permute, and collect seeds as well."""
         try:
-            self._search(Permuter(self.recorded, self.tally.step, seeds))
+            self._search(Permuter(self.recorded, self.stats.step, seeds))
         finally:
             self.seeds = [self._schedule(order) for order in seeds.shortest_first()]
 
     def _search(self, permuter: Permuter) -> None:
-        self.tally.counts.states += 1
+        self.stats.counts.states += 1
         for permutation in permuter.permutations():
             trace = self._trace(permutation)
-            final = self.tally.observed(self._final(permutation))
+            final = self.stats.observed(self._final(permutation))
             if self.path_conditions:
                 self.entries.append(self._entry(trace, final))
                 self.runs.append(Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting))
             if final.kind != "unfinished":  # that is a trace, but no execution
-                self.tally.complete(trace, final, None)
+                self.stats.complete(trace, final, None)
 
     def _trace(self, permutation: Permutation) -> Trace:
         """The recorded events in their new order; one that works on a cell may work on another one now."""

@@ -23,7 +23,7 @@ from typing import Generic, Protocol, TypeVar
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.systems import StateGraph
 from porcini.engines.graph import Chooser
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 S = TypeVar("S", bound=Hashable)
 S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
@@ -64,11 +64,11 @@ class Product(Generic[S]):
         self,
         graph: StateGraph[S],
         claim: Claim[S],
-        tally: Tally,
+        stats: SearchStats,
         reduction: Chooser[S] | None = None,
         fair: Movers[S] | None = None,
     ) -> None:
-        self.graph, self.claim, self.tally, self.reduction, self.fair = graph, claim, tally, reduction, fair
+        self.graph, self.claim, self.stats, self.reduction, self.fair = graph, claim, stats, reduction, fair
         self.order: dict[Node[S], int] = {}
         self.transitions = 0
         self._claims = (1 << claim.acceptance) - 1
@@ -98,11 +98,11 @@ class Product(Generic[S]):
             live.append(node)
             on_the_way.add(node)
             frames.append((node, iter(self._after(node, on_the_way))))
-            if len(order) % _BETWEEN_LOOKS == 0 or len(order) > self.tally.limits.states:
+            if len(order) % _BETWEEN_LOOKS == 0 or len(order) > self.stats.limits.states:
                 self._count()
-                self.tally.look()
-                if len(order) > self.tally.limits.states:
-                    raise LimitHit(f"the limit of {self.tally.limits.states:,} states")
+                self.stats.look()
+                if len(order) > self.stats.limits.states:
+                    raise LimitHit(f"the limit of {self.stats.limits.states:,} states")
 
         enter((self.graph.initial(), self.claim.initial), 0)
         while frames:
@@ -178,7 +178,7 @@ class Product(Generic[S]):
                 yield (after, there), marks | fairly
 
     def _count(self) -> None:
-        self.tally.counts.states, self.tally.counts.events = len(self.order), self.transitions
+        self.stats.counts.states, self.stats.counts.events = len(self.order), self.transitions
 
     # A lasso
 

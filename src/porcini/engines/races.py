@@ -4,10 +4,11 @@ From one complete run E, the engines want the sequences that lead to classes not
 with the prefix E' before it, and a step q that depends on e, that is v = D.q: some later events D that do not
 happen after e, then q, so that E'.D.q has q before e. There are three kinds of q; each says which D will do.
 
-*What is relied on.* (A) Two adjacent independent steps of a run can be swapped. (B) What a process can do next
-is settled by the values of its `decides`, which it looks at one after the other: two states that agree on the
-`decides` that it has in one of them give it the same `decides`, and the same actions with the same footprints.
-(C) In each of its steps, a process with several choices reads the `decides` of all of them.
+*What is relied on.* (A) Two adjacent independent steps of a run can be swapped. (B) What a process can do
+next is settled by the values of its `guard_locations`, which it looks at one after the other: two states that
+agree on the `guard_locations` that it has in one of them give it the same `guard_locations`, and the same
+actions with the same footprints. (C) In each of its steps, a process with several choices reads the
+`guard_locations` of all of them.
 
 *Neighbours.* Where e writes nothing that decides about q, q is the same step with and without e. It is an event
 of E that depends on e with nothing between. D is notdep(e, E), all later events that do not happen after e. What
@@ -18,11 +19,12 @@ JACM 2017).
 write what decides about the choices.
 
 *Guards.* Where e writes something that decides about q, q may be enabled without e and blocked with it, or go
-another way; and between two feasible orders all orders may be infeasible. So q is looked for by trying. For each
-process Q, at its step in E or where it is blocked at the end, let L contain its `decides`. The writers of L that
-need not come before Q's step are cut in all ways that are closed under happens-before: a cut keeps some of them
-before Q and leaves out e and the others, and D is all that does not happen after what is left out. The engine
-looks what Q can do there. What decides about that is added to L, until L does not grow.
+another way; and between two feasible orders all orders may be infeasible. So q is looked for by trying. For
+each process Q, at its step in E or where it is blocked at the end, let L contain its `guard_locations`. The
+writers of L that need not come before Q's step are cut in all ways that are closed under happens-before: a
+cut keeps some of them before Q and leaves out e and the others, and D is all that does not happen after what
+is left out. The engine looks what Q can do there. What decides about that is added to L, until L does not
+grow.
 
 Lemma 1. Let p be independent of all of w', let E'.p.w' be feasible, and let q be a step of a process Q after
 E'.w' that p is not independent of. If E is a complete run that begins with E'.p and is equivalent to E'.p.w'.u,
@@ -38,13 +40,14 @@ happens-before in E, and Q's step is not among them.
     L contains what decides about Q after F. If no writer of L outside of F comes before Q's step in E, then Q saw
     there what it sees after F: those of F that come later do not write what it looked at. Else let e1 be the
     first of these writers. The cut at e1 that keeps the writers of L in F leads to a state that agrees with the
-    one after F on L. There Q's `decides` are in L, and so (B) they are those after F.
+    one after F on L. There Q's `guard_locations` are in L, and so (B) they are those after F.
 
     p is a writer of L: it writes something that Q looks at after E'.w'. Up to the first such location Q looks at
     the same ones after F.
 
-    The cut at p that keeps the writers of L in w' has D = w'.X, where X writes nothing of L. There Q's `decides`
-    are in L, so by (B) Q can do what it can do after E'.w': q is found, and X writes nothing that decides it.
+    The cut at p that keeps the writers of L in w' has D = w'.X, where X writes nothing of L. There Q's
+    `guard_locations` are in L, so by (B) Q can do what it can do after E'.w': q is found, and X writes
+    nothing that decides it.
 
 What engines conclude from this lemma is in their headers. They look at all reversals of every complete run,
 whether the events are new or not, since D depends on the whole run. To look at new events only, or to leave out
@@ -95,8 +98,8 @@ def plain_races(execution: Execution) -> Iterator[Race]:
     events, past = execution.events, execution.past
     for j, neighbours in enumerate(execution.races):
         for e in neighbours:
-            decides = events[j].decides
-            if not decides or events[e].footprint.writes.isdisjoint(decides):
+            guard_locations = events[j].guard_locations
+            if not guard_locations or events[e].footprint.writes.isdisjoint(guard_locations):
                 later = past[j] >> e + 1  # none of these happens after e, or e would be no neighbour
                 yield Race(e, j, e + (later & -later).bit_length() if later else j)
 

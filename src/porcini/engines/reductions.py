@@ -9,9 +9,9 @@ from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Engine
 from porcini.engines.graph import Chooser, Graph
 from porcini.engines.options import Options, Reducing
+from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.stubborn_points import PointStubborn
-from porcini.engines.tally import Tally
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.packed.graph import PackedGraph
 
@@ -38,11 +38,11 @@ def reduction_of(
     return AmpleSets(graph, system.lookahead, options.ample, letter=watched.letter), "ample"
 
 
-def by_states(program: Program, tally: Tally, options: Options) -> None:
+def by_states(program: Program, stats: SearchStats, options: Options) -> None:
     assert isinstance(program, System), "it needs states"
     graph = program.state_graph()
-    reduction, tally.reduction = reduction_of(program, graph, options)
-    Graph(graph, reduction, tally, careful=program.may_fail).explore(options.search)
+    reduction, stats.reduction = reduction_of(program, graph, options)
+    Graph(graph, reduction, stats, careful=program.may_fail).explore(options.search)
 
 
 GRAPH = Engine(

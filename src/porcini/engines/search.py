@@ -22,7 +22,7 @@ from porcini.core.footprints import OPAQUE
 from porcini.core.pids import Pid
 from porcini.core.systems import Forkable, Incremental, Program, Run
 from porcini.engines.replaying import replayed
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 _MOST_PLANNED = 20_000
 _abilities: dict[type, tuple[bool, bool]] = {}
@@ -75,10 +75,10 @@ class Reduction(Protocol):
 class Search:
     """The state of a search: the nodes from the initial state to here, and the execution that leads here."""
 
-    def __init__(self, program: Program, reduction: Reduction, tally: Tally, dependence: Dependence) -> None:
+    def __init__(self, program: Program, reduction: Reduction, stats: SearchStats, dependence: Dependence) -> None:
         self.program = program
         self.reduction = reduction
-        self.tally = tally
+        self.stats = stats
         self.dependence = dependence
         self.execution = Execution(dependence)
         self.nodes: list[Node] = []
@@ -90,22 +90,22 @@ class Search:
 
     def explore(self) -> None:
         """Run to the end. From `first_new` on, the current execution leaves those already completed."""
-        nodes, execution, tally, reduction = self.nodes, self.execution, self.tally, self.reduction
+        nodes, execution, stats, reduction = self.nodes, self.execution, self.stats, self.reduction
         start = self.program.start()
         if type(start) not in _abilities:  # protocols are slow to ask
             _abilities[type(start)] = isinstance(start, Forkable), isinstance(start, Incremental)
         self.forkable, incremental = _abilities[type(start)]
         self.incremental = incremental
-        depth = tally.limits.depth
-        tally.counts.states += 1
-        tally.progress = self.fraction
+        depth = stats.limits.depth
+        stats.counts.states += 1
+        stats.progress = self.fraction
         if self._open(start, start.actions(), {}, None):
-            tally.complete(execution.events, start.final(), None)
+            stats.complete(execution.events, start.final(), None)
         while nodes:
             node = nodes[-1]
             action = reduction.next_move(self, node)
             if action is not None and len(nodes) > depth:
-                tally.cut()
+                stats.cut()
                 action = None
             if action is None:
                 nodes.pop()
@@ -122,7 +122,7 @@ class Search:
             run = self._branch(len(nodes) - 1)
             event = run.step(action)
             execution.push(event)
-            tally.step()
+            stats.step()
             actions = run.actions_after(node.actions, event) if incremental else run.actions()  # type: ignore[attr-defined]
             sleep = node.sleep
             if sleep:
@@ -134,7 +134,7 @@ class Search:
                 final = run.final()  # before other runs are made, to find out more
                 reduction.completed(self)
                 self.first_new = len(execution)
-                tally.complete(execution.events, final, reduction.name(nodes[-1]))
+                stats.complete(execution.events, final, reduction.name(nodes[-1]))
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
         """Add a node; say whether it is the end of a run."""
@@ -176,7 +176,7 @@ class Search:
                 action.choice,
                 action.label,
                 action.footprint,
-                decides=action.decides,
+                guard_locations=action.guard_locations,
             )
         return event
 

@@ -19,18 +19,18 @@ from porcini.engines.fagiani import Seeds
 from porcini.engines.options import Options
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.frames import FrameRun
 from porcini.ir.interpreter import GraphSystem
 
 
-def fagiani(program: Program, tally: Tally, options: Options) -> None:
+def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
     """Every class, by permuting recorded runs and following their seeds."""
     assert isinstance(program, GraphSystem), "it needs formulas"
     todo: list[Schedule] = [()]
     permuted: set[Hashable] = set()
     while todo:
-        recorded = run_freely(program, todo.pop(), Random(0), tally.limits)
+        recorded = run_freely(program, todo.pop(), Random(0), stats.limits)
         if recorded.limit is not None:
             raise LimitHit(recorded.limit)
         steps = _steps_of_each(recorded.trace)
@@ -38,7 +38,7 @@ def fagiani(program: Program, tally: Tally, options: Options) -> None:
             continue
         permuted.add(steps)
         assert isinstance(recorded.run, FrameRun)
-        permuting = Permuting(program, recorded.trace, recorded.run, tally, path_conditions=False)
+        permuting = Permuting(program, recorded.trace, recorded.run, stats, path_conditions=False)
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds
 

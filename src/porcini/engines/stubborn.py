@@ -28,7 +28,7 @@ from porcini.engines.graph import Choice
 from porcini.engines.options import Ample
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.layout import HOLDER
-from porcini.ir.packed.processes import Crew, Process
+from porcini.ir.packed.processes import Process, ProcessSet
 from porcini.ir.packed.relations import Relations, Transition
 
 _DEAR = 1_000
@@ -42,22 +42,22 @@ class StubbornSets:
         self.graph = graph
         self.space = graph.space
         self.visible = visible
-        self._relations: dict[Crew, Relations] = {}
+        self._relations: dict[ProcessSet, Relations] = {}
 
-    def relations(self, crew: Crew) -> Relations:
-        found = self._relations.get(crew)
+    def relations(self, present: ProcessSet) -> Relations:
+        found = self._relations.get(present)
         if found is None:
-            found = self._relations[crew] = Relations(self.space.system, crew, self.visible)
+            found = self._relations[present] = Relations(self.space.system, present, self.visible)
         return found
 
     def chosen(self, state: int) -> Choice[int] | None:
-        crew = self.space.crew(state)
+        present = self.space.present(state)
         if state & HOLDER:
             return None
-        found = [moves for process in crew.members if (moves := self.space.moves(state, crew, process))]
+        found = [moves for process in present.members if (moves := self.space.moves(state, present, process))]
         if len(found) < 2:
             return None
-        relations = self.relations(crew)
+        relations = self.relations(present)
         able: dict[int, list[int]] = {}
         seeds: list[int] = []
         for moves in found:
@@ -114,7 +114,7 @@ class StubbornSets:
         found = todo = 1 << seed
         unsettled = [
             (relations.at.get((process.slot, process.here(state)), 0), relations.own(process))
-            for process in relations.crew.members
+            for process in relations.present.members
         ]
         settled = 0
         while todo:
@@ -185,7 +185,7 @@ class PackedAmple(StubbornSets):
 
     def others(self, state: int, relations: Relations) -> Sequence[Process]:
         """Whose future counts: everyone's, also of who cannot move now (P1's erratum 1)."""
-        return relations.crew.members
+        return relations.present.members
 
     def grown(self, state: int, relations: Relations, seed: int, enabled: int, most: int) -> int | None:
         """All that whole processes can do now, from those of one transition on."""

@@ -23,7 +23,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Kind
 from porcini.engines.equivalences import TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPTH
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.ir.commuting import Terms
 from porcini.ir.expr import FALSE, TRUE, Expr, conj, var
 from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR
@@ -71,12 +71,12 @@ class Symbolic:
         self,
         graph: SymbolicGraph,
         equivalence: TraceEquivalence,
-        tally: Tally,
+        stats: SearchStats,
         *,
         reduced: bool = True,
         timeout: float = DEFAULT_SOLVER_TIMEOUT,
     ) -> None:
-        self.graph, self.equivalence, self.tally, self.reduced = graph, equivalence, tally, reduced
+        self.graph, self.equivalence, self.stats, self.reduced = graph, equivalence, stats, reduced
         self.smt = Smt(timeout)
         self.term = Terms(self.smt)
         self.assumed = Assumptions(self.smt, timeout)
@@ -89,7 +89,7 @@ class Symbolic:
 
     @property
     def depth(self) -> int:
-        return self.tally.limits.max_depth or DEFAULT_SYMBOLIC_DEPTH
+        return self.stats.limits.max_depth or DEFAULT_SYMBOLIC_DEPTH
 
     def search(self) -> None:
         steps: list[Step] = []
@@ -116,7 +116,7 @@ class Symbolic:
                 continue
             self._entered.append(True)
             steps.append(step)
-            self.tally.step()
+            self.stats.step()
             sleeping = frozenset(
                 label
                 for label in (*node.sleeping, *node.tried)
@@ -141,7 +141,7 @@ class Symbolic:
             return _Node(state, sleeping, frozen, iter(()))
         if len(steps) >= self.depth:
             self.cut += 1
-            self.tally.leave_out(f"the depth limit of {self.depth:,} steps")
+            self.stats.leave_out(f"the depth limit of {self.depth:,} steps")
             self._complete(state, steps, conditions, cut=True)
             return _Node(state, sleeping, frozen, iter(()))
         return _Node(state, sleeping, frozen, self._branches(options, sleeping))
@@ -174,7 +174,7 @@ class Symbolic:
             yield None, rest, chosen
         if not went:
             self.redundant += 1
-            self.tally.counts.blocked += 1
+            self.stats.counts.blocked += 1
 
     def _holds(self, when: Expr) -> bool:
         """May a condition hold, with all that is assumed? If it is not known, it may."""
@@ -221,7 +221,7 @@ class Symbolic:
                 if other.kind == kind and self.equivalence.same(other.labels, path.labels):
                     return
         self.paths.append(path)
-        self.tally.counts.executions += 1
-        self.tally.counts.classes += 1
-        if self.tally.counts.executions == self.tally.limits.max_executions:
-            raise LimitHit(f"the limit of {self.tally.limits.max_executions:,} executions")
+        self.stats.counts.executions += 1
+        self.stats.counts.classes += 1
+        if self.stats.counts.executions == self.stats.limits.max_executions:
+            raise LimitHit(f"the limit of {self.stats.limits.max_executions:,} executions")

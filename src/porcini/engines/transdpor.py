@@ -42,7 +42,7 @@ from porcini.engines.catalogue import Engine
 from porcini.engines.options import ActorSelection, Options, TaskSelection
 from porcini.engines.search import Node, Search
 from porcini.engines.stability import Look, Stability
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.engines.wakeup import initials
 from porcini.engines.wakeup_sequences import reversals
 from porcini.ir.actors import Actors
@@ -91,15 +91,15 @@ class TransDpor:
     sleeps = False
 
     def __init__(
-        self, actors: Actors, selection: ActorSelection, tasks: TaskSelection, tally: Tally, seed: int
+        self, actors: Actors, selection: ActorSelection, tasks: TaskSelection, stats: SearchStats, seed: int
     ) -> None:
         self.actors = actors
         self.selection = selection
         self.tasks = tasks
-        self.tally = tally
+        self.stats = stats
         self.random = Random(seed)
         self.stability = Stability(actors, refined=selection == "refined")
-        tally.counts.heuristic = 0
+        stats.counts.heuristic = 0
 
     def opened(self, search: Search, node: Node, enabled: list[Action], plan: Plan | None) -> None:
         if plan is None:
@@ -164,7 +164,7 @@ class TransDpor:
     def _stuck(self, node: Node, marked: list[Process]) -> set[Pid]:
         """The tasks that cannot go before one of the marked ones has ended: awaiting several is awaiting all."""
         futures = {future(task.pid) for task in marked}
-        return {a.pid for a in node.actions if not a.enabled and not futures.isdisjoint(a.decides)}
+        return {a.pid for a in node.actions if not a.enabled and not futures.isdisjoint(a.guard_locations)}
 
     def _choose(self, active: list[Pid], look: Look) -> Pid:
         if self.selection == "first" or len(active) == 1:
@@ -178,8 +178,8 @@ class TransDpor:
         return min(active, key=look.level)
 
     def _note_heuristic(self) -> None:
-        assert self.tally.counts.heuristic is not None
-        self.tally.counts.heuristic += 1
+        assert self.stats.counts.heuristic is not None
+        self.stats.counts.heuristic += 1
 
     def _unfinished(self, slots: Sequence[Any], plan: Plan) -> list[Process]:
         by_pid = slots[0].by_pid
@@ -244,15 +244,15 @@ class TransDpor:
         return form.key
 
 
-def transdpor(program: Program, tally: Tally, options: Options) -> None:
+def transdpor(program: Program, stats: SearchStats, options: Options) -> None:
     """Explore a program of actors; counts are those of P4's Table 1, where the state before main is none."""
     assert isinstance(program, StepSystem), "it needs actors"
     actors = Actors(program)
     dependence = ActorDependence(actors) if options.tasks == "all" else Dependence()
-    tally.counts.states -= 1
-    reduction = TransDpor(actors, options.actors, options.tasks, tally, options.seed)
-    tally.selection = options.selection
-    Search(program, reduction, tally, dependence).explore()
+    stats.counts.states -= 1
+    reduction = TransDpor(actors, options.actors, options.tasks, stats, options.seed)
+    stats.selection = options.selection
+    Search(program, reduction, stats, dependence).explore()
 
 
 _COMPARED: tuple[tuple[ActorSelection, TaskSelection], ...] = (

@@ -49,13 +49,13 @@ def reversals(
     execution = search.execution
     for j in execution.contested:
         event = execution.events[j]
-        yield from _of_guards(search, event.pid, j, event.decides, closed)
+        yield from _of_guards(search, event.pid, j, event.guard_locations, closed)
     blocked: dict[Pid, frozenset[Location]] = {}
     for action in search.nodes[-1].actions:
         if not action.enabled:
-            blocked[action.pid] = blocked.get(action.pid, action.decides) | action.decides
-    for pid, decides in blocked.items():
-        yield from _of_guards(search, pid, None, decides, closed)
+            blocked[action.pid] = blocked.get(action.pid, action.guard_locations) | action.guard_locations
+    for pid, guard_locations in blocked.items():
+        yield from _of_guards(search, pid, None, guard_locations, closed)
 
 
 def _of_races(search: Search, foresee: Foresee | None, closed: Sequence[bool] | None) -> Iterator[Reversal]:
@@ -97,13 +97,13 @@ def _of_choices(search: Search, closed: Sequence[bool] | None) -> Iterator[Rever
 
 
 def _of_guards(
-    search: Search, pid: Pid, step: int | None, decides: frozenset[Location], closed: Sequence[bool] | None
+    search: Search, pid: Pid, step: int | None, guard_locations: frozenset[Location], closed: Sequence[bool] | None
 ) -> Iterator[Reversal]:
     """The places where a process could have gone on otherwise than it did."""
-    execution, locations = search.execution, decides
+    execution, locations = search.execution, guard_locations
     while True:
         found = [(cut, _possible(search, cut, pid, step)) for cut in cuts(execution, pid, step, locations)]
-        wider = locations.union(*(action.decides for _, actions in found for action in actions))
+        wider = locations.union(*(action.guard_locations for _, actions in found for action in actions))
         if wider == locations:
             break
         locations = wider

@@ -17,7 +17,7 @@ from porcini.core.events import Action, Event
 from porcini.core.pids import Pid
 from porcini.core.systems import Program
 from porcini.core.traces import Foata
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 
 WALKS = 1000
 """How many walks unless `max_executions` says otherwise."""
@@ -25,13 +25,13 @@ WALKS = 1000
 Chooser = Callable[[list[Action], int], Action]
 
 
-def random_walks(program: Program, tally: Tally, seed: int) -> None:
+def random_walks(program: Program, stats: SearchStats, seed: int) -> None:
     """Let chance choose among what is enabled, again and again."""
     random = Random(seed)
-    _walk(program, tally, lambda: lambda able, step: random.choice(able))
+    _walk(program, stats, lambda: lambda able, step: random.choice(able))
 
 
-def pct(program: Program, tally: Tally, seed: int, depth: int) -> None:
+def pct(program: Program, stats: SearchStats, seed: int, depth: int) -> None:
     """Random priorities with `depth` - 1 points where they change."""
     random = Random(seed)
     longest = 1
@@ -55,23 +55,23 @@ def pct(program: Program, tally: Tally, seed: int, depth: int) -> None:
 
         return choose
 
-    _walk(program, tally, chooser)
+    _walk(program, stats, chooser)
 
 
-def _walk(program: Program, tally: Tally, chooser: Callable[[], Chooser]) -> None:
+def _walk(program: Program, stats: SearchStats, chooser: Callable[[], Chooser]) -> None:
     empty = Foata.empty()
-    for _ in range(tally.limits.max_executions or WALKS):
+    for _ in range(stats.limits.max_executions or WALKS):
         run, form, choose = program.start(), empty, chooser()
         events: list[Event] = []
-        tally.counts.states += 1
+        stats.counts.states += 1
         while able := [action for action in run.actions() if action.enabled]:
-            if len(events) >= tally.limits.depth:
-                tally.cut()
+            if len(events) >= stats.limits.depth:
+                stats.cut()
                 break
             event = run.step(choose(able, len(events)))
-            tally.step()
+            stats.step()
             events.append(event)
             form = form.extend(event)
         else:
-            tally.complete(events, run.final(), form.key)
-    tally.leave_out("the number of walks")
+            stats.complete(events, run.final(), form.key)
+    stats.leave_out("the number of walks")

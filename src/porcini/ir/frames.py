@@ -146,8 +146,8 @@ class FrameSystem(System):
         found: list[Any] = []
         writes, mover, again = event.footprint.writes, event.pid, None
         for action in before:
-            pid, decides = action.pid, action.decides
-            if (decides and writes and not writes.isdisjoint(decides)) or pid == mover:
+            pid, guard_locations = action.pid, action.guard_locations
+            if (guard_locations and writes and not writes.isdisjoint(guard_locations)) or pid == mover:
                 if pid != again:  # several choices of one process come together
                     again = pid
                     found += self.actions_of(state, pid)

@@ -151,7 +151,9 @@ class GraphSystem(FrameSystem):
             (edge.number, pid, children, stopped),
             lambda: labels.label_of_failure(self.graph, choice, edge.position, pid, children, position, kind),
         )
-        return Event(pid, choice.number, label, action.footprint, label.spawned, label.failure, action.decides)
+        return Event(
+            pid, choice.number, label, action.footprint, label.spawned, label.failure, action.guard_locations
+        )
 
     # What is made once
 
@@ -166,7 +168,7 @@ class GraphSystem(FrameSystem):
         pid, children = process.pid, state[process.base + 1]
         part = edge or choice
         foot = self._footprint(part.fixed, part.cells, state, process.base)
-        decides = self._footprint(choice.deciding, choice.deciding_cells, state, process.base).reads
+        guard_locations = self._footprint(choice.deciding, choice.deciding_cells, state, process.base).reads
         if edge is not None:
             label = self._once(
                 (edge.number, pid, children if edge.spawns else 0),
@@ -179,9 +181,18 @@ class GraphSystem(FrameSystem):
         else:
             label = self._once((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
         number, enabled = choice.choice.number, position != labels.BLOCKED
-        event = Event(pid, number, label, foot, label.spawned, label.failure, decides) if enabled else None
+        event = Event(pid, number, label, foot, label.spawned, label.failure, guard_locations) if enabled else None
         return GraphAction(
-            pid, number, label, foot, enabled, decides, choice_=choice, edge=edge, event=event, children=children
+            pid,
+            number,
+            label,
+            foot,
+            enabled,
+            guard_locations,
+            choice_=choice,
+            edge=edge,
+            event=event,
+            children=children,
         )
 
     def _once(self, key: Hashable, make: Callable[[], labels.Label]) -> labels.Label:

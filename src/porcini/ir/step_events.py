@@ -147,13 +147,13 @@ class StepEvents:
             writes.add(future(pid))
         foot = Footprint(frozenset(reads), frozenset(writes))
         # The same values read, the same way through the code: a step that is the same in every state has none.
-        decides = guard if compiled.simple else guard | foot.reads
+        guard_locations = guard if compiled.simple else guard | foot.reads
         spawned = tuple(pid.child(k) for k in range(taken.before, taken.after))
         label = self._label(at, taken.end, f" fails: {failure.message}" if failure else "")
-        event = Event(pid, 0, label, foot, spawned, failure, decides)
+        event = Event(pid, 0, label, foot, spawned, failure, guard_locations)
         around = any(isinstance(item, Pid) and item.parent != pid for item in taken.trail)
         return StepAction(
-            *(pid, 0, label, foot, True, decides),
+            *(pid, 0, label, foot, True, guard_locations),
             point=at.point,
             event=event,
             taken=taken,

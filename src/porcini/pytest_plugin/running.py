@@ -25,12 +25,12 @@ from porcini.coroutines.guards import at
 from porcini.coroutines.notes import leftovers, notes_of, opaque_places
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import Session, session
-from porcini.coroutines.steady import SteadyProgram, Unsteady, run_twice
+from porcini.coroutines.steady import NondeterministicProgram, SteadyProgram, run_twice
 from porcini.coroutines.subjects import Subject
 from porcini.engines.catalogue import ENGINES
 from porcini.engines.options import Options
 from porcini.engines.replaying import replay
-from porcini.engines.tally import Tally
+from porcini.engines.stats import SearchStats
 from porcini.formats.lanes import ending, show_lanes
 from porcini.formats.schedules import locate, parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
@@ -54,7 +54,7 @@ def problem_of(item: pytest.Function) -> BaseException | None:
     try:
         return MarkedTest(item, wanted_by(item)).problem()
     except InputError as error:
-        hint = f"\n{_FACTORY}" if isinstance(error, Unsteady) and item._fixtureinfo.argnames else ""
+        hint = f"\n{_FACTORY}" if isinstance(error, NondeterministicProgram) and item._fixtureinfo.argnames else ""
         return failed(f"{_placed(error, item)}{hint}")
 
 
@@ -108,7 +108,7 @@ class MarkedTest:
             program = opened.program(wanted.mode)
             found = self._try_stored(program)
             if found is None:
-                tally = search(
+                stats = search(
                     program,
                     wanted.engine,
                     asked,
@@ -116,11 +116,11 @@ class MarkedTest:
                     Options(seed=wanted.seed),
                     first=True,
                 )
-                if tally.interrupted:
+                if stats.interrupted:
                     raise KeyboardInterrupt
-                notes = tuple(notes_of(opened, program, tally, wanted.engine, True))[1:]
-                found = replace(_Found.of(tally, asked), notes=notes)
-                self.item.stash[SUMMARY] = _summary(opened, program, tally)
+                notes = tuple(notes_of(opened, program, stats, wanted.engine, True))[1:]
+                found = replace(_Found.of(stats, asked), notes=notes)
+                self.item.stash[SUMMARY] = _summary(opened, program, stats)
             if found.run is not None:
                 found = found.compared(program)
             left = leftovers(program) if program.leftovers else None
@@ -239,14 +239,14 @@ def _remedy(limit: str) -> str:
     return "timeout or --porcini-timeout" if "time" in limit else "max_schedules or --porcini-max"
 
 
-def _summary(opened: Session, program: SteadyProgram, tally: Tally) -> dict[str, Any]:
+def _summary(opened: Session, program: SteadyProgram, stats: SearchStats) -> dict[str, Any]:
     return {
-        "schedules": tally.counts.executions,
+        "schedules": stats.counts.executions,
         "steps": program.steps,
         "opaque": program.opaque,
         "places": [list(place) for place in opaque_places(opened, program)[:_MOST_PLACES]],
         "unretrieved": [list(one) for one in program.unretrieved.most_common(_MOST_PLACES)],
-        "limit": tally.limit,
+        "limit": stats.limit,
     }
 
 
@@ -262,14 +262,14 @@ class _Found:
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(tally: Tally, asked: tuple[Any, ...]) -> _Found:
-        number = tally.counts.executions
+    def of(stats: SearchStats, asked: tuple[Any, ...]) -> _Found:
+        number = stats.counts.executions
         said = f"{number:,} schedule{'' if number == 1 else 's'}"
-        violation = first_violated(asked, tally.outcomes)
+        violation = first_violated(asked, stats.outcomes)
         if violation is None:
-            return _Found(None, None, said, tally.limit)
+            return _Found(None, None, said, stats.limit)
         runs = violation[1].runs
-        passing = [outcome for outcome in tally.outcomes if outcome.kind == "terminated"]
+        passing = [outcome for outcome in stats.outcomes if outcome.kind == "terminated"]
         other = runs[1] if len(runs) > 1 else passing[0] if passing else None
         return _Found(runs[0], other, f"schedule {number:,}")
 

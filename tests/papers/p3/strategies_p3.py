@@ -23,8 +23,8 @@ from porcini.core.systems import Value
 from porcini.core.traces import Trace
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.equivalences import EQUIVALENCES, equivalent
+from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Path, Symbolic
-from porcini.engines.tally import Tally
 from porcini.ir import footprint
 from porcini.ir.abstraction import assignments, final_substitution, final_valuation, models, path_condition
 from porcini.ir.commuting import Terms
@@ -361,19 +361,19 @@ def _labels(configuration) -> tuple[Label, ...]:
 def concrete_runs(program: Program, valuation: Mapping[str, Value], engine: str, **options) -> list | None:
     """Complete concrete runs (trace, final values); None if there are too many."""
     system = program.concrete(valuation)
-    tally = Collecting(Limits(max_executions=MOST_RUNS))
-    tally.explore(lambda tally: ENGINES[engine](system, tally, Options(**options)))
-    if tally.stopped != "exhausted":
+    stats = Collecting(Limits(max_executions=MOST_RUNS))
+    stats.explore(lambda stats: ENGINES[engine](system, stats, Options(**options)))
+    if stats.stopped != "exhausted":
         return None
-    return [(trace, dict(final.state)) for trace, final, _ in tally.runs]
+    return [(trace, dict(final.state)) for trace, final, _ in stats.runs]
 
 
 def symbolic_paths(program: Program, *, reduced: bool, equivalence: str = "syntactic") -> list[Path] | None:
     """Complete symbolic paths, pruned by a solver; None if there are too many."""
-    tally = Tally(Limits(max_executions=MOST_RUNS))
-    engine = Symbolic(program.symbolic, EQUIVALENCES[equivalence](), tally, reduced=reduced)
-    tally.explore(lambda _: engine.search())
-    return engine.paths if tally.stopped == "exhausted" else None
+    stats = SearchStats(Limits(max_executions=MOST_RUNS))
+    engine = Symbolic(program.symbolic, EQUIVALENCES[equivalence](), stats, reduced=reduced)
+    stats.explore(lambda _: engine.search())
+    return engine.paths if stats.stopped == "exhausted" else None
 
 
 def taken_by(paths: Sequence[Path], valuation: Mapping[str, Value]) -> list[Path]:

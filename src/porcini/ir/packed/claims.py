@@ -39,7 +39,7 @@ class NeverClaim:
         able = able or [edge for _, edge in self._edges[here] if edge.otherwise]
         found: list[tuple[int, int]] = []
         for edge in able:
-            if edge.holds or edge.glued:  # inside `atomic` the claim goes on in the same state
+            if edge.atomic or edge.d_step:  # inside `atomic` the claim goes on in the same state
                 found += [(there, marks | more) for there, more in self.moves(edge.target, state)]
             else:
                 found.append((edge.target, marks))

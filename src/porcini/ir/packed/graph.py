@@ -37,13 +37,15 @@ class PackedGraph:
     def moves_by(self, state: int) -> list[tuple[int, int]]:
         """The successors of a state, each with the process that moves; in a rendezvous it is the sender."""
         space = self.space
-        crew = space.crew(state)
+        present = space.present(state)
         holder = state & HOLDER
-        movers = crew.members if not holder else (crew.members[holder - 1],)
-        found = [(process.slot, state + m.change) for process in movers for m in space.moves(state, crew, process)]
+        movers = present.members if not holder else (present.members[holder - 1],)
+        found = [
+            (process.slot, state + m.change) for process in movers for m in space.moves(state, present, process)
+        ]
         if not found and space.system.uses_timeout:
             for process in movers:
-                found += [(process.slot, state + m.change) for m in space.quiet_moves(state, crew, process)]
+                found += [(process.slot, state + m.change) for m in space.quiet_moves(state, present, process)]
         return found
 
     def final(self, state: int) -> Final:

@@ -51,7 +51,7 @@ def optimised(program: Program) -> Program:
 
 
 def _merge(template: Template) -> Template:
-    glued = {edge.target for point in template.points for edge in point.edges if edge.glued}
+    glued = {edge.target for point in template.points for edge in point.edges if edge.d_step}
     points = [
         point if number in glued else replace(point, edges=[_extended(template, number, e) for e in point.edges])
         for number, point in enumerate(template.points)
@@ -61,7 +61,7 @@ def _merge(template: Template) -> Template:
 
 def _extended(template: Template, source: int, edge: Edge) -> Edge:
     """An edge with the private steps after it, as far as they go."""
-    if edge.holds or edge.glued or edge.target == source:
+    if edge.atomic or edge.d_step or edge.target == source:
         return edge
     seen = {source}
     while edge.target not in seen:
@@ -83,7 +83,7 @@ def _private_step(point: Point) -> Edge | None:
     if len(point.edges) != 1 or point.labels:
         return None
     edge = point.edges[0]
-    if edge.guards or edge.talk is not None or edge.otherwise or edge.holds or edge.glued:
+    if edge.guards or edge.talk is not None or edge.otherwise or edge.atomic or edge.d_step:
         return None
     return edge if all(_private(op) for op in edge.ops) else None
 

@@ -1,7 +1,7 @@
-"""The processes of a state, each with its code: a crew.
+"""The processes of a state, each with its code: a process set.
 
 A process is compiled once for its slot, its template and the values of its constant parameters, and shared by all
-crews that it is in. Most programs have few crews; which one a state has is told by a few of its bits.
+sets that it is in. Most programs have few of these; which one a state has is told by a few of its bits.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ class Process:
                     touch |= self.toucher.tested(other.talk.channel)
         return touch
 
-    def glued(self, code: EdgeCode) -> list[EdgeCode]:
+    def rest_of_d_step(self, code: EdgeCode) -> list[EdgeCode]:
         """The edges that may follow one within the same step: the rest of a `d_step`."""
         found: list[EdgeCode] = []
         seen: set[int] = set()
         left = [code]
         while left:
             edge = left.pop().edge
-            if edge.glued and edge.target not in seen:
+            if edge.d_step and edge.target not in seen:
                 seen.add(edge.target)
                 left += self.point(edge.target).edges
                 found += self.point(edge.target).edges
@@ -95,11 +95,11 @@ class Process:
     def lasting(self, code: EdgeCode) -> Touch:
         """What an edge touches as a step: with the rest of a `d_step`, and what tells whether the turn is kept."""
         touch = Touch()
-        for part in (code, *self.glued(code)):
+        for part in (code, *self.rest_of_d_step(code)):
             touch |= self.toucher.edge(part.edge)
-            if part.edge.glued:
+            if part.edge.d_step:
                 touch |= self.point(part.edge.target).touch
-            if part.edge.holds:
+            if part.edge.atomic:
                 then = self.point(part.edge.target).touch
                 touch |= Touch(then.bits, then.reads | then.writes, 0, 0, then.wide)
         return touch
@@ -116,7 +116,7 @@ class Process:
 
 
 @dataclass(eq=False, slots=True)
-class Crew:
+class ProcessSet:
     """All processes of a state, by their numbers."""
 
     members: tuple[Process, ...]

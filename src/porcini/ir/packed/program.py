@@ -4,8 +4,8 @@ A template is a kind of process: points, and edges from point to point. An edge 
 are true and its communication, if it has one, can happen; then its operations are carried out. Values are whole
 numbers: a variable says how many bits it has, and storing wraps around. A channel is named by a number, its id.
 
-    holds    after this edge the process keeps the turn: it is inside `atomic`
-    glued    after this edge it goes on at once, within the same step: it is inside `d_step`
+    atomic   after this edge the process keeps the turn: it is inside `atomic`
+    d_step   after this edge it goes on at once, within the same step: it is inside `d_step`
 
 A process that has reached `Template.end` is gone once all processes that
 came after it are (as in SPIN).
@@ -244,8 +244,8 @@ class Edge:
     """`else`: when none of the other edges of its family, the last one, can be taken."""
     families: tuple[int, ...] = ()
     """The selections that it is an option of, the outermost first."""
-    holds: bool = False
-    glued: bool = False
+    atomic: bool = False
+    d_step: bool = False
     parts: tuple[Edge, ...] = ()
     """The edges as they were written, if this one was made of others."""
 

@@ -1,4 +1,4 @@
-"""The transitions of a crew, and what they have to do with each other.
+"""The transitions of a present, and what they have to do with each other.
 
 A transition is an edge of a process, or the two edges of a rendezvous, with all that follows while the turn is
 held. It can be taken when each of its processes stands at the right point and all of its guards are true. Of
@@ -20,7 +20,7 @@ from typing import cast
 from porcini.core.bits import bits
 from porcini.ir.packed.code import Constants, EdgeCode
 from porcini.ir.packed.layout import Channel, RunError, matches
-from porcini.ir.packed.processes import Crew, Process
+from porcini.ir.packed.processes import Process, ProcessSet
 from porcini.ir.packed.program import (
     Apply,
     Const,
@@ -122,15 +122,15 @@ class _Run:
 
 
 class Relations:
-    """All transitions of one crew."""
+    """All transitions of one present."""
 
-    def __init__(self, system: PackedSystem, crew: Crew, visible: int = 0) -> None:
-        self.system, self.crew = system, crew
+    def __init__(self, system: PackedSystem, present: ProcessSet, visible: int = 0) -> None:
+        self.system, self.present = system, present
         self.all: list[Transition] = []
         self.at: dict[tuple[int, int], int] = {}
         """By slot and point: the transitions of a process that stands there."""
         self._by_edges: dict[tuple[EdgeCode, EdgeCode | None], int] = {}
-        for process in crew.members:
+        for process in present.members:
             for point in range(len(process.template.points)):
                 self._of_point(process, point)
         self.later = len(self.all)
@@ -171,9 +171,9 @@ class Relations:
         """Inside an atomic sequence a process stands only where it may be blocked."""
         template = process.template
         into = [edge for spot in template.points for edge in spot.edges if edge.target == point]
-        if point == template.entry or not into or not all(edge.holds or edge.glued for edge in into):
+        if point == template.entry or not into or not all(edge.atomic or edge.d_step for edge in into):
             return True
-        if all(edge.glued for edge in into):
+        if all(edge.d_step for edge in into):
             return False
         edges = template.points[point].edges
         return not any(edge.otherwise or (edge.talk is None and not edge.guards) for edge in edges)
@@ -181,7 +181,7 @@ class Relations:
     def _meetings(self, process: Process, point: int, number: int) -> None:
         code = process.point(point).edges[number]
         run = self._followed(process.point(point).touches[number], process, code)
-        for other in self.crew.members:
+        for other in self.present.members:
             if other is process:
                 continue
             for there in range(len(other.template.points)):
@@ -214,7 +214,7 @@ class Relations:
 
         def take(mover: Process, taken: EdgeCode) -> None:
             run.take(mover, taken)
-            if taken.edge.holds or taken.edge.glued:
+            if taken.edge.atomic or taken.edge.d_step:
                 pair = mover, taken.edge.target
                 if pair not in seen:
                     seen.add(pair)
@@ -228,7 +228,7 @@ class Relations:
             for edge in here.edges:
                 take(mover, edge)
                 if rendezvous(edge) and isinstance(edge.edge.talk, Send):
-                    for other in self.crew.members:
+                    for other in self.present.members:
                         for there in range(len(other.template.points) if other is not mover else 0):
                             spot = other.point(there)
                             for answer, touched in zip(spot.edges, spot.touches, strict=True):
@@ -282,7 +282,7 @@ class Relations:
     def _of_later(self) -> None:
         """Of the processes that may still be started: all that they might do."""
         templates = self.system.program.templates
-        left = [number for process in self.crew.members for number in process.template.starts]
+        left = [number for process in self.present.members for number in process.template.starts]
         seen: set[int] = set()
         while left:
             number = left.pop()

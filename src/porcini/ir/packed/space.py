@@ -18,13 +18,13 @@ from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import FailureKind
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
-from porcini.ir.packed.processes import Crew, Process
+from porcini.ir.packed.processes import Process, ProcessSet
 from porcini.ir.packed.program import MOST_PROCESSES, Receive, Send, Start
 from porcini.ir.packed.system import PackedSystem, Step, always_meets, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
 
 _SAMPLE = 512
-"""States of a crew after which its processes are put into groups."""
+"""States of a present after which its processes are put into groups."""
 _MOST_VIEWS = 4_096
 """About how many entries the table of a group may get."""
 _MOST_KEPT = 1 << 20
@@ -64,44 +64,44 @@ class _Group:
 
 
 class _Seen:
-    """What is kept for one crew."""
+    """What is kept for one present."""
 
     __slots__ = ("groups", "masks", "moves", "states", "units")
 
-    def __init__(self, crew: Crew) -> None:
-        self.units = {process: _units(crew, process) for process in crew.members}
+    def __init__(self, present: ProcessSet) -> None:
+        self.units = {process: _units(present, process) for process in present.members}
         self.groups = [_Group([unit]) for units in self.units.values() for unit in units]
         self.masks: dict[tuple[int, ...], int] = {}
         self.moves: dict[tuple[int, ...], dict[int, tuple[Move, ...]]] = {}
         self.states = 0
 
 
-def _units(crew: Crew, process: Process) -> list[_Unit]:
+def _units(present: ProcessSet, process: Process) -> list[_Unit]:
     """One unit for a process, and one for each that it may meet, where a rendezvous depends on these two alone."""
     units = [_Unit(process)]
-    if not _separable(crew, process):
+    if not _separable(present, process):
         return units
     sent = [code for code in _talking(process, Send) if rendezvous(code)]
-    for other in crew.members:
+    for other in present.members:
         if other is not process and any(may_meet(a, b) for a in sent for b in _talking(other, Receive)):
             units.append(_Unit(process, other))
     return units
 
 
-def _separable(crew: Crew, process: Process) -> bool:
+def _separable(present: ProcessSet, process: Process) -> bool:
     """Does nothing else hang on whether a rendezvous is possible: no `else`, and nobody keeps the turn?"""
     for point in process.template.points:
-        if any(edge.holds for edge in point.edges):
+        if any(edge.atomic for edge in point.edges):
             return False
         sends = any(isinstance(edge.talk, Send) for edge in point.edges)
-        if sends and any(edge.otherwise or edge.glued for edge in point.edges):
+        if sends and any(edge.otherwise or edge.d_step for edge in point.edges):
             return False
     sent = [code for code in _talking(process, Send) if rendezvous(code)]
     if not sent or not all(map(always_meets, sent)):
         return False
     return not any(
-        code.edge.holds and any(may_meet(a, code) for a in sent)
-        for other in crew.members
+        code.edge.atomic and any(may_meet(a, code) for a in sent)
+        for other in present.members
         for code in _talking(other, Receive)
     )
 
@@ -120,33 +120,35 @@ class Space:
         self.inside = inside and system.has_atomic
         self.failures: dict[FailureKind, tuple[int, int]] = {}
         """By kind, the first move that was seen to fail: the state before it and the one after."""
-        self._seen: dict[Crew, _Seen] = {}
+        self._seen: dict[ProcessSet, _Seen] = {}
         # Where nobody starts processes, how many there are tells who they are: the youngest goes first.
-        self._by_population: list[Crew | None] | None = None if system.starts else [None] * (MOST_PROCESSES + 1)
+        self._by_population: list[ProcessSet | None] | None = (
+            None if system.starts else [None] * (MOST_PROCESSES + 1)
+        )
 
     def initial(self) -> int:
         return self.system.initial()
 
     def successors(self, s: int) -> list[int]:
         """The states after a state, one for each move."""
-        crew = self.crew(s)
-        seen = self._seen.get(crew)
+        present = self.present(s)
+        seen = self._seen.get(present)
         if seen is None:
-            seen = self._seen[crew] = _Seen(crew)
+            seen = self._seen[present] = _Seen(present)
         if self.inside and s & HOLDER:
-            return [s + move.change for move in self.moves(s, crew, crew.members[(s & HOLDER) - 1])]
+            return [s + move.change for move in self.moves(s, present, present.members[(s & HOLDER) - 1])]
         after: list[int] = []
         for group in seen.groups:
             points = s & group.points
             table = group.tables.get(points)
             if table is None:
-                table = group.tables[points] = self._mask(crew, seen, group.units, s), {}
+                table = group.tables[points] = self._mask(present, seen, group.units, s), {}
             mask, known = table
             view = s & mask
             changes = known.get(view)
             if changes is None:
                 changes = known[view] = tuple(
-                    move.change for unit in group.units for move in self._unit_moves(s, crew, seen, unit)
+                    move.change for unit in group.units for move in self._unit_moves(s, present, seen, unit)
                 )
             for change in changes:
                 after.append(s + change)
@@ -154,34 +156,36 @@ class Space:
         if seen.states == _SAMPLE:
             self._regroup(seen)
         if not after and self.system.uses_timeout:
-            return [s + move.change for process in crew.members for move in self.quiet_moves(s, crew, process)]
+            return [
+                s + move.change for process in present.members for move in self.quiet_moves(s, present, process)
+            ]
         return after
 
-    def crew(self, s: int) -> Crew:
+    def present(self, s: int) -> ProcessSet:
         if self._by_population is None:
-            return self.system.crew(s)
+            return self.system.present(s)
         population = (s & POPULATION) >> POPULATION_AT
-        crew = self._by_population[population]
-        if crew is None:
-            crew = self._by_population[population] = self.system.crew(s)
-        return crew
+        present = self._by_population[population]
+        if present is None:
+            present = self._by_population[population] = self.system.present(s)
+        return present
 
-    def moves(self, s: int, crew: Crew, process: Process) -> tuple[Move, ...]:
+    def moves(self, s: int, present: ProcessSet, process: Process) -> tuple[Move, ...]:
         """What one process can do in a state, worked out once for what it looks at."""
-        seen = self._seen.get(crew)
+        seen = self._seen.get(present)
         if seen is None:
-            seen = self._seen[crew] = _Seen(crew)
+            seen = self._seen[present] = _Seen(present)
         units = seen.units[process]
         if len(units) == 1:
-            return self._unit_moves(s, crew, seen, units[0])
-        return tuple(move for unit in units for move in self._unit_moves(s, crew, seen, unit))
+            return self._unit_moves(s, present, seen, units[0])
+        return tuple(move for unit in units for move in self._unit_moves(s, present, seen, unit))
 
-    def _unit_moves(self, s: int, crew: Crew, seen: _Seen, unit: _Unit) -> tuple[Move, ...]:
+    def _unit_moves(self, s: int, present: ProcessSet, seen: _Seen, unit: _Unit) -> tuple[Move, ...]:
         process, other = unit
         key = (process.slot, process.here(s)) + (() if other is None else (other.slot, other.here(s)))
         mask = seen.masks.get(key)
         if mask is None:
-            mask = seen.masks[key] = self._unit_mask(crew, seen, unit, key)
+            mask = seen.masks[key] = self._unit_mask(present, seen, unit, key)
         known = seen.moves.setdefault(key, {})
         view = s & mask
         moves = known.get(view)
@@ -191,25 +195,25 @@ class Space:
             if other is not None and not mask:
                 found = []  # nothing can be sent and received where these two stand
             elif other is not None:
-                found = self.system.meetings_of(s, crew, process, other)
+                found = self.system.meetings_of(s, present, process, other)
             else:
-                found = self.system.steps_of(s, crew, process, meetings=len(seen.units[process]) == 1)
+                found = self.system.steps_of(s, present, process, meetings=len(seen.units[process]) == 1)
             moves = known[view] = tuple(self._moves(s, found))
         return moves
 
-    def _unit_mask(self, crew: Crew, seen: _Seen, unit: _Unit, key: tuple[int, ...]) -> int:
+    def _unit_mask(self, present: ProcessSet, seen: _Seen, unit: _Unit, key: tuple[int, ...]) -> int:
         process, other = unit
         if other is None:
-            return self._looked_at(crew, process, key[1], meetings=len(seen.units[process]) == 1)
+            return self._looked_at(present, process, key[1], meetings=len(seen.units[process]) == 1)
         sends = [c for c in process.point(key[1]).edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
         takes = [c for c in other.point(key[3]).edges if isinstance(c.edge.talk, Receive) and rendezvous(c)]
         if not any(may_meet(a, b) for a in sends for b in takes):
             return 0
         return FAILED | process.point(key[1]).touch.bits | other.point(key[3]).touch.bits
 
-    def quiet_moves(self, s: int, crew: Crew, process: Process) -> list[Move]:
+    def quiet_moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
         """What a process can do once nothing can be done without `timeout`."""
-        return self._moves(s, self.system.steps_of(s, crew, process, quiet=True))
+        return self._moves(s, self.system.steps_of(s, present, process, quiet=True))
 
     def _moves(self, s: int, steps: Iterable[Step]) -> list[Move]:
         found: list[Move] = []
@@ -258,17 +262,17 @@ class Space:
 
     # What moves depend on
 
-    def _mask(self, crew: Crew, seen: _Seen, units: Sequence[_Unit], s: int) -> int:
+    def _mask(self, present: ProcessSet, seen: _Seen, units: Sequence[_Unit], s: int) -> int:
         mask = 0
         for unit in units:
             process, other = unit
             key = (process.slot, process.here(s)) + (() if other is None else (other.slot, other.here(s)))
             if key not in seen.masks:
-                seen.masks[key] = self._unit_mask(crew, seen, unit, key)
+                seen.masks[key] = self._unit_mask(present, seen, unit, key)
             mask |= seen.masks[key]
         return mask
 
-    def _looked_at(self, crew: Crew, process: Process, point: int, meetings: bool = True) -> int:
+    def _looked_at(self, present: ProcessSet, process: Process, point: int, meetings: bool = True) -> int:
         """The bits on which the moves from a point depend, with all that follows while the turn is held."""
         # Whether something has failed, and who has the turn, is changed from what it was.
         bits, left = FAILED | (HOLDER if self.inside else 0), [(process, point)]
@@ -279,11 +283,11 @@ class Space:
             here = mover.point(number)
             bits |= here.touch.bits
             for code in here.edges:
-                followed = [(mover, code.edge.target)] if code.edge.holds or code.edge.glued else []
+                followed = [(mover, code.edge.target)] if code.edge.atomic or code.edge.d_step else []
                 starts = starts or any(isinstance(op, Start) for op in code.edge.ops)
                 if meetings and rendezvous(code) and not isinstance(code.edge.talk, Receive):
                     meets = True
-                    for other in crew.members:
+                    for other in present.members:
                         if other is not mover:
                             bits |= other.toucher.point
                             bits |= self._answers(other, code, followed)
@@ -304,7 +308,7 @@ class Space:
             for code, touch in zip(other.point(point).edges, other.point(point).touches, strict=True):
                 if isinstance(code.edge.talk, Receive) and may_meet(sent, code):
                     bits |= touch.bits
-                    if code.edge.holds:
+                    if code.edge.atomic:
                         followed.append((other, code.edge.target))
         return bits
 

@@ -1,6 +1,6 @@
 """Running packed programs.
 
-    crew        who is there in a state
+    present        who is there in a state
     steps       what each process can do, one edge at a time
     fire        one of these steps, with the turn: a process inside `atomic` goes on alone until it is blocked
 
@@ -29,7 +29,7 @@ from porcini.ir.packed.layout import (
     RunError,
     matches,
 )
-from porcini.ir.packed.processes import Crew, PointCode, Process
+from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.program import (
     MOST_PROCESSES,
     Apply,
@@ -68,8 +68,8 @@ class Step(NamedTuple):
         if self.failure is not None:
             return None
         if self.partner is not None and self.partner_code is not None:
-            return self.partner if self.partner_code.edge.holds else None
-        return self.process if self.code.edge.holds else None
+            return self.partner if self.partner_code.edge.atomic else None
+        return self.process if self.code.edge.atomic else None
 
 
 class PackedSystem:
@@ -84,9 +84,9 @@ class PackedSystem:
         edges = [edge for t in program.templates for point in t.points for edge in point.edges]
         self.uses_timeout = any(isinstance(part, Quiet) for e in edges for x in expressions(e) for part in walk(x))
         self.may_fail = any(map(_may_fail, edges))
-        self.has_atomic = any(edge.holds for edge in edges)
+        self.has_atomic = any(edge.atomic for edge in edges)
         self.starts = any(template.starts for template in program.templates)
-        self._crews: dict[int, tuple[int, dict[int, Crew]]] = {}
+        self._process_sets: dict[int, tuple[int, dict[int, ProcessSet]]] = {}
         self._processes: dict[tuple[object, ...], Process] = {}
         self._templates_mask = 0
         for slot in range(MOST_PROCESSES):
@@ -189,18 +189,18 @@ class PackedSystem:
 
     # Who is there
 
-    def crew(self, s: int) -> Crew:
+    def present(self, s: int) -> ProcessSet:
         kinds = s & self._templates_mask
-        found = self._crews.get(kinds)
+        found = self._process_sets.get(kinds)
         if found is None:
-            found = self._crews[kinds] = self._constants_of(s), {}
-        mask, crews = found
+            found = self._process_sets[kinds] = self._constants_of(s), {}
+        mask, by_constants = found
         key = s & mask
-        crew = crews.get(key)
-        if crew is None:
+        present = by_constants.get(key)
+        if present is None:
             slots = range((s & POPULATION) >> POPULATION_AT)
-            crew = crews[key] = Crew(tuple(self._process(s, slot) for slot in slots))
-        return crew
+            present = by_constants[key] = ProcessSet(tuple(self._process(s, slot) for slot in slots))
+        return present
 
     def _constants_of(self, s: int) -> int:
         """The bits of parameters that never change, of all processes of a state."""
@@ -241,31 +241,31 @@ class PackedSystem:
     def steps(self, s: int, quiet: bool = False) -> list[Step]:
         """All that can be done in a state, choice by choice; `quiet` once it is known that nothing can be done
         without `timeout`."""
-        crew = self.crew(s)
+        present = self.present(s)
         holder = s & HOLDER
         if holder:
-            found = self.steps_of(s, crew, crew.members[holder - 1])
+            found = self.steps_of(s, present, present.members[holder - 1])
             if not found:
                 raise InternalError("a process holds the turn and cannot move")
             return found
-        found = [step for process in crew.members for step in self.steps_of(s, crew, process, quiet)]
+        found = [step for process in present.members for step in self.steps_of(s, present, process, quiet)]
         if not found and self.uses_timeout and not quiet:
             return self.steps(s, quiet=True)
         return found
 
-    def meetings_of(self, s: int, crew: Crew, process: Process, other: Process) -> list[Step]:
+    def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[Step]:
         """The rendezvous in which one process sends to another."""
         found: list[Step] = []
         for code in process.at(s).edges:
             if isinstance(code.edge.talk, Send) and always_meets(code):
                 try:
-                    found += self._meetings(s, crew, process, code, (other,))
+                    found += self._meetings(s, present, process, code, (other,))
                 except RunError:
                     continue  # `steps_of` tells of it
         return found
 
     def steps_of(
-        self, s: int, crew: Crew, process: Process, quiet: bool = False, meetings: bool = True
+        self, s: int, present: ProcessSet, process: Process, quiet: bool = False, meetings: bool = True
     ) -> list[Step]:
         """What one process can do; who receives a rendezvous does it by the sender's step."""
         here = process.at(s)
@@ -279,28 +279,28 @@ class PackedSystem:
             if not meetings and always_meets(code):
                 found += self._broken(s, process, code)
                 continue
-            made = self._steps_by(s, crew, process, code, quiet)
+            made = self._steps_by(s, present, process, code, quiet)
             if made:
                 able.update(code.edge.families)
                 found += made
         for code in sorted(waiting, key=lambda code: -len(code.edge.families)):  # the innermost first
             if code.edge.families[-1] not in able:
-                found += self._steps_by(s, crew, process, code, quiet)
+                found += self._steps_by(s, present, process, code, quiet)
                 able.update(code.edge.families)
         if waiting and found:
             found.sort(key=lambda step: step.code.edge.choice)
         return found
 
-    def _steps_by(self, s: int, crew: Crew, process: Process, code: EdgeCode, quiet: bool) -> list[Step]:
+    def _steps_by(self, s: int, present: ProcessSet, process: Process, code: EdgeCode, quiet: bool) -> list[Step]:
         try:
             if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
-                return self._meetings(s, crew, process, code, crew.members)
+                return self._meetings(s, present, process, code, present.members)
             if not code.ready(s, quiet):
                 return []
             after = code.apply(s)
         except (RunError, CheckFailed) as problem:
             return [self._failed(s, process, code, problem)]
-        return [self._settled(crew, Step(process, code, after))]
+        return [self._settled(present, Step(process, code, after))]
 
     def _broken(self, s: int, process: Process, code: EdgeCode) -> list[Step]:
         """A rendezvous that fails before anybody is met: an index, a division."""
@@ -330,7 +330,7 @@ class PackedSystem:
                         yield other, answer
 
     def _meetings(
-        self, s: int, crew: Crew, process: Process, code: EdgeCode, others: Sequence[Process]
+        self, s: int, present: ProcessSet, process: Process, code: EdgeCode, others: Sequence[Process]
     ) -> list[Step]:
         """The rendezvous that a sender can have: one step for each process that could receive."""
         found: list[Step] = []
@@ -343,7 +343,7 @@ class PackedSystem:
                 step = self._failed(s, other, answer, problem)
                 found.append(step._replace(process=process, code=code, partner=other, partner_code=answer))
             else:
-                found.append(self._settled(crew, Step(process, code, after, other, answer)))
+                found.append(self._settled(present, Step(process, code, after, other, answer)))
         return found
 
     def _failed(self, s: int, process: Process, code: EdgeCode, problem: Exception) -> Step:
@@ -358,16 +358,16 @@ class PackedSystem:
             failure = Failure("assertion", f"assertion `{check.text}` failed", check.place)
         return Step(process, code, after, failure=failure)
 
-    def _settled(self, crew: Crew, step: Step) -> Step:
+    def _settled(self, present: ProcessSet, step: Step) -> Step:
         """A step with what follows from it at once: the rest of a `d_step`, and who has the turn."""
         after = step.after & ~HOLDER
-        if step.code.edge.glued:
+        if step.code.edge.d_step:
             ended = self._glued(after, step)
             if isinstance(ended, Step):
                 return ended
             after, code = ended
             step = step._replace(after=after)
-            if not code.edge.holds:
+            if not code.edge.atomic:
                 return step
             holder: Process | None = step.process
         else:
@@ -375,18 +375,18 @@ class PackedSystem:
             step = step._replace(after=after)
         if holder is None:
             return step
-        later = self.crew(after) if self.starts else crew
+        later = self.present(after) if self.starts else present
         if not self._can_move(after, later, holder):
             return step
         return step._replace(after=after | holder.slot + 1)
 
-    def _can_move(self, s: int, crew: Crew, process: Process) -> bool:
+    def _can_move(self, s: int, present: ProcessSet, process: Process) -> bool:
         for code in process.at(s).edges:
             if code.edge.otherwise:
                 return True
             try:
                 if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
-                    if any(True for _ in self._partners(s, crew.members, process, code)):
+                    if any(True for _ in self._partners(s, present.members, process, code)):
                         return True
                 elif code.ready(s, False):
                     return True
@@ -409,7 +409,7 @@ class PackedSystem:
             except (RunError, CheckFailed) as problem:
                 failed = self._failed(s, process, code or step.code, problem)
                 return failed._replace(code=step.code)
-            if not code.edge.glued:
+            if not code.edge.d_step:
                 return s, code
         raise LimitHit(f"the limit of {LONGEST_D_STEP:,} statements in one d_step")
 
@@ -422,7 +422,7 @@ class PackedSystem:
 
 def _may_fail(edge: Edge) -> bool:
     """May an edge stop its process? By an assertion, an index, a division, a channel, one process too many."""
-    if any(isinstance(op, Check | Start) for op in edge.ops) or edge.glued:
+    if any(isinstance(op, Check | Start) for op in edge.ops) or edge.d_step:
         return True
     exprs = list(expressions(edge))
     exprs += [index for _, index in assigned(edge) if index is not None]

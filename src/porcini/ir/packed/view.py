@@ -32,7 +32,7 @@ from porcini.ir.packed.layout import (
     POPULATION_AT,
 )
 from porcini.ir.packed.passes import optimised
-from porcini.ir.packed.processes import Crew, PointCode, Process
+from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.program import (
     MOST_PROCESSES,
     Ask,
@@ -107,7 +107,9 @@ class Names:
         spawned = tuple(self._born(new[0]) for new in event.spawned)
         if pid == event.pid and spawned == event.spawned:
             return event
-        return Event(pid, event.choice, event.label, event.footprint, spawned, event.failure, event.decides)
+        return Event(
+            pid, event.choice, event.label, event.footprint, spawned, event.failure, event.guard_locations
+        )
 
     def _born(self, slot: int) -> Pid:
         if slot == len(self.births):
@@ -134,7 +136,13 @@ class PackedRun:
         if pid == action.pid:
             return action
         return PackedAction(
-            pid, action.choice, action.label, action.footprint, action.enabled, action.decides, step=action.step
+            pid,
+            action.choice,
+            action.label,
+            action.footprint,
+            action.enabled,
+            action.guard_locations,
+            step=action.step,
         )
 
     def step(self, action: Action) -> Event:
@@ -180,19 +188,19 @@ class PackedView(System):
         return PackedRun(self, self.initial(), Names(len(self.system.program.initial)))
 
     def actions(self, state: int) -> list[PackedAction]:
-        crew = self.system.crew(state)
+        present = self.system.present(state)
         by_edge: dict[tuple[int, EdgeCode], list[Step]] = {}
         for step in self.system.steps(state):
             by_edge.setdefault((step.process.slot, step.code), []).append(step)
         found: list[PackedAction] = []
-        for process in crew.members:
+        for process in present.members:
             here = process.at(state)
             for number, code in enumerate(here.edges):
                 steps = by_edge.get((process.slot, code), [])
                 for step in steps:
-                    found.append(self._action(crew, step, here, number, state))
+                    found.append(self._action(present, step, here, number, state))
                 if not steps:
-                    found.append(self._blocked(crew, process, here, number))
+                    found.append(self._blocked(present, process, here, number))
         return found
 
     def fire(self, state: int, action: Action) -> tuple[int, Event]:
@@ -219,26 +227,32 @@ class PackedView(System):
 
     def event(self, state: int, step: Step) -> Event:
         """A step of a state as an event."""
-        crew = self.system.crew(state)
+        present = self.system.present(state)
         here = step.process.at(state)
         number = here.edges.index(step.code)
-        action = self._action(crew, step, here, number, state)
+        action = self._action(present, step, here, number, state)
         population = (step.after & POPULATION) >> POPULATION_AT
-        spawned = tuple(Pid((slot,)) for slot in range(len(crew.members), population))
+        spawned = tuple(Pid((slot,)) for slot in range(len(present.members), population))
         return Event(
-            action.pid, action.choice, action.label, action.footprint, spawned, step.failure, action.decides
+            action.pid,
+            action.choice,
+            action.label,
+            action.footprint,
+            spawned,
+            step.failure,
+            action.guard_locations,
         )
 
-    def _action(self, crew: Crew, step: Step, here: PointCode, number: int, state: int) -> PackedAction:
+    def _action(self, present: ProcessSet, step: Step, here: PointCode, number: int, state: int) -> PackedAction:
         process, code = step.process, step.code
-        foot, decides = self._footprint(crew, process, here, number)
+        foot, guard_locations = self._footprint(present, process, here, number)
         choice = code.edge.choice
         text = code.edge.text
         if step.partner is not None and step.partner_code is not None:
             there = step.partner.at(state)
             answer = there.edges.index(step.partner_code)
             choice += len(here.edges) * (1 + step.partner.slot + _PER_ANSWER * answer)
-            other, _ = self._footprint(crew, step.partner, there, answer)
+            other, _ = self._footprint(present, step.partner, there, answer)
             foot |= other
             text = f"{text} -> {step.partner.slot}: {step.partner_code.edge.text}"
         if self.system.has_atomic:
@@ -249,41 +263,41 @@ class PackedView(System):
             foot |= Footprint(turn, turn if takes else frozenset())
         label = StepLabel(text, code.edge.place, process.number, choice)
         label = self._labels.setdefault((process.number, here.number, choice), label)
-        return PackedAction(Pid((process.slot,)), choice, label, foot, True, decides, step=step)
+        return PackedAction(Pid((process.slot,)), choice, label, foot, True, guard_locations, step=step)
 
-    def _blocked(self, crew: Crew, process: Process, here: PointCode, number: int) -> PackedAction:
+    def _blocked(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
         edge = here.edges[number].edge
-        foot, decides = self._footprint(crew, process, here, number)
+        foot, guard_locations = self._footprint(present, process, here, number)
         label = StepLabel(edge.text, edge.place, process.number, edge.choice)
         label = self._labels.setdefault((process.number, here.number, edge.choice), label)
-        return PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, decides)
+        return PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, guard_locations)
 
     # Footprints
 
     def _footprint(
-        self, crew: Crew, process: Process, here: PointCode, number: int
+        self, present: ProcessSet, process: Process, here: PointCode, number: int
     ) -> tuple[Footprint, frozenset[Location]]:
         """What an edge touches, and what settles which edges of its point can be taken."""
         key = process, here.number
         if key not in self._footprints:
-            self._footprints[key] = self._footprints_of(crew, process, here)
-        feet, decides = self._footprints[key]
-        return feet[number], decides
+            self._footprints[key] = self._footprints_of(present, process, here)
+        feet, guard_locations = self._footprints[key]
+        return feet[number], guard_locations
 
     def _footprints_of(
-        self, crew: Crew, process: Process, here: PointCode
+        self, present: ProcessSet, process: Process, here: PointCode
     ) -> tuple[tuple[Footprint, ...], frozenset[Location]]:
         feet = [self._foot(process, code, process.lasting(code)) for code in here.edges]
         everything = frozenset({_TURN}) if self.system.has_atomic else frozenset()
-        decides = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
+        guard_locations = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
         if any(rendezvous(code) or _timed(code) for code in here.edges):
-            decides |= {self._point(slot) for slot in range(MOST_PROCESSES)}
+            guard_locations |= {self._point(slot) for slot in range(MOST_PROCESSES)}
         # By taking one of its choices a process gives up the others: a step reads what decides all of them.
-        return tuple(foot | Footprint(decides, frozenset()) for foot in feet), decides
+        return tuple(foot | Footprint(guard_locations, frozenset()) for foot in feet), guard_locations
 
     def _may_hold(self, process: Process, code: EdgeCode) -> bool:
         """May an edge keep the turn, now or at the end of its `d_step`?"""
-        return code.edge.holds or any(edge.edge.holds for edge in process.glued(code))
+        return code.edge.atomic or any(edge.edge.atomic for edge in process.rest_of_d_step(code))
 
     @staticmethod
     def _point(slot: int) -> Location:
@@ -398,7 +412,7 @@ class PackedView(System):
 
     def _waiting(self, state: int) -> Iterator[Waiting]:
         """Processes that stand where they may not end: neither at their last brace nor at an `end` label."""
-        for process in self.system.crew(state).members:
+        for process in self.system.present(state).members:
             here = process.at(state)
             if here.number == process.template.end or not here.edges:
                 continue

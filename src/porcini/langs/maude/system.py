@@ -89,7 +89,7 @@ class ThreadInfo:
     """What a thread's term says by itself."""
 
     offers: tuple[Offer, ...]
-    decides: frozenset[Location]
+    guard_locations: frozenset[Location]
     future: Touch
 
 
@@ -219,7 +219,7 @@ class MaudeSystem(System):
             action.footprint,
             tuple(pid for _, pid, _ in spawned),
             None,
-            action.decides,
+            action.guard_locations,
         )
         return State(step.after, names), event
 
@@ -334,9 +334,9 @@ class MaudeSystem(System):
             )
             for way in sorted(tuple(map(str, way.arguments())) for way in _listed(ways, "_;;_", "noWay")):
                 offers.append(Offer(each.rule, each.number, way, touch))
-        decides = frozenset(location for offer in offers for location in offer.touch.locations)
+        guard_locations = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
-            decides = self._touch(self._asked("decides", [thread])).locations
+            guard_locations = self._touch(self._asked("decides", [thread])).locations
         if self.model.description.future:
             self._touch(self._asked("future", [thread]))  # as it is, to notice what it says nothing of
         if self.model.description.dependence and not self._exactly:
@@ -344,7 +344,7 @@ class MaudeSystem(System):
                 self._touch(self._asked("touches", [self._label(label), thread]))
         if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
             raise Restart(MaudeSystem(self.model, coarse=True))
-        return ThreadInfo(tuple(offers), decides, self._touch(self._asked("Future", [thread])))
+        return ThreadInfo(tuple(offers), guard_locations, self._touch(self._asked("Future", [thread])))
 
     def _actions(self, state: State) -> list[Action]:
         names = {tid: pid for tid, pid, _ in state.names}
@@ -403,7 +403,7 @@ class MaudeSystem(System):
             _label(rule, touch),
             self._foot(touch, info),
             step is not None,
-            frozenset((_ANYWHERE,)) if self.coarse else info.decides,
+            frozenset((_ANYWHERE,)) if self.coarse else info.guard_locations,
             awaits=touch.awaits - touch.reads - touch.writes,
             step=step,
         )
@@ -412,7 +412,7 @@ class MaudeSystem(System):
         """By taking one of its ways a thread gives up the others: a step reads what decides all of them."""
         if self.coarse or touch.anything:
             return Footprint(frozenset((_ANYWHERE,)), frozenset((_ANYWHERE,)), opaque=touch.anything)
-        return Footprint(touch.reads | touch.awaits | info.decides, touch.writes)
+        return Footprint(touch.reads | touch.awaits | info.guard_locations, touch.writes)
 
     def _exact_touch(self, match: Any, here: _Rule) -> Touch:
         """What a step touches, given all that its rule matched."""

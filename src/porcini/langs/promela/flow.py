@@ -331,8 +331,8 @@ class Flow:
             talk,
             otherwise,
             families,
-            holds=context.atomic is not None and context.atomic == after.atomic,
-            glued=context.d_step is not None and context.d_step == after.d_step,
+            atomic=context.atomic is not None and context.atomic == after.atomic,
+            d_step=context.d_step is not None and context.d_step == after.d_step,
         )
         self._edge(source, edge)
         edge.target = self._point(target)

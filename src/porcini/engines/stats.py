@@ -13,7 +13,7 @@ from porcini.core.traces import Trace
 from porcini.engines.limits import Clock, Limits
 
 Outcomes = tuple[Outcome, ...]
-Watcher = Callable[["Tally"], None]
+Watcher = Callable[["SearchStats"], None]
 """Called now and then, for a progress line."""
 
 _BETWEEN_REPORTS = 256
@@ -31,7 +31,7 @@ class _Seen:
 
 
 @dataclass(slots=True)
-class Tally:
+class SearchStats:
     """Engines report here: `step` for each event fired, `complete` for each run, `cut` for one too long."""
 
     limits: Limits = field(default_factory=Limits)
@@ -56,7 +56,7 @@ class Tally:
     def __post_init__(self) -> None:
         self.clock = self.limits.clock()
 
-    def explore(self, search: Callable[[Tally], None]) -> None:
+    def explore(self, search: Callable[[SearchStats], None]) -> None:
         """Run a search to its end, or to a limit, the first violation or an interrupt."""
         try:
             search(self)
@@ -68,9 +68,9 @@ class Tally:
             self.stopped, self.limit, self.interrupted = "limit", "an interrupt", True
         self.seconds = self.clock.seconds
 
-    def begun_again(self) -> Tally:
+    def restarted(self) -> SearchStats:
         """For a search that has to begin again, in the time that is left."""
-        fresh = Tally(self.limits, self.observe, violated=self.violated, watch=self.watch)
+        fresh = SearchStats(self.limits, self.observe, violated=self.violated, watch=self.watch)
         fresh.clock = self.clock
         return fresh
 
