@@ -16,6 +16,7 @@ from pathlib import Path as File
 from typing import Any
 
 from porcini.core.errors import InputError, LimitHit
+from porcini.core.languages import Model
 from porcini.core.reports import Counterexample, Outcome, TraceEntry, differences
 from porcini.core.systems import Observed, Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
@@ -25,10 +26,8 @@ from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Path, Symbolic
 from porcini.formats.schedules import show_schedule
 from porcini.ir.expr import FALSE, ArrayType, Const, Expr, disj, evaluate
-from porcini.ir.graph import Graph
-from porcini.ir.interpreter import GraphSystem
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic import SymbolicGraph, cells_of
+from porcini.ir.symbolic import cells_of
 from porcini.ir.text import show
 from porcini.properties.for_inputs import Ending, Inputs, grouped
 from porcini.solvers.smt import Assumptions
@@ -38,7 +37,7 @@ from porcini.solvers.smt import Assumptions
 class Explored:
     """What a symbolic search has found."""
 
-    graph: Graph
+    model: Model
     engine: Symbolic
     observe: frozenset[str] | None = None
     condition: Expr = FALSE
@@ -55,11 +54,10 @@ class Explored:
 
     def store(self, values: Mapping[str, int | bool]) -> dict[str, Value]:
         """Values for all variables that expressions over the inputs may name: arrays stand for themselves."""
-        arrays = {v.name: v.value for v in self.graph.variables if isinstance(v.value, tuple)}
-        return {**arrays, **values}
+        return {**self.engine.system.arrays, **values}
 
     def observed(self, path: Path) -> dict[str, Expr]:
-        found = self.engine.graph.observed(path.state)
+        found = self.engine.system.observed(path.state)
         return {name: value for name, value in found.items() if self.observe is None or name in self.observe}
 
     def entries(self) -> tuple[TraceEntry, ...]:
@@ -86,7 +84,7 @@ def shown(value: Expr) -> Observed:
 
 
 def explored(
-    graph: Graph,
+    model: Model,
     stats: SearchStats,
     *,
     equivalence: str = "syntactic",
@@ -97,9 +95,9 @@ def explored(
     if equivalence not in EQUIVALENCES:
         raise InputError(f"unknown equivalence `{equivalence}`", hint=f"known: {', '.join(EQUIVALENCES)}")
     same: TraceEquivalence = EQUIVALENCES[equivalence]()
-    engine = Symbolic(SymbolicGraph(graph), same, stats, reduced=reduced, timeout=timeout)
+    engine = Symbolic(model.symbolic(), same, stats, reduced=reduced, timeout=timeout)
     stats.explore(lambda _: engine.search())
-    found = Explored(graph, engine, stats.observe)
+    found = Explored(model, engine, stats.observe)
     try:
         _matters(found, timeout, stats)
     except LimitHit as hit:
@@ -144,7 +142,7 @@ def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
     if example is None:
         return
     taken = [path for path in whole if evaluate(path.condition, found.store(example))]
-    runs = [concrete(found.graph, path, example, found.observe) for path in taken]
+    runs = [concrete(found.model, path, example, found.observe) for path in taken]
     for run in runs[1:]:
         names = differences(runs[0], run)
         if names:
@@ -153,12 +151,10 @@ def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
 
 
 def concrete(
-    graph: Graph, path: Path, values: Mapping[str, int | bool], observe: frozenset[str] | None
+    model: Model, path: Path, values: Mapping[str, int | bool], observe: frozenset[str] | None
 ) -> Outcome:
     """A path, run with an input that takes it."""
-    given: dict[str, Value] = dict(values)
-    system = GraphSystem(graph.with_inputs(given))
-    trace, run = replay(system, path.schedule)
+    trace, run = replay(model.system(dict(values)), path.schedule)
     final = run.final()
     state = {name: value for name, value in final.state.items() if observe is None or name in observe}
     return Outcome(final.kind, state, 1, trace.schedule, trace, final.waiting)
@@ -173,7 +169,7 @@ def cases(found: Explored) -> list[dict[str, Any]]:
     for path in found.paths:
         if path.cut or path.input is None:
             continue
-        outcome = concrete(found.graph, path, path.input, found.observe)
+        outcome = concrete(found.model, path, path.input, found.observe)
         made.append(
             {
                 "input": path.input,

@@ -15,7 +15,6 @@ from porcini.core.reports import Counterexample, PropertyName, Report
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, Limits
 from porcini.engines.stats import SearchStats, Watcher
 from porcini.ir.expr import FALSE
-from porcini.ir.graph import Graph
 from porcini.ir.text import show
 from porcini.models import Model
 from porcini.properties.outcomes import EXPLORED
@@ -44,15 +43,14 @@ def symbolic(
     reason = model.capabilities.missing(("symbolic",))
     if reason is not None:
         raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
-    graph: Graph = model.graph  # type: ignore[attr-defined]
     stats = SearchStats(limits or Limits(), observed_names(model, observe), watch=watch)
-    found = explored(graph, stats, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
+    found = explored(model, stats, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
     bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
     example, wrong = found.counterexample, "deterministic"
     if example is None and bad:
         wrong = _BAD[bad[0].kind]
         values = bad[0].input or {}
-        example = Counterexample((concrete(graph, bad[0], values, stats.observe),), (), values)
+        example = Counterexample((concrete(model, bad[0], values, stats.observe),), (), values)
     order_matters = found.condition is not FALSE
     report = build_report(
         model,

@@ -95,6 +95,10 @@ class Model(ABC):
         """A proposition of a formula, checked, for `System.watching`."""
         raise InputError("formulas cannot speak of this program's states", place=place)
 
+    def symbolic(self) -> Any:
+        """The program run on symbols instead of inputs (`ir.formulas.SymbolicSystem`)."""
+        raise InternalError("a model without formulas was asked for them")
+
     def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         """The program with partial order reduction built in, as text of its own language."""
         raise InternalError("a model that cannot be transformed was")

@@ -1,4 +1,4 @@
-"""`permute`: the Fagiani algorithm on a recorded run of a program graph, with what a user wants to see."""
+"""`permute`: the Fagiani algorithm on a recorded run, with what a user wants to see."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porcini.core.events import Event, Move, Schedule
-from porcini.core.pids import Pid
 from porcini.core.reports import Outcome, TraceEntry
-from porcini.core.systems import Final, Kind, Value, Waiting
+from porcini.core.systems import Final, Kind, Run, Value, Waiting
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import free
-from porcini.ir.frames import FrameRun
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.formulas import FormulaSystem
 from porcini.ir.labels import Label
 from porcini.ir.paths import path, where
 from porcini.ir.text import show
@@ -26,9 +24,9 @@ class Permuting:
 
     def __init__(
         self,
-        system: GraphSystem,
+        system: FormulaSystem,
         trace: Trace,
-        after: FrameRun,
+        after: Run,
         stats: SearchStats,
         *,
         path_conditions: bool = True,
@@ -36,11 +34,9 @@ class Permuting:
         self.path_conditions = path_conditions
         self.stats = stats
         self.final = after.final()
-        self.before = system.store_before(after.slots)
-        labels = [_symbolic(event.label) for event in trace]
-        self.waiting = [_symbolic(action.label) for action in after.actions()]
-        roots = [Pid((number,)) for number in range(len(system.graph.initial))]
-        self.recorded: Recorded = compile_trace(labels, self.waiting, self.before, roots)
+        run = system.labelled(trace, after)
+        self.waiting, self.before = run.waiting, run.before
+        self.recorded: Recorded = compile_trace(run.labels, run.waiting, run.before, run.roots)
         self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
         self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
         self.entries: list[TraceEntry] = []
@@ -63,7 +59,7 @@ class Permuting:
             trace = self._trace(permutation)
             final = self.stats.observed(self._final(permutation))
             if self.path_conditions:
-                self.entries.append(self._entry(trace, final))
+                self.entries.append(self._entry(permutation, trace, final))
                 self.runs.append(Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting))
             if final.kind != "unfinished":  # that is a trace, but no execution
                 self.stats.complete(trace, final, None)
@@ -97,15 +93,11 @@ class Permuting:
             name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen
         }
 
-    def _entry(self, trace: Trace, final: Final) -> TraceEntry:
-        labels = [_symbolic(event.label) for event in trace]
+    def _entry(self, permutation: Permutation, trace: Trace, final: Final) -> TraceEntry:
+        steps = [iter(steps) for steps in self.recorded.steps]
+        labels = [next(steps[process]).label for process in permutation.order]
         condition = show(where(path(labels), self.private))
         return TraceEntry(trace.schedule, tuple(map(str, labels)), condition, final.state, final.kind)
 
     def _schedule(self, order: Sequence[int]) -> Schedule:
         return tuple(Move(self.recorded.pids[process]) for process in order)
-
-
-def _symbolic(label: object) -> Label:
-    assert isinstance(label, Label)
-    return label

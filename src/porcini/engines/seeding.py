@@ -20,13 +20,12 @@ from porcini.engines.options import Options
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats
-from porcini.ir.frames import FrameRun
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.formulas import FormulaSystem
 
 
 def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
     """Every class, by permuting recorded runs and following their seeds."""
-    assert isinstance(program, GraphSystem), "it needs formulas"
+    assert isinstance(program, FormulaSystem), "it needs formulas"
     todo: list[Schedule] = [()]
     permuted: set[Hashable] = set()
     while todo:
@@ -37,7 +36,6 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
         if steps in permuted:
             continue
         permuted.add(steps)
-        assert isinstance(recorded.run, FrameRun)
         permuting = Permuting(program, recorded.trace, recorded.run, stats, path_conditions=False)
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from porcini.core.errors import LimitHit
 from porcini.core.events import Move, Schedule
@@ -26,10 +27,10 @@ from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPT
 from porcini.engines.stats import SearchStats
 from porcini.ir.commuting import Terms
 from porcini.ir.expr import FALSE, TRUE, Expr, conj, var
-from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR
+from porcini.ir.formulas import SymbolicStep, SymbolicSystem
 from porcini.ir.labels import Label
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic import Step, SymbolicGraph, SymbolicState, blocked
+from porcini.ir.symbolic import blocked
 from porcini.solvers.smt import Assumptions, Smt
 
 
@@ -37,10 +38,10 @@ from porcini.solvers.smt import Assumptions, Smt
 class Path:
     """A class of traces: its condition on the inputs, how it ends, and an input that takes it."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SymbolicStep, ...]
     condition: Expr
     kind: Kind
-    state: SymbolicState
+    state: Any
     input: dict[str, int | bool] | None
     cut: bool = False
 
@@ -57,10 +58,10 @@ class Path:
 class _Node:
     """A state on the way. `frozen` processes cannot move for the inputs that are left."""
 
-    state: SymbolicState
+    state: Any
     sleeping: frozenset[Label]
     frozen: frozenset[Pid]
-    branches: Iterator[tuple[Step | None, Expr, frozenset[Pid]]]
+    branches: Iterator[tuple[SymbolicStep | None, Expr, frozenset[Pid]]]
     tried: list[Label] = field(default_factory=list)
 
 
@@ -69,18 +70,18 @@ class Symbolic:
 
     def __init__(
         self,
-        graph: SymbolicGraph,
+        system: SymbolicSystem,
         equivalence: TraceEquivalence,
         stats: SearchStats,
         *,
         reduced: bool = True,
         timeout: float = DEFAULT_SOLVER_TIMEOUT,
     ) -> None:
-        self.graph, self.equivalence, self.stats, self.reduced = graph, equivalence, stats, reduced
+        self.system, self.equivalence, self.stats, self.reduced = system, equivalence, stats, reduced
         self.smt = Smt(timeout)
         self.term = Terms(self.smt)
         self.assumed = Assumptions(self.smt, timeout)
-        self.inputs = {name: var(name, type_) for name, type_ in graph.graph.inputs.items()}
+        self.inputs = {name: var(name, type_) for name, type_ in system.inputs.items()}
         self.paths: list[Path] = []
         self.redundant = 0
         self._entered: list[bool] = []
@@ -92,9 +93,9 @@ class Symbolic:
         return self.stats.limits.max_depth or DEFAULT_SYMBOLIC_DEPTH
 
     def search(self) -> None:
-        steps: list[Step] = []
+        steps: list[SymbolicStep] = []
         conditions: list[Expr] = []
-        nodes = [self._node(self.graph.initial(), frozenset(), frozenset(), steps, conditions)]
+        nodes = [self._node(self.system.initial(), frozenset(), frozenset(), steps, conditions)]
         while nodes:
             node = nodes[-1]
             branch = next(node.branches, None)
@@ -123,18 +124,18 @@ class Symbolic:
                 if self.reduced and self.equivalence.independent(label, step.label)
             )
             node.tried.append(step.label)
-            after = self.graph.take(node.state, step)
+            after = self.system.take(node.state, step)
             nodes.append(self._node(after, sleeping, node.frozen, steps, conditions))
 
     def _node(
         self,
-        state: SymbolicState,
+        state: Any,
         sleeping: frozenset[Label],
         frozen: frozenset[Pid],
-        steps: Sequence[Step],
+        steps: Sequence[SymbolicStep],
         conditions: Sequence[Expr],
     ) -> _Node:
-        waiting = [pid for pid in state.waiting if pid not in frozen]
+        waiting = [pid for pid in self.system.waiting(state) if pid not in frozen]
         options = self._chosen(state, waiting)
         if not any(options.values()):
             self._complete(state, steps, conditions)
@@ -146,7 +147,7 @@ class Symbolic:
             return _Node(state, sleeping, frozen, iter(()))
         return _Node(state, sleeping, frozen, self._branches(options, sleeping))
 
-    def _chosen(self, state: SymbolicState, waiting: Sequence[Pid]) -> dict[Pid, list[tuple[Step, Expr]]]:
+    def _chosen(self, state: Any, waiting: Sequence[Pid]) -> dict[Pid, list[tuple[SymbolicStep, Expr]]]:
         """What the processes of a persistent set may do: of the smallest one that may do something."""
         if self.reduced:
             for chosen in sorted(self._persistent(state, waiting), key=len):
@@ -155,13 +156,13 @@ class Symbolic:
                     return options
         return {pid: self._options(state, pid) for pid in waiting}
 
-    def _options(self, state: SymbolicState, pid: Pid) -> list[tuple[Step, Expr]]:
-        found = ((step, state.when(step)) for step in self.graph.steps(state, pid))
+    def _options(self, state: Any, pid: Pid) -> list[tuple[SymbolicStep, Expr]]:
+        found = ((step, self.system.when(state, step)) for step in self.system.steps(state, pid))
         return [(step, when) for step, when in found if when is not FALSE]
 
     def _branches(
-        self, options: dict[Pid, list[tuple[Step, Expr]]], sleeping: frozenset[Label]
-    ) -> Iterator[tuple[Step | None, Expr, frozenset[Pid]]]:
+        self, options: dict[Pid, list[tuple[SymbolicStep, Expr]]], sleeping: frozenset[Label]
+    ) -> Iterator[tuple[SymbolicStep | None, Expr, frozenset[Pid]]]:
         went, chosen = False, frozenset(options)
         for found in options.values():
             for step, when in found:
@@ -182,11 +183,11 @@ class Symbolic:
             return when is TRUE
         return self.assumed.possible(self.term(when)) is not False
 
-    def _persistent(self, state: SymbolicState, waiting: Sequence[Pid]) -> Iterator[frozenset[Pid]]:
+    def _persistent(self, state: Any, waiting: Sequence[Pid]) -> Iterator[frozenset[Pid]]:
         """Sets of processes that are closed under what others may still do to them; one from each process on,
         until there is one that cannot be smaller."""
-        now = {pid: self.graph.now(state, pid) for pid in waiting}
-        later = {pid: self.graph.later(state, pid) for pid in waiting}
+        now = {pid: self.system.now(state, pid) for pid in waiting}
+        later = {pid: self.system.later(state, pid) for pid in waiting}
         for pid in waiting:
             found, left = {pid}, [pid]
             while left:
@@ -200,18 +201,9 @@ class Symbolic:
                 return
 
     def _complete(
-        self, state: SymbolicState, steps: Sequence[Step], conditions: Sequence[Expr], cut: bool = False
+        self, state: Any, steps: Sequence[SymbolicStep], conditions: Sequence[Expr], cut: bool = False
     ) -> None:
-        points = [standing.point for standing in state.processes.values()]
-        kind: Kind = "terminated"
-        if cut:
-            kind = "unfinished"
-        elif FAILED_ERROR in points:
-            kind = "error"
-        elif FAILED_ASSERTION in points:
-            kind = "assertion"
-        elif state.waiting:
-            kind = "deadlock"
+        kind: Kind = "unfinished" if cut else self.system.kind(state)
         wanted = {name: self.term(variable) for name, variable in self.inputs.items()}
         example = self.assumed.example(wanted=wanted)
         condition = simplify(conj(*conditions))

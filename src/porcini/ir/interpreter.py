@@ -19,14 +19,16 @@ from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Scalar, Value, Waiting, Watched
+from porcini.core.systems import Final, Kind, Run, Scalar, Value, Waiting, Watched
 from porcini.ir import codegen, footprint, labels
 from porcini.ir.compiled import CompiledChoice, CompiledEdge, cells_of, compile_graph
 from porcini.ir.expr import ArrayType, Expr, Var, evaluate, free
+from porcini.ir.formulas import LabelledRun
 from porcini.ir.frames import (
     FAILED_ASSERTION,
     FAILED_ERROR,
     FIRST_POINT,
+    FrameRun,
     FrameSystem,
     Layout,
     Layouts,
@@ -240,6 +242,14 @@ class GraphSystem(FrameSystem):
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)
         return values
 
+    def labelled(self, trace: Sequence[Event], after: Run) -> LabelledRun:
+        """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
+        assert isinstance(after, FrameRun)
+        before = self.store_before(after.slots)
+        roots = [Pid((number,)) for number in range(len(self.graph.initial))]
+        waiting = [_label(action.label) for action in after.actions()]
+        return LabelledRun([_label(event.label) for event in trace], waiting, before, roots)
+
     @cached_property
     def lookahead(self) -> GraphLookahead:
         return GraphLookahead(self.graph)
@@ -283,6 +293,11 @@ class GraphSystem(FrameSystem):
         else:
             slot = self._shared[variable.name]
         return _read(state, slot, variable.type)
+
+
+def _label(label: Hashable) -> labels.Label:
+    assert isinstance(label, labels.Label)
+    return label
 
 
 def _read(state: Sequence[Any], slot: int, type_: object) -> Value:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Value
+from porcini.core.systems import Kind, Value
 from porcini.ir import footprint, labels
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
     Expr,
+    ScalarType,
     Select,
     Var,
     conj,
@@ -65,23 +66,37 @@ class SymbolicState:
     processes: Mapping[Pid, Standing]
     values: Mapping[Var, Expr]
 
-    def when(self, step: Step) -> Expr:
-        """The condition on the inputs under which a step happens here."""
-        return simplify(substitute(condition(step.label), self.values))
-
-    @property
-    def waiting(self) -> list[Pid]:
-        return [pid for pid, standing in self.processes.items() if standing.point >= FIRST_POINT]
-
 
 class SymbolicGraph:
-    """A program graph, run on symbols."""
+    """A program graph, run on symbols (`ir.formulas.SymbolicSystem`)."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._lookahead = GraphLookahead(graph)
         self._steps: dict[tuple[Pid, Standing], tuple[Step, ...]] = {}
         self._now: dict[int, Footprint] = {}
+
+    @property
+    def inputs(self) -> dict[str, ScalarType]:
+        return {name: type_ for name, type_ in self.graph.inputs.items() if type_ in ("int", "bool")}
+
+    @property
+    def arrays(self) -> dict[str, Value]:
+        return {v.name: v.value for v in self.graph.variables if isinstance(v.value, tuple)}
+
+    def waiting(self, state: SymbolicState) -> list[Pid]:
+        return [pid for pid, standing in state.processes.items() if standing.point >= FIRST_POINT]
+
+    def when(self, state: SymbolicState, step: Step) -> Expr:
+        return simplify(substitute(condition(step.label), state.values))
+
+    def kind(self, state: SymbolicState) -> Kind:
+        points = [standing.point for standing in state.processes.values()]
+        if FAILED_ERROR in points:
+            return "error"
+        if FAILED_ASSERTION in points:
+            return "assertion"
+        return "deadlock" if self.waiting(state) else "terminated"
 
     def initial(self) -> SymbolicState:
         processes: dict[Pid, Standing] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
@@ -13,6 +13,9 @@ from porcini.core.systems import Value
 from porcini.ir.expr import Expr
 from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
+
+if TYPE_CHECKING:
+    from porcini.ir.symbolic import SymbolicGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,11 @@ class GraphModel(Model):
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         return GraphSystem(self.graph.with_inputs(dict(inputs)))
+
+    def symbolic(self) -> SymbolicGraph:
+        from porcini.ir.symbolic import SymbolicGraph
+
+        return SymbolicGraph(self.graph)
 
     def proposition(self, text: str, place: Place) -> Expr:
         return self.of.proposition(self.graph, text, place)

@@ -137,9 +137,9 @@ class Symbolically:
 
     def steps(self) -> Iterator[tuple[Step, Symbolically]]:
         state, graph = self.state, self.program.symbolic
-        for pid in state.waiting:
+        for pid in graph.waiting(state):
             steps = graph.steps(state, pid)
-            if all(state.when(step) is FALSE for step in steps):
+            if all(graph.when(state, step) is FALSE for step in steps):
                 continue  # it waits for the end of a `||`
             for step in steps:
                 after = graph.take(state, step)

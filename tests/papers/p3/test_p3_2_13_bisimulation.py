@@ -38,7 +38,7 @@ def matched(concrete: Concretely, symbolic: Symbolically) -> None:
         ]
         assert answers, f"{action.label} is not matched"
         for step, other in answers:
-            assert evaluate(symbolic.state.when(step), valuation) is True
+            assert evaluate(symbolic.program.symbolic.when(symbolic.state, step), valuation) is True
             values = {v.name: evaluate(value, valuation) for v, value in other.state.values.items()}
             assert {**valuation, **values} == after.values
     for step, other in symbolic_steps:

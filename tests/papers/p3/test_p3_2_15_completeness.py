@@ -55,7 +55,9 @@ def follow_symbolically(concrete, symbolic, end) -> None:
     """Of what the moving process may do, one thing at most agrees with the valuation."""
     now = symbolic
     for move in end.moves[len(concrete.moves) :]:
-        when = {step: now.state.when(step) for step, _ in now.steps() if step.pid == move.pid}
+        when = {
+            step: now.program.symbolic.when(now.state, step) for step, _ in now.steps() if step.pid == move.pid
+        }
         (now,) = [after for step, after in now.steps() if step in when and models(end.valuation, when[step])]
     assert now.s == end.s
     assert abstracts(now.trace, end.trace, end.valuation)
