@@ -80,8 +80,8 @@ def formulas_agree(source: str, formula: str) -> None:
 def propositions(model: porcini.Model) -> list[str]:
     names = [
         f"{var.name}[0]" if var.array else var.name
-        for var in model.graph.program.globals
-        if var.kind != "chan" and "." not in var.name
+        for var in model.graph.program.variables
+        if var.bounded.kind != "chan" and "." not in var.name
     ]
     return [f"{name} == {value}" for name in names for value in (0, 1, 2)]
 

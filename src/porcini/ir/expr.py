@@ -4,8 +4,12 @@ Nodes are interned: two equal expressions are the same object, so equality is id
 and whatever walks an expression can remember what it has seen. Build nodes with the functions below,
 never with the classes.
 
-Division and modulo round down. `evaluate` is total: dividing by zero gives 0, and a cell outside an array
-is the default of its type. Where that matters, `defined` says when the real program gets a value.
+Division and modulo round down; `quot` and `rem` round towards zero, as C does. `evaluate` is total: dividing by
+zero gives 0, and a cell outside an array is the default of its type. Where that matters, `defined` says when the
+real program gets a value.
+
+The last nodes ask for more of a state than its variables: who evaluates this, what is in a channel, where another
+process stands. Only a machine that runs programs can answer them; `evaluate` cannot.
 """
 
 from __future__ import annotations
@@ -43,10 +47,14 @@ class DataType:
 
 
 Type = ScalarType | ArrayType | DataType
-Arithmetic = Literal["+", "-", "*", "/", "%"]
+Arithmetic = Literal["+", "-", "*", "/", "%", "quot", "rem", "<<", ">>", "&", "^", "|"]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
 BinaryOp = Arithmetic | Comparison
 COMPARISONS: frozenset[str] = frozenset({"==", "!=", "<", "<=", ">", ">="})
+PARTIAL: frozenset[str] = frozenset({"/", "%", "quot", "rem", "<<", ">>"})
+"""Operators that have no value for some operands."""
+WORD = 32
+"""The bits of a number that is shifted, as in C."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -194,6 +202,88 @@ class Let(Expr):
         return (self.name, self.value, self.body)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked(Expr):
+    """An index that must be at least 0 and less than `bound`: that of one dimension of an array of arrays."""
+
+    index: Expr
+    bound: int
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.index,)
+
+
+ChannelQuestion = Literal["len", "empty", "nempty", "full", "nfull"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfChannel(Expr):
+    """How full a channel is."""
+
+    question: ChannelQuestion
+    channel: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.channel,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Poll(Expr):
+    """Could a message be received now? A part of the pattern that is None fits anything."""
+
+    channel: Expr
+    pattern: tuple[Expr | None, ...]
+    anywhere: bool
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.channel, *(part for part in self.pattern if part is not None))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnNumber(Expr):
+    """The number of the process that evaluates this."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population(Expr):
+    """How many processes there are."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeout(Expr):
+    """Can nothing else be done anywhere?"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StandsAt(Expr):
+    """Does process `pid`, of this template, stand at a point with this label?"""
+
+    template: int
+    pid: Expr
+    label: str
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.pid,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Peek(Expr):
+    """A private variable of another process, or a cell of it."""
+
+    template: int
+    pid: Expr
+    variable: Var
+    index: Expr | None
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.pid,) if self.index is None else (self.pid, self.index)
+
+
 _interned: weakref.WeakValueDictionary[tuple[object, ...], Expr] = weakref.WeakValueDictionary()
 
 
@@ -218,6 +308,7 @@ def const(value: Scalar) -> Expr:
 TRUE = const(True)
 FALSE = const(False)
 ZERO = const(0)
+ONE = const(1)
 
 
 def var(name: str, type_: Type) -> Var:
@@ -269,6 +360,52 @@ def ite(test: Expr, then: Expr, other: Expr) -> Expr:
     return _make(Ite, then.type, (test, then, other), test, then, other)
 
 
+def checked(index: Expr, bound: int) -> Expr:
+    return _make(Checked, "int", (index,), index, bound)
+
+
+def of_channel(question: ChannelQuestion, channel: Expr) -> Expr:
+    return _make(OfChannel, "int" if question == "len" else "bool", (channel,), question, channel)
+
+
+def poll(channel: Expr, pattern: tuple[Expr | None, ...], anywhere: bool) -> Expr:
+    parts = tuple(part for part in pattern if part is not None)
+    return _make(Poll, "bool", (channel, *parts), channel, pattern, anywhere)
+
+
+def stands_at(template: int, pid: Expr, label: str) -> Expr:
+    return _make(StandsAt, "bool", (pid,), template, pid, label)
+
+
+def peek(template: int, pid: Expr, variable: Var, index: Expr | None) -> Expr:
+    children = (pid,) if index is None else (pid, index)
+    type_ = variable.type.cell if isinstance(variable.type, ArrayType) else variable.type
+    return _make(Peek, type_, children, template, pid, variable, index)
+
+
+OWN_NUMBER = _make(OwnNumber, "int", ())
+POPULATION = _make(Population, "int", ())
+TIMEOUT = _make(Timeout, "bool", ())
+
+
+def number_of(expr: Expr) -> Expr:
+    """A truth value as a number, 1 or 0, where a language does not tell them apart."""
+    if expr.type != "bool":
+        return expr
+    return const(int(expr.value)) if isinstance(expr, Const) else ite(expr, ONE, ZERO)
+
+
+def truth_of(expr: Expr) -> Expr:
+    """A number as a truth value: every one but 0 is true."""
+    if expr.type == "bool":
+        return expr
+    if isinstance(expr, Const):
+        return const(bool(expr.value))
+    if isinstance(expr, Ite) and expr.then is ONE and expr.other is ZERO:
+        return expr.test
+    return binary("!=", expr, ZERO)
+
+
 def _junction(op: Literal["and", "or"], args: tuple[Expr, ...]) -> Expr:
     unit = TRUE if op == "and" else FALSE
     flat: list[Expr] = []
@@ -316,6 +453,19 @@ def rebuild(expr: Expr, children: tuple[Expr, ...]) -> Expr:
             return ite(*children)
         case Apply(function=function, type=type_):
             return apply(function, children, type_)
+        case Checked(bound=bound):
+            return checked(children[0], bound)
+        case OfChannel(question=question):
+            return of_channel(question, *children)
+        case Poll(pattern=pattern, anywhere=anywhere):
+            channel, *parts = children
+            left = iter(parts)
+            return poll(channel, tuple(part and next(left) for part in pattern), anywhere)
+        case StandsAt(template=template, label=label):
+            return stands_at(template, children[0], label)
+        case Peek(template=template, variable=variable):
+            pid, *index = children
+            return peek(template, pid, variable, index[0] if index else None)
         case Let():
             name, value, body = children
             assert isinstance(name, Var)
@@ -361,12 +511,34 @@ def default(type_: Type) -> Scalar:
     return False if (type_.cell if isinstance(type_, ArrayType) else type_) == "bool" else 0
 
 
+def quotient(a: int, b: int) -> int:
+    """Division that rounds towards zero."""
+    return abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))
+
+
+def remainder(a: int, b: int) -> int:
+    return a - b * quotient(a, b)
+
+
+def wrap(value: int, bits: int, signed: bool) -> int:
+    """A number as so many bits hold it."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if signed and value >> (bits - 1) else value
+
+
 OPERATIONS: dict[str, Callable[[int, int], Scalar]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a // b if b else 0,
     "%": lambda a, b: a % b if b else 0,
+    "quot": lambda a, b: quotient(a, b) if b else 0,
+    "rem": lambda a, b: remainder(a, b) if b else 0,
+    "<<": lambda a, b: wrap(a << b, WORD, True) if 0 <= b < WORD else 0,
+    ">>": lambda a, b: a >> b if 0 <= b < WORD else 0,
+    "&": lambda a, b: a & b,
+    "^": lambda a, b: a ^ b,
+    "|": lambda a, b: a | b,
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b,
@@ -404,6 +576,8 @@ def _value(node: Expr, values: dict[Expr, Value], store_: Mapping[str, Value]) -
             return (all if op == "and" else any)(values[arg] for arg in args)
         case Ite(test=test, then=then, other=other):
             return values[then] if values[test] else values[other]
+        case Checked(index=index):
+            return values[index]
     raise AssertionError(f"not an expression: {node!r}")
 
 
@@ -415,17 +589,25 @@ def evaluate(expr: Expr, store_: Mapping[str, Value]) -> Value:
     return values[expr]
 
 
+def _within(index: Expr, size: int) -> tuple[Expr, Expr]:
+    return binary("<=", ZERO, index), binary("<", index, const(size))
+
+
 def defined(expr: Expr) -> Expr:
-    """When evaluation left to right, stopping early, divides by no zero and leaves no array."""
+    """When evaluation left to right, stopping early, divides by no zero, leaves no array and shifts by less than a
+    word has."""
     known: dict[Expr, Expr] = {}
     for node in nodes(expr):
         parts = [known[child] for child in node.children]
         match node:
             case Select(array=array, index=index) if isinstance(array.type, ArrayType):
-                in_range = (binary("<=", ZERO, index), binary("<", index, const(array.type.size)))
-                known[node] = conj(*parts, *in_range)
-            case Binary(op="/" | "%", right=right):
+                known[node] = conj(*parts, *_within(index, array.type.size))
+            case Binary(op="/" | "%" | "quot" | "rem", right=right):
                 known[node] = conj(*parts, binary("!=", right, ZERO))
+            case Binary(op="<<" | ">>", right=right):
+                known[node] = conj(*parts, *_within(right, WORD))
+            case Checked(index=index, bound=bound):
+                known[node] = conj(*parts, *_within(index, bound))
             case Junction(op=op, args=args) if any(part is not TRUE for part in parts[1:]):
                 rest = TRUE
                 for arg, part in zip(reversed(args), reversed(parts), strict=True):

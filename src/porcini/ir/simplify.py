@@ -17,6 +17,7 @@ from porcini.ir.expr import (
     ArrayType,
     Binary,
     BinaryOp,
+    Checked,
     Const,
     Expr,
     Ite,
@@ -78,14 +79,16 @@ def _step(node: Expr) -> Expr:
             return _sum(_linear(node))
         case Binary(op=op, left=left, right=right) if op in COMPARISONS:
             return _compare(op, left, right)
-        case Binary(op="/" | "%"):
-            return _divide(node)
+        case Binary():
+            return _fold(node)
         case Junction(op=op, args=args):
             return _join(op, args)
         case Select(array=array, index=index):
             return _select(array, index)
         case Ite(test=test, then=then, other=other):
             return _ite(test, then, other)
+        case Checked(index=Const(value=value), bound=bound) if 0 <= value < bound:
+            return node.index
         case _:
             return node
 
@@ -141,12 +144,15 @@ def _sum(form: Linear) -> Expr:
     return total
 
 
-def _divide(node: Binary) -> Expr:
+def _fold(node: Binary) -> Expr:
+    """Division, remainders, shifts and operations on bits."""
     match node.left, node.right:
-        case _, Const(value=1):
-            return node.left if node.op == "/" else const(0)
         case Const(value=a), Const(value=b):
             return const(OPERATIONS[node.op](a, b))
+        case _, Const(value=1) if node.op in ("/", "quot"):
+            return node.left
+        case _, Const(value=1) if node.op in ("%", "rem"):
+            return const(0)
     return node
 
 
@@ -213,7 +219,7 @@ def _negation(arg: Expr) -> Expr:
             return const(not value)
         case Not(arg=inner):
             return inner
-        case Binary(op=op, left=left, right=right) if left.type == "int":
+        case Binary(op=op, left=left, right=right) if op in _OPPOSITE and left.type == "int":
             return _compare(_OPPOSITE[op], left, right)
         case Junction(op=op, args=args):
             return _join("or" if op == "and" else "and", tuple(map(_negate, args)))

@@ -6,6 +6,7 @@ from porcini.ir.expr import (
     COMPARISONS,
     Apply,
     Binary,
+    Checked,
     Const,
     Datum,
     Expr,
@@ -20,7 +21,10 @@ from porcini.ir.expr import (
     nodes,
 )
 
-_TIGHTNESS = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+_TIGHTNESS = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5} | dict.fromkeys(("*", "/", "%", "quot", "rem"), 6)
+_BITS = ("<<", ">>", "&", "^", "|")
+"""Their places differ between languages: always in brackets."""
+_WRITTEN = {"quot": "/", "rem": "%"}
 _COMPARISON, _NEGATION, _ATOM = 4, 7, 8
 LONGEST = 20_000
 """Nodes printed at the most: sharing can make a small expression print as a huge text."""
@@ -74,10 +78,14 @@ def _text(expr: Expr, shown: dict[Expr, tuple[str, int]]) -> tuple[str, int]:
         case Junction(op=op, args=args):
             tight = _TIGHTNESS[op]
             return f" {op} ".join(sub(arg, tight + 1) for arg in args), tight
+        case Binary(op=op, left=left, right=right) if op in _BITS:
+            return f"({sub(left, _ATOM)} {op} {sub(right, _ATOM)})", _ATOM
         case Binary(op=op, left=left, right=right):
             tight = _COMPARISON if op in COMPARISONS else _TIGHTNESS[op]
             inner = tight + 1 if op in COMPARISONS else tight
-            return f"{sub(left, inner)} {op} {sub(right, tight + 1)}", tight
+            return f"{sub(left, inner)} {_WRITTEN.get(op, op)} {sub(right, tight + 1)}", tight
+        case Checked(index=index):
+            return shown[index]
         case Ite(test=test, then=then, other=other):
             return f"({sub(test, 0)} ? {sub(then, 0)} : {sub(other, 0)})", _ATOM
     raise AssertionError(f"not an expression: {expr!r}")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from porcini.ir.packed.code import Coder, Constants
 from porcini.ir.packed.layout import RunError
-from porcini.ir.packed.program import Template
 from porcini.ir.packed.system import PackedSystem
+from porcini.ir.program import Template
 
 _ACCEPTING = 1
 
@@ -24,7 +24,7 @@ class NeverClaim:
         self.system, self.template = system, template
         self.initial = template.entry
         channels = {channel.id: channel for channel in system.layout.shared_channels}
-        coder = Coder(system.layout, 0, Constants(None, {}), system, channels)
+        coder = Coder(system.layout, 0, Constants(None, {}, system.layout.declared), system, channels)
         self._edges = [
             [([coder.function(guard) for guard in edge.guards], edge) for edge in point.edges]
             for point in template.points

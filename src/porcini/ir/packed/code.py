@@ -9,9 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from porcini.core.errors import InternalError
+from porcini.core.systems import Scalar
+from porcini.ir.expr import (
+    ONE,
+    WORD,
+    ZERO,
+    Binary,
+    Checked,
+    Const,
+    Expr,
+    Ite,
+    Junction,
+    Neg,
+    Not,
+    OfChannel,
+    OwnNumber,
+    Peek,
+    Poll,
+    Population,
+    Select,
+    StandsAt,
+    Timeout,
+    Var,
+    const,
+    defined,
+    evaluate,
+    quotient,
+    rebuild,
+    remainder,
+    wrap,
+)
 from porcini.ir.packed.layout import (
     ONE_PROCESS,
     POPULATION,
@@ -21,28 +51,19 @@ from porcini.ir.packed.layout import (
     Layout,
     RunError,
 )
-from porcini.ir.packed.program import (
-    Apply,
-    Ask,
-    At,
-    Check,
-    Const,
-    Die,
+from porcini.ir.program import (
+    Assert,
+    Assign,
     Edge,
-    Expr,
-    Load,
+    Exit,
+    Forget,
     Op,
-    Peek,
-    Poll,
-    Population,
-    Quiet,
-    Reset,
-    Say,
-    Self,
+    Print,
     Send,
-    Start,
-    Store,
-    Var,
+    Spawn,
+    Target,
+    Variable,
+    variable_of,
 )
 
 
@@ -55,7 +76,7 @@ class Surroundings(Protocol):
 
     def stands_at(self, s: int, template: int, pid: int, label: str) -> bool: ...
 
-    def peek(self, s: int, template: int, pid: int, var: Var, index: int) -> int: ...
+    def peek(self, s: int, template: int, pid: int, var: Variable, index: int) -> int: ...
 
     def wrapped(self, what: str) -> None: ...
 
@@ -77,64 +98,26 @@ class EdgeCode:
     accept: Callable[[int, tuple[int, ...]], int] | None = None
 
 
-class Constants:
-    """What is known of expressions in one process, whatever the state."""
-
-    def __init__(self, slot: int | None, values: Mapping[Var, int]) -> None:
-        self.slot = slot
-        self.values = values
-
-    def of(self, expr: Expr) -> int | None:
-        match expr:
-            case Const(value=value):
-                return value
-            case Self():
-                return self.slot
-            case Load(var=var, index=index):
-                return self._of_var(var, index)
-            case Apply(op=op, args=args):
-                values = [self.of(arg) for arg in args]
-                if None in values:
-                    return None
-                try:
-                    return int(_FOLDED[op](*values))
-                except (RunError, KeyError):
-                    return None
-            case _:
-                return None
-
-    def _of_var(self, var: Var, index: Expr | None) -> int | None:
-        if not var.constant:
-            return None
-        if index is None:
-            return self.values.get(var, None if var.set_up else var.initial[0])
-        at = self.of(index)
-        if at is None or not 0 <= at < var.size or var.set_up:
-            return None
-        return var.initial[at]
-
-
 def _divide(a: int, b: int) -> int:
     if b == 0:
         raise RunError("division by zero")
-    q = abs(a) // abs(b)
-    return q if (a < 0) == (b < 0) else -q
+    return quotient(a, b)
 
 
 def _remainder(a: int, b: int) -> int:
     if b == 0:
         raise RunError("division by zero")
-    return a - b * _divide(a, b)
+    return remainder(a, b)
 
 
 def _shift_left(a: int, b: int) -> int:
-    if not 0 <= b < 32:
+    if not 0 <= b < WORD:
         raise RunError(f"a shift by {b}")
-    return ((a << b & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
+    return wrap(a << b, WORD, True)
 
 
 def _shift_right(a: int, b: int) -> int:
-    if not 0 <= b < 32:
+    if not 0 <= b < WORD:
         raise RunError(f"a shift by {b}")
     return a >> b
 
@@ -145,32 +128,92 @@ def _index(i: int, size: int) -> int:
     return i
 
 
-_FOLDED: dict[str, Callable[..., int]] = {
-    "!": lambda a: not a,
-    "~": lambda a: ~a,
-    "neg": lambda a: -a,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _divide,
-    "%": _remainder,
-    "<<": _shift_left,
-    ">>": _shift_right,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "&": lambda a, b: a & b,
-    "^": lambda a, b: a ^ b,
-    "|": lambda a, b: a | b,
-    "&&": lambda a, b: bool(a and b),
-    "||": lambda a, b: bool(a or b),
-    "?:": lambda a, b, c: b if a else c,
-    "check": _index,
+_CALLED = {"quot": "div", "rem": "mod", "<<": "shl", ">>": "shr"}
+_BUILTIN: dict[str, Any] = {
+    "div": _divide,
+    "mod": _remainder,
+    "shl": _shift_left,
+    "shr": _shift_right,
+    "ix": _index,
+    "CheckFailed": CheckFailed,
 }
-_CALLED = {"/": "div", "%": "mod", "<<": "shl", ">>": "shr", "check": "ix"}
+_ASKED = {
+    "len": "{c}.length(s)",
+    "empty": "(not {c}.length(s))",
+    "nempty": "({c}.length(s) > 0)",
+    "full": "({c}.length(s) >= {c}.capacity)",
+    "nfull": "({c}.length(s) < {c}.capacity)",
+}
+
+
+class Constants:
+    """What is known of expressions in one process, whatever the state."""
+
+    def __init__(self, slot: int | None, values: Mapping[Variable, int], declared: Mapping[Var, Variable]) -> None:
+        self.slot, self.values, self.declared = slot, values, declared
+        self._found: dict[Expr, int | None] = {}
+
+    def of(self, expr: Expr) -> int | None:
+        if expr not in self._found:
+            self._found[expr] = self._of(expr)
+        return self._found[expr]
+
+    def _of(self, expr: Expr) -> int | None:
+        match expr:
+            case Const(value=value):
+                return int(value)
+            case OwnNumber():
+                return self.slot
+            case Var() | Select():
+                return self._of_cell(expr)
+            case Not() | Neg() | Binary() | Junction() | Ite() | Checked():
+                return self._folded(expr)
+            case _:
+                return None
+
+    def _folded(self, expr: Expr) -> int | None:
+        """The value of an operation on constants; none if it fails."""
+        operands: list[Expr] = []
+        for child in expr.children:
+            value = self.of(child)
+            if value is None:
+                return None
+            operands.append(const(bool(value) if child.type == "bool" else value))
+        folded = rebuild(expr, tuple(operands))
+        return int(cast(Scalar, evaluate(folded, {}))) if evaluate(defined(folded), {}) else None
+
+    def _of_cell(self, cell: Target) -> int | None:
+        var = self.declared[variable_of(cell)]
+        if not var.constant:
+            return None
+        if isinstance(cell, Var):
+            return self.values.get(var, None if var.set_up else var.initial[0])
+        at = self.of(cell.index)
+        if at is None or not 0 <= at < var.size or var.set_up:
+            return None
+        return var.initial[at]
+
+
+def _source(expr: Expr, part: Callable[[Expr], str]) -> str:
+    """Source for an operation, given that of its operands. Python's booleans are numbers, too."""
+    match expr:
+        case Not(arg=arg):
+            return f"(not {part(arg)})"
+        case Neg(arg=arg):
+            return f"(-{part(arg)})"
+        case Binary(op=op, left=left, right=right) if op in _CALLED:
+            return f"{_CALLED[op]}({part(left)}, {part(right)})"
+        case Binary(op=op, left=left, right=right):
+            return f"({part(left)} {op} {part(right)})"
+        case Junction(op=op, args=args):
+            return "(" + f" {op} ".join(map(part, args)) + ")"
+        case Ite(test=test, then=then, other=other) if then is ONE and other is ZERO:
+            return part(test)
+        case Ite(test=test, then=then, other=other):
+            return f"({part(then)} if {part(test)} else {part(other)})"
+        case Checked(index=index, bound=bound):
+            return f"ix({part(index)}, {bound})"
+    raise InternalError(f"no code for {expr}")
 
 
 class Coder:
@@ -191,16 +234,7 @@ class Coder:
         self.channels = channels
         """Those that the process is known to use, by id."""
         self._objects: list[object] = []
-        self._space: dict[str, Any] = {
-            "div": _divide,
-            "mod": _remainder,
-            "shl": _shift_left,
-            "shr": _shift_right,
-            "ix": _index,
-            "around": around,
-            "CheckFailed": CheckFailed,
-            "objects": self._objects,
-        }
+        self._space: dict[str, Any] = {**_BUILTIN, "around": around, "objects": self._objects}
 
     # Expressions
 
@@ -213,68 +247,40 @@ class Coder:
         if known is not None:
             return f"({known})" if known < 0 else str(known)
         match expr:
-            case Load(var=var, index=index):
-                return self._load(var, index)
-            case Apply(op=op, args=args):
-                return self._apply(op, [self.expr(arg) for arg in args])
-            case Ask(what=what, channel=channel):
-                c = self._channel(channel)
-                length = f"{c}.length(s)"
-                full = f"({length} >= {c}.capacity)"
-                return {
-                    "len": length,
-                    "empty": f"(not {length})",
-                    "nempty": f"({length} > 0)",
-                    "full": full,
-                    "nfull": f"(not {full})",
-                }[what]
+            case Var() | Select():
+                return self._load(expr)
+            case OfChannel(question=question, channel=channel):
+                return _ASKED[question].format(c=self._channel(channel))
             case Poll(channel=channel, pattern=pattern, anywhere=anywhere):
                 return f"({self._channel(channel)}.find(s, {self._pattern(pattern)}, {anywhere}) >= 0)"
             case Population():
                 return f"((s & {POPULATION}) >> {POPULATION_AT})"
-            case Quiet():
+            case Timeout():
                 return "t"
-            case At(template=template, pid=pid, label=label):
+            case StandsAt(template=template, pid=pid, label=label):
                 return f"around.stands_at(s, {template}, {self.expr(pid)}, {self._object(label)})"
-            case Peek(template=template, pid=pid, var=var, index=index):
+            case Peek(template=template, pid=pid, variable=variable, index=index):
                 at = "0" if index is None else self.expr(index)
-                return f"around.peek(s, {template}, {self.expr(pid)}, {self._object(var)}, {at})"
-        raise InternalError(f"no code for {expr}")
+                declared = self._object(self.layout.declared[variable])
+                return f"around.peek(s, {template}, {self.expr(pid)}, {declared}, {at})"
+        return _source(expr, self.expr)
 
-    def _apply(self, op: str, args: list[str]) -> str:
-        if op in _CALLED:
-            return f"{_CALLED[op]}({', '.join(args)})"
-        match op, args:
-            case "!", [a]:
-                return f"(not {a})"
-            case "~", [a]:
-                return f"(~{a})"
-            case "neg", [a]:
-                return f"(-{a})"
-            case "&&", [a, b]:
-                return f"bool({a} and {b})"
-            case "||", [a, b]:
-                return f"bool({a} or {b})"
-            case "?:", [a, b, c]:
-                return f"({b} if {a} else {c})"
-            case _, [a, b]:
-                return f"({a} {op} {b})"
-        raise InternalError(f"no operator {op}")
-
-    def _at(self, var: Var, index: Expr | None) -> str:
+    def _at(self, cell: Target) -> str:
         """The bit at which a cell begins."""
-        first = self.layout.of_var[var] + (self.base if var.local else 0)
-        if index is None:
+        var = self.layout.declared[variable_of(cell)]
+        first, bits = self.layout.of_var[var] + (self.base if var.local else 0), var.bounded.bits
+        if isinstance(cell, Var):
             return str(first)
-        known = self.constants.of(index)
+        known = self.constants.of(cell.index)
         if known is not None and 0 <= known < var.size:
-            return str(first + known * var.bits)
-        return f"({first} + {var.bits} * ix({self.expr(index)}, {var.size}))"
+            return str(first + known * bits)
+        return f"({first} + {bits} * ix({self.expr(cell.index)}, {var.size}))"
 
-    def _load(self, var: Var, index: Expr | None) -> str:
-        value = f"s >> {self._at(var, index)} & {(1 << var.bits) - 1}"
-        if var.signed:
-            half = 1 << (var.bits - 1)
+    def _load(self, cell: Target) -> str:
+        bounds = self.layout.declared[variable_of(cell)].bounded
+        value = f"s >> {self._at(cell)} & {(1 << bounds.bits) - 1}"
+        if bounds.signed:
+            half = 1 << (bounds.bits - 1)
             return f"((({value}) ^ {half}) - {half})"
         return f"({value})"
 
@@ -283,9 +289,6 @@ class Coder:
         if known is not None and known in self.channels:
             return self._object(self.channels[known])
         return f"around.channel(s, {self.expr(channel)})"
-
-    def _among(self, channel: Expr) -> tuple[Channel, ...] | None:
-        return among(channel, self.channels)
 
     def _pattern(self, pattern: Sequence[Expr | None]) -> str:
         return _tuple(["None" if part is None else self.expr(part) for part in pattern])
@@ -298,7 +301,7 @@ class Coder:
 
     def edge(self, edge: Edge) -> EdgeCode:
         guards = [self.expr(guard) for guard in edge.guards]
-        rest = self._ops(edge.ops) + self._go(edge)
+        rest = self._ops(edge.block) + self._go(edge)
         talk = edge.talk
         if talk is None:
             ready = self._define("s, t", f"    return bool({' and '.join(guards) or 'True'})")
@@ -307,7 +310,7 @@ class Coder:
         channel = self._define("s", f"    return {c}")
         known = self.constants.of(talk.channel)
         fixed = self.channels.get(known) if known is not None else None
-        among = (fixed,) if fixed is not None else self._among(talk.channel)
+        candidates = (fixed,) if fixed is not None else among(talk.channel, self.channels, self.layout.declared)
         if isinstance(talk, Send):
             values = _tuple([self.expr(value) for value in talk.values])
             return EdgeCode(
@@ -322,16 +325,16 @@ class Coder:
                 ),
                 channel,
                 fixed,
-                among,
+                candidates,
                 values=self._define("s", f"    return {c}.fits({values})"),
                 accept=self._define("s, m", *rest, "    return s"),
             )
         pattern = self._pattern(talk.pattern)
         stores = [
             line
-            for number, load in enumerate(talk.into)
-            if load is not None
-            for line in self._store(load.var, load.index, f"m[{number}]")
+            for number, target in enumerate(talk.into)
+            if target is not None
+            for line in self._store(target, f"m[{number}]")
         ]
         find = f"c.find(s, {pattern}, {talk.anywhere})"
         return EdgeCode(
@@ -347,47 +350,49 @@ class Coder:
             ),
             channel,
             fixed,
-            among,
+            candidates,
             wanted=self._define("s", f"    return {pattern}"),
             accept=self._define("s, m", *stores, *rest, "    return s"),
         )
 
-    def _ops(self, ops: Sequence[Op]) -> list[str]:
+    def _ops(self, block: Sequence[Op]) -> list[str]:
         lines: list[str] = []
-        for number, op in enumerate(ops):
+        for number, op in enumerate(block):
             match op:
-                case Store(var=var, index=index, value=value):
-                    lines += self._store(var, index, self.expr(value))
-                case Start(template=template, args=args, into=into):
-                    values = _tuple([self.expr(arg) for arg in args])
+                case Assign(target=target, value=value):
+                    lines += self._store(target, self.expr(value))
+                case Spawn(template=template, copies=copies, into=into):
+                    values = _tuple([self.expr(value) for _, value in copies])
                     lines.append(f"    p = (s & {POPULATION}) >> {POPULATION_AT}")
                     lines.append(f"    s = around.start(s, {template}, {values})")
                     if into is not None:
-                        lines += self._store(into.var, into.index, "p")
-                case Check(test=test):
+                        lines += self._store(into, "p")
+                case Assert(test=test):
                     lines.append(f"    if not {self.expr(test)}: raise CheckFailed({number})")
-                case Reset(vars=vars_):
+                case Forget(variables=variables):
                     mask = 0
-                    for var in vars_:
-                        mask |= (1 << var.bits * var.size) - 1 << self.base + self.layout.of_var[var]
+                    for var in map(self.layout.declared.__getitem__, variables):
+                        mask |= (1 << var.bounded.bits * var.size) - 1 << self.base + self.layout.of_var[var]
                     lines.append(f"    s &= {~mask}")
-                case Die():
+                case Exit():
                     lines.append(f"    s = (s & {~self.frame}) - {ONE_PROCESS}")
-                case Say():
+                case Print():
                     pass
         return lines
 
-    def _store(self, var: Var, index: Expr | None, value: str) -> list[str]:
-        what = self._object(f"`{var.name}`")
+    def _store(self, target: Target, value: str) -> list[str]:
+        var = self.layout.declared[variable_of(target)]
+        bounds = var.bounded
+        what = self._object(f"`{var.title}`")
         return [
             f"    v = {value}",
-            f"    if not {var.low} <= v <= {var.high}: around.wrapped({what})",
-            f"    o = {self._at(var, index)}",
-            f"    s ^= ((s >> o ^ v) & {(1 << var.bits) - 1}) << o",
+            f"    if not {bounds.low} <= v <= {bounds.high}: around.wrapped({what})",
+            f"    o = {self._at(target)}",
+            f"    s ^= ((s >> o ^ v) & {(1 << bounds.bits) - 1}) << o",
         ]
 
     def _go(self, edge: Edge) -> list[str]:
-        if any(isinstance(op, Die) for op in edge.ops):
+        if edge.exits:
             return []
         at = self.base + self.layout.template_bits
         mask = (1 << self.layout.point_bits[self.template]) - 1
@@ -399,10 +404,14 @@ class Coder:
         return self._space.pop("f")
 
 
-def among(channel: Expr, known: Mapping[int, Channel]) -> tuple[Channel, ...] | None:
+def among(
+    channel: Expr, known: Mapping[int, Channel], declared: Mapping[Var, Variable]
+) -> tuple[Channel, ...] | None:
     """The channels that an expression may name, if it is a cell of an array of them that nobody assigns to."""
-    if isinstance(channel, Load) and channel.var.constant and not channel.var.set_up and not channel.var.local:
-        return tuple(known[number] for number in channel.var.initial if number in known) or None
+    if isinstance(channel, Var | Select):
+        var = declared[variable_of(channel)]
+        if var.constant and not var.set_up and not var.local:
+            return tuple(known[number] for number in var.initial if number in known) or None
     return None
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from porcini.ir.packed.program import ChannelType, Program, Start, Template, Var
+from porcini.ir.program import ChannelType, Program, Template, Variable
 
 HOLDER_BITS, FAILED_BITS, POPULATION_BITS = 8, 2, 8
 ASSERTION_FAILED, ERROR_FAILED = 1, 2
@@ -59,9 +59,9 @@ class Channel:
         self.mask = ((1 << self.bits) - 1) << at
         self._fields: list[tuple[int, int, int]] = []
         shift = 0
-        for bits, signed, _ in type_.fields:
-            self._fields.append((shift, (1 << bits) - 1, 1 << (bits - 1) if signed else 0))
-            shift += bits
+        for part in type_.fields:
+            self._fields.append((shift, (1 << part.bits) - 1, 1 << (part.bits - 1) if part.signed else 0))
+            shift += part.bits
         self.wrapped: Callable[[str], None] = lambda what: None
 
     def length(self, s: int) -> int:
@@ -153,10 +153,11 @@ class Layout:
     def __init__(self, program: Program) -> None:
         self.program = program
         at = POPULATION_AT + POPULATION_BITS
-        self.of_var: dict[Var, int] = {}
-        for var in program.globals:
+        self.declared = program.declared
+        self.of_var: dict[Variable, int] = {}
+        for var in program.variables:
             self.of_var[var] = at
-            at += var.bits * var.size
+            at += var.bounded.bits * var.size
         self.shared_channels: list[Channel] = []
         for number, type_ in enumerate(program.channels, 1):
             self.shared_channels.append(Channel(type_, number, at, type_.name))
@@ -165,8 +166,7 @@ class Layout:
         self.point_bits = [(len(template.points) + 1).bit_length() for template in program.templates]
         self._channels_at = [self._frame(template, number) for number, template in enumerate(program.templates)]
         sizes = [offsets[-1] for offsets in self._channels_at]
-        started = {op.template for t in program.templates for p in t.points for e in p.edges for op in e.ops
-                   if isinstance(op, Start)}  # fmt: skip
+        started = {number for template in program.templates for number in template.starts}
         self._later = max((sizes[number] for number in started), default=0)
         self._bases: list[int] = []
         for number in program.initial:
@@ -180,7 +180,7 @@ class Layout:
         at = self.template_bits + self.point_bits[number]
         for var in template.variables:
             self.of_var[var] = at
-            at += var.bits * var.size
+            at += var.bounded.bits * var.size
         found = []
         for type_ in template.channels:
             found.append(at)

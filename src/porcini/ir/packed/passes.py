@@ -11,115 +11,122 @@ run of the smaller program is a run of the one that was written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from porcini.ir.packed.program import (
-    Apply,
-    Check,
+from porcini.ir.expr import (
+    PARTIAL,
+    Binary,
     Const,
-    Die,
-    Edge,
     Expr,
-    Load,
+    Ite,
+    Junction,
+    Neg,
+    Not,
+    OwnNumber,
+    Select,
+    Var,
+)
+from porcini.ir.program import (
+    Assign,
+    Edge,
+    Forget,
     Op,
     Point,
+    Print,
     Program,
     Receive,
-    Reset,
-    Say,
-    Self,
-    Send,
-    Start,
-    Store,
+    Spawn,
     Template,
-    Var,
-    walk,
+    Variable,
+    loads,
+    reads_of,
+    reads_of_talk,
+    targets_of,
+    variable_of,
 )
 
-_RISKY = ("/", "%", "<<", ">>", "check")
-"""Operators that may fail: where they do should be seen."""
+Declared = Mapping[Var, Variable]
 
 
 def optimised(program: Program) -> Program:
     """The same program with fewer states."""
-    templates = [_forget(_merge(template)) for template in program.templates]
+    declared = program.declared
+    templates = [_forget(_merge(template, declared), declared) for template in program.templates]
     return replace(program, templates=templates)
 
 
 # Merging
 
 
-def _merge(template: Template) -> Template:
-    glued = {edge.target for point in template.points for edge in point.edges if edge.d_step}
+def _merge(template: Template, declared: Declared) -> Template:
+    inside = {edge.target for edge in template.edges if edge.d_step}
     points = [
-        point if number in glued else replace(point, edges=[_extended(template, number, e) for e in point.edges])
+        point
+        if number in inside
+        else replace(point, edges=[_extended(template, number, edge, declared) for edge in point.edges])
         for number, point in enumerate(template.points)
     ]
     return replace(template, points=points)
 
 
-def _extended(template: Template, source: int, edge: Edge) -> Edge:
+def _extended(template: Template, source: int, edge: Edge, declared: Declared) -> Edge:
     """An edge with the private steps after it, as far as they go."""
     if edge.atomic or edge.d_step or edge.target == source:
         return edge
     seen = {source}
     while edge.target not in seen:
         seen.add(edge.target)
-        following = _private_step(template.points[edge.target])
+        following = _private_step(template.points[edge.target], declared)
         if following is None:
             break
         edge = replace(
             edge,
-            ops=edge.ops + following.ops,
+            block=edge.block + following.block,
             target=following.target,
             parts=(edge.parts or (edge,)) + (following,),
         )
     return edge
 
 
-def _private_step(point: Point) -> Edge | None:
+def _private_step(point: Point, declared: Declared) -> Edge | None:
     """The only step from a point, if it is always possible and nobody else can tell whether it was taken."""
     if len(point.edges) != 1 or point.labels:
         return None
     edge = point.edges[0]
     if edge.guards or edge.talk is not None or edge.otherwise or edge.atomic or edge.d_step:
         return None
-    return edge if all(_private(op) for op in edge.ops) else None
+    return edge if all(_private(op, declared) for op in edge.block) else None
 
 
-def _private(op: Op) -> bool:
-    match op:
-        case Store(var=var, index=index, value=value):
-            return var.local and not var.remote and all(_own(expr) for expr in (index, value) if expr is not None)
-        case Say():
+def _private(op: Op, declared: Declared) -> bool:
+    if not isinstance(op, Assign):
+        return isinstance(op, Print)
+    var = declared[variable_of(op.target)]
+    return var.local and not var.remote and all(_own(expr, declared) for expr in reads_of(op))
+
+
+def _own(expr: Expr, declared: Declared) -> bool:
+    """Does an expression look at nothing but the process itself, and never fail?"""
+    match expr:
+        case Var() | Select():
+            var = declared[variable_of(expr)]
+            fixed = isinstance(expr, Var) or (isinstance(expr.index, Const) and 0 <= expr.index.value < var.size)
+            return fixed and (var.local or var.constant)
+        case Const() | OwnNumber():
             return True
+        case Not() | Neg() | Binary() | Junction() | Ite():
+            risky = isinstance(expr, Binary) and expr.op in PARTIAL
+            return not risky and all(_own(child, declared) for child in expr.children)
         case _:
             return False
-
-
-def _own(expr: Expr) -> bool:
-    """Does an expression look at nothing but the process itself, and never fail?"""
-    for part in walk(expr):
-        match part:
-            case Load(var=var, index=index):
-                constant = isinstance(index, Const) and 0 <= index.value < var.size
-                if not (var.local or var.constant) or (index is not None and not constant):
-                    return False
-            case Apply(op=op) if op in _RISKY:
-                return False
-            case Const() | Self() | Apply():
-                continue
-            case _:
-                return False
-    return True
 
 
 # Forgetting
 
 
-def _forget(template: Template) -> Template:
-    forgettable = {var for var in template.variables if not (var.array or var.remote or var.constant)}
+def _forget(template: Template, declared: Declared) -> Template:
+    forgettable = {v.var for v in template.variables if not (v.array or v.remote or v.constant)}
     if not forgettable:
         return template
     live = _live(template)
@@ -131,14 +138,14 @@ def _forget(template: Template) -> Template:
 
 
 def _forgetting(edge: Edge, live: list[set[Var]], before: set[Var], forgettable: set[Var]) -> Edge:
-    if any(isinstance(op, Die) for op in edge.ops):
+    if edge.exits:
         return edge
-    held = (before | set(_defined(edge))) & forgettable
+    held = (before | set(map(variable_of, targets_of(edge)))) & forgettable
     dead = held - live[edge.target]
     if not dead:
         return edge
-    reset = Reset(tuple(sorted(dead, key=lambda var: var.name)))
-    return replace(edge, ops=(*edge.ops, reset), parts=edge.parts or (edge,))
+    forget = Forget(tuple(sorted(dead, key=lambda var: var.name)))
+    return replace(edge, block=(*edge.block, forget), parts=edge.parts or (edge,))
 
 
 def _live(template: Template) -> list[set[Var]]:
@@ -158,39 +165,15 @@ def _live(template: Template) -> list[set[Var]]:
 
 def _live_before(edge: Edge, after: set[Var]) -> set[Var]:
     live = set(after)
-    for op in reversed(edge.ops):
-        match op:
-            case Store(var=var, index=index, value=value):
-                if not var.array:
-                    live.discard(var)
-                live |= _read([value] if index is None else [value, index])
-            case Start(args=args, into=into):
-                if into is not None:
-                    live = live - {into.var} if into.index is None else live | _read([into.index])
-                live |= _read(args)
-            case Check(test=test):
-                live |= _read([test])
-            case Say(args=args):
-                live |= _read(args)
-    match edge.talk:
-        case Send(channel=channel, values=values):
-            live |= _read([channel, *values])
-        case Receive(channel=channel, pattern=pattern, into=into_):
-            live -= {load.var for load in into_ if load is not None and load.index is None}
-            live |= _read([load.index for load in into_ if load is not None and load.index is not None])
-            live |= _read([channel, *(part for part in pattern if part is not None)])
-    return live | _read(edge.guards)
+    for op in reversed(edge.block):
+        target = op.target if isinstance(op, Assign) else op.into if isinstance(op, Spawn) else None
+        if isinstance(target, Var):
+            live.discard(target)
+        live |= _read(reads_of(op))
+    if isinstance(edge.talk, Receive):
+        live -= {target for target in edge.talk.into if isinstance(target, Var)}
+    return live | _read(reads_of_talk(edge.talk)) | _read(edge.guards)
 
 
 def _read(exprs: Iterable[Expr]) -> set[Var]:
-    return {part.var for expr in exprs for part in walk(expr) if isinstance(part, Load) and part.var.local}
-
-
-def _defined(edge: Edge) -> Iterable[Var]:
-    if isinstance(edge.talk, Receive):
-        yield from (load.var for load in edge.talk.into if load is not None)
-    for op in edge.ops:
-        if isinstance(op, Store):
-            yield op.var
-        elif isinstance(op, Start) and op.into is not None:
-            yield op.into.var
+    return {var for expr in exprs for cell in loads(expr) if (var := variable_of(cell)).private}

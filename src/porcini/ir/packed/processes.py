@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
 from porcini.ir.packed.layout import Channel, Layout
-from porcini.ir.packed.program import Edge, Point, Template, Var, rivals
 from porcini.ir.packed.touch import Resources, Touch, Toucher
+from porcini.ir.program import Edge, Point, Template, Variable, rivals
 
 
 @dataclass(eq=False, slots=True)
@@ -35,14 +35,14 @@ class Process:
         layout: Layout,
         number: int,
         slot: int,
-        values: dict[Var, int],
+        values: dict[Variable, int],
         around: Surroundings,
         channels: dict[int, Channel],
         resources: Resources,
     ) -> None:
         self.number, self.slot = number, slot
         self.template: Template = layout.program.templates[number]
-        self.constants = Constants(slot, values)
+        self.constants = Constants(slot, values, layout.declared)
         self.base = layout.base(slot)
         self.point_at = layout.point_at(slot)
         self.point_mask = (1 << layout.point_bits[number]) - 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porcini.ir.expr import Expr
 from porcini.ir.packed.code import Coder, Constants
 from porcini.ir.packed.layout import RunError
-from porcini.ir.packed.program import Expr
 from porcini.ir.packed.system import PackedSystem
 from porcini.ir.packed.touch import NOTHING, Toucher
 
@@ -16,7 +16,7 @@ class Propositions:
 
     def __init__(self, system: PackedSystem, exprs: Sequence[Expr]) -> None:
         self.system = system
-        constants = Constants(None, {})
+        constants = Constants(None, {}, system.layout.declared)
         channels = {channel.id: channel for channel in system.layout.shared_channels}
         coder = Coder(system.layout, 0, constants, system, channels)
         toucher = Toucher(system.layout, 0, constants, channels, system.resources, channels.get)

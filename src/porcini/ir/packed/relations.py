@@ -12,34 +12,28 @@ Sets of transitions are whole numbers, a bit for each. All of this is worked out
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
 
 from porcini.core.bits import bits
+from porcini.ir.expr import COMPARISONS, OPERATIONS, Binary, Expr, Select, Timeout, Var, nodes
 from porcini.ir.packed.code import Constants, EdgeCode
 from porcini.ir.packed.layout import Channel, RunError, matches
 from porcini.ir.packed.processes import Process, ProcessSet
-from porcini.ir.packed.program import (
-    Apply,
-    Const,
-    Expr,
-    Load,
-    Quiet,
-    Receive,
-    Send,
-    Start,
-    Store,
-    Template,
-    Var,
-    assigned,
-    rivals,
-    walk,
-)
 from porcini.ir.packed.space import Move, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import NOTHING, Touch, Toucher
+from porcini.ir.program import (
+    Assign,
+    Receive,
+    Send,
+    Spawn,
+    Target,
+    Template,
+    rivals,
+    targets_of,
+    variable_of,
+)
 
 ANYTHING = -1
 """As resources: whatever is written may matter."""
@@ -87,20 +81,23 @@ class _Run:
 
     def take(self, process: Process, code: EdgeCode) -> None:
         self.ends[process] = self.ends.get(process, 0) | 1 << code.edge.target
-        self.starts |= {op.template for op in code.edge.ops if isinstance(op, Start)}
-        known: dict[tuple[Var, Expr | None], int] = {}
-        for op in code.edge.ops:
-            if isinstance(op, Store):
+        self.starts |= {op.template for op in code.edge.block if isinstance(op, Spawn)}
+        known: set[Target] = set()
+        for op in code.edge.block:
+            if isinstance(op, Assign):
                 value = process.constants.of(op.value)
-                if value is not None and op.var.low <= value <= op.var.high:
-                    self._store(process, op.var, op.index, value)
-                    known[op.var, op.index] = value
-        for var, index in assigned(code.edge):
-            if (var, index) not in known or len([v for v, _ in assigned(code.edge) if v is var]) > 1:
-                self._store(process, var, index, None)
+                bounds = process.toucher.layout.declared[variable_of(op.target)].bounded
+                if value is not None and bounds.holds(value):
+                    self._store(process, op.target, value)
+                    known.add(op.target)
+        targets = list(targets_of(code.edge))
+        assigned = [variable_of(target) for target in targets]
+        for target in targets:
+            if target not in known or assigned.count(variable_of(target)) > 1:
+                self._store(process, target, None)
 
-    def _store(self, process: Process, var: Var, index: Expr | None, value: int | None) -> None:
-        for cell in bits(process.toucher.cells(var, index)):
+    def _store(self, process: Process, target: Target, value: int | None) -> None:
+        for cell in bits(process.toucher.cells(target)):
             values = self.stores.setdefault(1 << cell, set())
             if value is None or values is None:
                 self.stores[1 << cell] = None
@@ -240,7 +237,7 @@ class Relations:
     def _guards(self, process: Process, code: EdgeCode, point: int) -> tuple[Guard, ...]:
         toucher, found = process.toucher, []
         for expr in code.edge.guards:
-            if any(isinstance(part, Quiet) for part in walk(expr)):
+            if any(isinstance(node, Timeout) for node in nodes(expr)):
                 found.append(Guard(ANYTHING, None))
             else:
                 found.append(
@@ -294,7 +291,7 @@ class Relations:
             toucher = Toucher(
                 self.system.layout,
                 number,
-                Constants(None, {}),
+                Constants(None, {}, self.system.layout.declared),
                 _shared(self.system),
                 self.system.resources,
                 _nothing,
@@ -443,35 +440,19 @@ class Relations:
 
 def _by_value(process: Process, expr: Expr) -> tuple[int, Callable[[int], bool] | None]:
     """For a guard that compares one cell with a constant: that cell, and the comparison."""
-    op, args = "", cast(tuple[Expr, ...], ())
-    if isinstance(expr, Load):
-        op, args = "!=", (expr, Const(0))
-    if isinstance(expr, Apply):
-        op, args = ("==", (expr.args[0], Const(0))) if expr.op == "!" else (expr.op, expr.args)
-    if op not in _COMPARED or len(args) != 2:
+    if not isinstance(expr, Binary) or expr.op not in COMPARISONS:
         return 0, None
-    for load, other, order in ((args[0], args[1], 1), (args[1], args[0], -1)):
+    for cell, other, first in ((expr.left, expr.right, True), (expr.right, expr.left, False)):
         value = process.constants.of(other)
-        if isinstance(load, Load) and value is not None and process.constants.of(load) is None:
-            cells = process.toucher.cells(load.var, load.index)
+        if isinstance(cell, Var | Select) and value is not None and process.constants.of(cell) is None:
+            cells = process.toucher.cells(cell)
             if cells.bit_count() == 1:
-                compare = _COMPARED[op]
-                return cells, _comparison(compare, value, order == 1)
+                return cells, _comparison(OPERATIONS[expr.op], value, first)
     return 0, None
 
 
-def _comparison(compare: Callable[[int, int], bool], value: int, first: bool) -> Callable[[int], bool]:
-    return (lambda v: compare(v, value)) if first else (lambda v: compare(value, v))
-
-
-_COMPARED: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+def _comparison(compare: Callable[[int, int], object], value: int, first: bool) -> Callable[[int], bool]:
+    return (lambda v: bool(compare(v, value))) if first else (lambda v: bool(compare(value, v)))
 
 
 def _tester(function: Callable[[int], object]) -> Callable[[int], bool]:

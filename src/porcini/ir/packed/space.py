@@ -19,9 +19,9 @@ from porcini.core.events import FailureKind
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Process, ProcessSet
-from porcini.ir.packed.program import MOST_PROCESSES, Receive, Send, Start
 from porcini.ir.packed.system import PackedSystem, Step, always_meets, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
+from porcini.ir.program import MOST_PROCESSES, Receive, Send, Spawn
 
 _SAMPLE = 512
 """States of a present after which its processes are put into groups."""
@@ -284,7 +284,7 @@ class Space:
             bits |= here.touch.bits
             for code in here.edges:
                 followed = [(mover, code.edge.target)] if code.edge.atomic or code.edge.d_step else []
-                starts = starts or any(isinstance(op, Start) for op in code.edge.ops)
+                starts = starts or any(isinstance(op, Spawn) for op in code.edge.block)
                 if meetings and rendezvous(code) and not isinstance(code.edge.talk, Receive):
                     meets = True
                     for other in present.members:

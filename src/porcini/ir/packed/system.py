@@ -9,11 +9,12 @@ A rendezvous is a step of the sender with a partner. What fails stops its proces
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import Failure
+from porcini.ir.expr import PARTIAL, Binary, Checked, Const, Select, Timeout, Var
 from porcini.ir.packed.code import Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -30,24 +31,22 @@ from porcini.ir.packed.layout import (
     matches,
 )
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
-from porcini.ir.packed.program import (
+from porcini.ir.packed.touch import Resources
+from porcini.ir.program import (
     MOST_PROCESSES,
-    Apply,
-    Check,
-    Const,
+    Assert,
     Edge,
-    Load,
     Program,
-    Quiet,
     Receive,
     Send,
-    Start,
-    Var,
-    assigned,
+    Spawn,
+    Variable,
     expressions,
-    walk,
+    loads,
+    nodes_of,
+    targets_of,
+    variable_of,
 )
-from porcini.ir.packed.touch import Resources
 
 LONGEST_D_STEP = 1_000_000
 
@@ -81,9 +80,9 @@ class PackedSystem:
         self.resources = Resources()
         self.notes: dict[str, None] = {}
         """What should be said of the runs seen so far: values that were wrapped around, say."""
-        edges = [edge for t in program.templates for point in t.points for edge in point.edges]
-        self.uses_timeout = any(isinstance(part, Quiet) for e in edges for x in expressions(e) for part in walk(x))
-        self.may_fail = any(map(_may_fail, edges))
+        edges = [edge for template in program.templates for edge in template.edges]
+        self.uses_timeout = any(isinstance(node, Timeout) for edge in edges for node in nodes_of(edge))
+        self.may_fail = any(_may_fail(edge, self.layout.declared) for edge in edges)
         self.has_atomic = any(edge.atomic for edge in edges)
         self.starts = any(template.starts for template in program.templates)
         self._process_sets: dict[int, tuple[int, dict[int, ProcessSet]]] = {}
@@ -92,7 +91,7 @@ class PackedSystem:
         for slot in range(MOST_PROCESSES):
             self._templates_mask |= (1 << self.layout.template_bits) - 1 << self.layout.base(slot)
         s = 0
-        for var in program.globals:
+        for var in program.variables:
             s = self._with_cells(s, var, self.layout.of_var[var])
         for channel in self.layout.shared_channels:
             channel.wrapped = self.wrapped
@@ -132,28 +131,30 @@ class PackedSystem:
             s = self._with_cells(s, var, base + self.layout.of_var[var])
         for index, (var, cell) in enumerate(kind.channel_cells):
             number = self.layout.own_id(slot, index)
-            if number > var.high:
-                raise RunError(f"too many channels: the limit is {var.high}")
-            s |= number << base + self.layout.of_var[var] + cell * var.bits
+            if number > var.bounded.high:
+                raise RunError(f"too many channels: the limit is {var.bounded.high}")
+            s |= number << base + self.layout.of_var[var] + cell * var.bounded.bits
         for var, value in zip(kind.parameters, args, strict=True):
-            if not var.low <= value <= var.high:
-                self.wrapped(f"`{var.name}`")
-            s |= (value & (1 << var.bits) - 1) << base + self.layout.of_var[var]
+            s = self._with_value(s, var, base + self.layout.of_var[var], value)
         for var, expr in kind.setup:
             at = base + self.layout.of_var[var]
-            coder = Coder(self.layout, template, Constants(slot, {}), self, {})
+            coder = Coder(self.layout, template, Constants(slot, {}, self.layout.declared), self, {})
             value = coder.function(expr)(s)
             for cell in range(var.size):
-                if not var.low <= value <= var.high:
-                    self.wrapped(f"`{var.name}`")
-                s |= (value & (1 << var.bits) - 1) << at + cell * var.bits
+                s = self._with_value(s, var, at + cell * var.bounded.bits, value)
         return s
 
+    def _with_value(self, s: int, var: Variable, at: int, value: int) -> int:
+        """A state with a value where there are zeros."""
+        if not var.bounded.holds(value):
+            self.wrapped(f"`{var.title}`")
+        return s | (value & (1 << var.bounded.bits) - 1) << at
+
     @staticmethod
-    def _with_cells(s: int, var: Var, at: int) -> int:
+    def _with_cells(s: int, var: Variable, at: int) -> int:
         for value in var.initial:
-            s |= (value & (1 << var.bits) - 1) << at
-            at += var.bits
+            s |= (value & (1 << var.bounded.bits) - 1) << at
+            at += var.bounded.bits
         return s
 
     def stands_at(self, s: int, template: int, pid: int, label: str) -> bool:
@@ -164,7 +165,7 @@ class PackedSystem:
         here = self.layout.point_of(s, slot, template)
         return here < len(points) and label in points[here].labels
 
-    def peek(self, s: int, template: int, pid: int, var: Var, index: int) -> int:
+    def peek(self, s: int, template: int, pid: int, var: Variable, index: int) -> int:
         slot = self._found(s, template, pid)
         if slot is None:
             return 0
@@ -172,10 +173,10 @@ class PackedSystem:
             raise RunError(f"array index {index} is out of range: the array has {var.size} cells")
         return self.read(s, var, index, slot)
 
-    def read(self, s: int, var: Var, index: int = 0, slot: int | None = None) -> int:
-        at = self.layout.of_var[var] + index * var.bits + (0 if slot is None else self.layout.base(slot))
-        value = s >> at & (1 << var.bits) - 1
-        return value - (1 << var.bits) if var.signed and value >> (var.bits - 1) else value
+    def read(self, s: int, var: Variable, index: int = 0, slot: int | None = None) -> int:
+        bounds = var.bounded
+        at = self.layout.of_var[var] + index * bounds.bits + (0 if slot is None else self.layout.base(slot))
+        return bounds.wrap(s >> at)
 
     def _found(self, s: int, template: int, pid: int) -> int | None:
         """The slot of a process that an expression names; the first of its kind if it has no number."""
@@ -208,11 +209,11 @@ class PackedSystem:
         for slot in range((s & POPULATION) >> POPULATION_AT):
             kind = self.program.templates[self.layout.template_of(s, slot)]
             for var in self._constant_vars(kind.variables):
-                mask |= (1 << var.bits) - 1 << self.layout.base(slot) + self.layout.of_var[var]
+                mask |= (1 << var.bounded.bits) - 1 << self.layout.base(slot) + self.layout.of_var[var]
         return mask
 
     @staticmethod
-    def _constant_vars(variables: list[Var]) -> Iterator[Var]:
+    def _constant_vars(variables: list[Variable]) -> Iterator[Variable]:
         return (var for var in variables if var.constant and not var.array)
 
     def _process(self, s: int, slot: int) -> Process:
@@ -223,7 +224,7 @@ class PackedSystem:
         }
         channels = {channel.id: channel for channel in self.layout.shared_channels}
         for var, value in values.items():
-            if var.kind == "chan" and value not in channels:
+            if var.bounded.kind == "chan" and value not in channels:
                 try:
                     channels[value] = self.channel(s, value)
                 except RunError:
@@ -353,8 +354,8 @@ class PackedSystem:
         after = process.moved_to(s, point) & ~HOLDER | mark << FAILED_AT
         failure = Failure("error", str(problem), code.edge.place)
         if isinstance(problem, CheckFailed):
-            check = code.edge.ops[problem.args[0]]
-            assert isinstance(check, Check)
+            check = code.edge.block[problem.args[0]]
+            assert isinstance(check, Assert)
             failure = Failure("assertion", f"assertion `{check.text}` failed", check.place)
         return Step(process, code, after, failure=failure)
 
@@ -362,7 +363,7 @@ class PackedSystem:
         """A step with what follows from it at once: the rest of a `d_step`, and who has the turn."""
         after = step.after & ~HOLDER
         if step.code.edge.d_step:
-            ended = self._glued(after, step)
+            ended = self._rest_of_d_step(after, step)
             if isinstance(ended, Step):
                 return ended
             after, code = ended
@@ -394,7 +395,7 @@ class PackedSystem:
                 return True
         return False
 
-    def _glued(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
+    def _rest_of_d_step(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
         """The end of a `d_step`: the first edge that is ready, again and again."""
         process = step.process
         for _ in range(LONGEST_D_STEP):
@@ -420,21 +421,21 @@ class PackedSystem:
         return next(ready, None) or next(otherwise, None)
 
 
-def _may_fail(edge: Edge) -> bool:
+def _may_fail(edge: Edge, declared: Mapping[Var, Variable]) -> bool:
     """May an edge stop its process? By an assertion, an index, a division, a channel, one process too many."""
-    if any(isinstance(op, Check | Start) for op in edge.ops) or edge.d_step:
+    if any(isinstance(op, Assert | Spawn) for op in edge.block) or edge.d_step:
         return True
-    exprs = list(expressions(edge))
-    exprs += [index for _, index in assigned(edge) if index is not None]
-    if any(isinstance(part, Apply) and part.op in _RISKY for expr in exprs for part in walk(expr)):
+    if any(
+        isinstance(node, Checked) or (isinstance(node, Binary) and node.op in PARTIAL) for node in nodes_of(edge)
+    ):
         return True
-    cells = [(part.var, part.index) for expr in exprs for part in walk(expr) if isinstance(part, Load)]
-    if any(index is not None and not isinstance(index, Const) for _, index in [*cells, *assigned(edge)]):
+    cells = [cell for expr in expressions(edge) for cell in loads(expr)]
+    if any(isinstance(c, Select) and not isinstance(c.index, Const) for c in (*cells, *targets_of(edge))):
         return True
-    return edge.talk is not None and not (isinstance(edge.talk.channel, Load) and edge.talk.channel.var.constant)
-
-
-_RISKY = ("/", "%", "<<", ">>", "check")
+    if edge.talk is None:
+        return False
+    channel = edge.talk.channel
+    return not (isinstance(channel, Var | Select) and declared[variable_of(channel)].constant)
 
 
 def rendezvous(code: EdgeCode) -> bool:

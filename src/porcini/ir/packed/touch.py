@@ -17,26 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from porcini.ir.expr import Expr, OfChannel, Peek, Poll, Population, Select, StandsAt, Timeout, Var
 from porcini.ir.packed.code import Constants, among
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
-from porcini.ir.packed.program import (
-    Ask,
-    At,
-    Die,
+from porcini.ir.program import (
     Edge,
-    Expr,
-    Load,
-    Peek,
-    Poll,
-    Population,
-    Quiet,
+    Exit,
     Receive,
     Send,
-    Start,
-    Var,
-    assigned,
+    Spawn,
+    Target,
+    Variable,
     expressions,
-    walk,
+    targets_of,
+    variable_of,
 )
 
 EVERYTHING = -1
@@ -88,7 +82,7 @@ class Resources:
     def __call__(self, *key: object) -> int:
         return 1 << self._known.setdefault(key, _FIRST_FREE + len(self._known))
 
-    def cells(self, var: Var, slot: int, index: int | None) -> int:
+    def cells(self, var: Variable, slot: int, index: int | None) -> int:
         """One cell of a variable, or all of them."""
         if index is not None:
             return self(var, slot, index)
@@ -126,16 +120,16 @@ class Toucher:
         touch = Touch(bits=self.point, reads=own, writes=own, effects=SOME_POINT)
         for expr in expressions(edge):
             touch |= self.expr(expr)
-        for var, index in assigned(edge):
-            touch |= self._cell(var, index, written=True)
+        for target in targets_of(edge):
+            touch |= self._cell(target, written=True)
         if edge.talk is not None:
             touch |= self._talk(edge.talk)
-        for op in edge.ops:
-            if isinstance(op, Start | Die):
+        for op in edge.block:
+            if isinstance(op, Spawn | Exit):
                 touch |= Touch(
                     bits=POPULATION, reads=POPULATION_OF_ALL, writes=POPULATION_OF_ALL, effects=SOME_VARIABLE
                 )
-            if isinstance(op, Die):
+            if isinstance(op, Exit):
                 touch |= self._gone()
         return touch
 
@@ -151,21 +145,26 @@ class Toucher:
         return touch
 
     def expr(self, expr: Expr) -> Touch:
+        """What the value of an expression depends on, with that of its parts."""
         touch = NOTHING
-        for part in walk(expr):
-            match part:
-                case Load(var=var, index=index) if self.constants.of(part) is None:
-                    touch |= self._cell(var, index, written=False)
-                case Ask(channel=channel) | Poll(channel=channel):
-                    touch |= self.tested(channel)
-                case Population():
-                    touch |= Touch(bits=POPULATION, reads=POPULATION_OF_ALL)
-                case Quiet():
-                    touch |= Touch(reads=TIME)
-                case At(pid=pid):
-                    touch |= self._remote(pid, None)
-                case Peek(pid=pid, var=var):
-                    touch |= self._remote(pid, var)
+        match expr:
+            case Var():
+                return NOTHING if self.constants.of(expr) is not None else self._cell(expr, written=False)
+            case Select(index=index):
+                own = NOTHING if self.constants.of(expr) is not None else self._cell(expr, written=False)
+                return own | self.expr(index)
+            case OfChannel(channel=channel) | Poll(channel=channel):
+                touch = self.tested(channel)
+            case Population():
+                touch = Touch(bits=POPULATION, reads=POPULATION_OF_ALL)
+            case Timeout():
+                touch = Touch(reads=TIME)
+            case StandsAt(pid=pid):
+                touch = self._remote(pid, None)
+            case Peek(pid=pid, variable=variable):
+                touch = self._remote(pid, self.layout.declared[variable])
+        for child in expr.children:
+            touch |= self.expr(child)
         return touch
 
     def waking(self, expr: Expr) -> int:
@@ -195,9 +194,9 @@ class Toucher:
             return None
         return self.channels.get(number) or self.channel_of(number)
 
-    def cells(self, var: Var, index: Expr | None) -> int:
+    def cells(self, target: Target) -> int:
         """The resources of a variable, or of the cell that is meant."""
-        known = 0 if index is None else self.constants.of(index)
+        var, known = self._meant(target)
         if known is not None and not 0 <= known < var.size:
             return 0
         return self.resources.cells(var, self.slot if var.local else -1, known)
@@ -205,17 +204,23 @@ class Toucher:
     def _among(self, channel: Expr) -> tuple[Channel, ...] | None:
         """The channels that are meant, or may be; None if it could be any."""
         known = self._known(channel)
-        return among(channel, self.channels) if known is None else (known,)
+        return among(channel, self.channels, self.layout.declared) if known is None else (known,)
 
-    def _cell(self, var: Var, index: Expr | None, written: bool) -> Touch:
-        known = 0 if index is None else self.constants.of(index)
+    def _meant(self, target: Target) -> tuple[Variable, int | None]:
+        """A variable and which cell of it, if that is known."""
+        known = 0 if isinstance(target, Var) else self.constants.of(target.index)
+        return self.layout.declared[variable_of(target)], known
+
+    def _cell(self, target: Target, written: bool) -> Touch:
+        var, known = self._meant(target)
         if known is not None and not 0 <= known < var.size:
             return NOTHING  # an error, whatever is there
         first = self.layout.of_var[var] + (self.layout.base(self.slot) if var.local else 0)
-        if known is None:
-            bits = (1 << var.bits * var.size) - 1 << first
+        each = var.bounded.bits
+        if known is None or isinstance(target, Var):
+            bits = (1 << each * var.size) - 1 << first
         else:
-            bits = (1 << var.bits) - 1 << first + known * var.bits
+            bits = (1 << each) - 1 << first + known * each
         cells = self.resources.cells(var, self.slot if var.local else -1, known)
         if written:
             return Touch(bits=bits, writes=cells, effects=SOME_VARIABLE if var.remote else 0)
@@ -244,7 +249,7 @@ class Toucher:
             touch |= Touch(bits=known.mask, reads=ends, writes=ends)
         return touch
 
-    def _remote(self, pid: Expr, var: Var | None) -> Touch:
+    def _remote(self, pid: Expr, var: Variable | None) -> Touch:
         slot = self.constants.of(pid)
         if slot is None or slot < 0:
             return Touch(bits=EVERYTHING, reads=POPULATION_OF_ALL, wide=SOME_POINT | SOME_VARIABLE)
@@ -253,5 +258,5 @@ class Toucher:
         bits = (1 << self.layout.template_bits + widest) - 1 << base
         if var is None:
             return Touch(bits=bits, reads=self.resources("point", slot) | POPULATION_OF_ALL)
-        bits |= (1 << var.bits * var.size) - 1 << base + self.layout.of_var[var]
+        bits |= (1 << var.bounded.bits * var.size) - 1 << base + self.layout.of_var[var]
         return Touch(bits=bits, reads=self.resources.cells(var, slot, None) | POPULATION_OF_ALL)

@@ -21,6 +21,7 @@ from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, StateGraph, System, Waiting, Watched
+from porcini.ir.expr import Expr, Select, Timeout
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -33,22 +34,6 @@ from porcini.ir.packed.layout import (
 )
 from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
-from porcini.ir.packed.program import (
-    MOST_PROCESSES,
-    Ask,
-    Edge,
-    Expr,
-    Load,
-    Poll,
-    Program,
-    Quiet,
-    Receive,
-    Say,
-    Send,
-    Var,
-    expressions,
-    walk,
-)
 from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.system import PackedSystem, Step, rendezvous
 from porcini.ir.packed.touch import (
@@ -58,6 +43,18 @@ from porcini.ir.packed.touch import (
     SOME_VARIABLE,
     UNKNOWN_CHANNEL,
     Touch,
+)
+from porcini.ir.program import (
+    MOST_PROCESSES,
+    Edge,
+    Print,
+    Program,
+    Receive,
+    Send,
+    Variable,
+    loads,
+    nodes_of,
+    variable_of,
 )
 
 _FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
@@ -71,7 +68,7 @@ class StepLabel:
     """A step's text and where it is; equal labels are the same edge of the same kind of process."""
 
     text: str
-    place: Place
+    place: Place | None
     template: int
     choice: int
 
@@ -174,7 +171,7 @@ class PackedView(System):
         # What an edge may touch of which it is not known which one it is.
         self._all_channels = {Location(name) for name in shared} | {Location(f"channel {n}") for n in slots}
         self._all_private = {self._point(slot) for slot in slots} | {
-            Location(f"{slot}.{var.name}" + (f"[{cell}]" if var.array else ""))
+            Location(f"{slot}.{var.title}" + (f"[{cell}]" if var.array else ""))
             for slot in slots
             for var in remote
             for cell in range(var.size)
@@ -324,14 +321,14 @@ class PackedView(System):
                 case ("tail" | "head", int() as number):
                     shared = self.system.layout.shared_channels
                     yield Location(shared[number - 1].name if number <= len(shared) else f"channel {number}")
-                case (Var() as var, int() as slot, int() as cell):
-                    name = f"{var.name}[{cell}]" if var.array else var.name
+                case (Variable() as var, int() as slot, int() as cell):
+                    name = f"{var.title}[{cell}]" if var.array else var.title
                     yield Location(name if slot < 0 else f"{slot}.{name}")
 
     def said(self, state: int, step: Step) -> Iterator[str]:
         """What the `printf` statements of a step print; what they look at is taken before the step."""
-        for op in step.code.edge.ops:
-            if isinstance(op, Say):
+        for op in step.code.edge.block:
+            if isinstance(op, Print):
                 coder = step.process.coder
                 yield self._printed(op.text, [coder.function(arg)(state) for arg in op.args])
 
@@ -372,14 +369,14 @@ class PackedView(System):
         """The shared variables by name, and what is in the shared channels."""
         system = self.system
         found: dict[str, Observed] = {}
-        for var in system.program.globals:
-            if var.kind == "chan":
+        for var in system.program.variables:
+            if var.bounded.kind == "chan":
                 continue
             cells = tuple(self._shown(var, system.read(state, var, cell)) for cell in range(var.size))
             found[var.name] = _nested(cells, var.sizes) if var.array else cells[0]
         for channel in system.layout.shared_channels:
             if channel.capacity:
-                kinds = [kind for _, _, kind in channel.type.fields]
+                kinds = [part.kind for part in channel.type.fields]
                 found[channel.name] = tuple(self._message(kinds, message) for message in channel.messages(state))
         return dict(sorted(found.items()))
 
@@ -387,8 +384,8 @@ class PackedView(System):
         values = tuple(self._named(kind, value) for kind, value in zip(kinds, message, strict=True))
         return values[0] if len(values) == 1 else values
 
-    def _shown(self, var: Var, value: int) -> Observed:
-        return self._named(var.kind, value)
+    def _shown(self, var: Variable, value: int) -> Observed:
+        return self._named(var.bounded.kind, value)
 
     def _named(self, kind: str, value: int) -> Observed:
         if kind == "bool":
@@ -429,24 +426,20 @@ class PackedView(System):
             exprs = [*code.edge.guards]
             if isinstance(code.edge.talk, Send | Receive):
                 exprs.append(code.edge.talk.channel)
-            for part in (part for expr in exprs for part in walk(expr)):
-                match part:
-                    case Load(var=var, index=None) if var.kind != "chan" and not var.array:
-                        slot = process.slot if var.local else None
-                        yield var.name, self._shown(var, self.system.read(state, var, 0, slot))
-                    case Load(var=var, index=index) if var.kind != "chan" and index is not None:
-                        cell = process.coder.function(index)(state)
-                        slot = process.slot if var.local else None
-                        if 0 <= cell < var.size:
-                            value = self.system.read(state, var, cell, slot)
-                            yield f"{var.name}[{cell}]", self._shown(var, value)
-                    case Ask() | Poll():
-                        continue
+            for cell in (cell for expr in exprs for cell in loads(expr)):
+                var = self.system.layout.declared[variable_of(cell)]
+                slot = process.slot if var.local else None
+                if var.bounded.kind == "chan":
+                    continue
+                at = process.coder.function(cell.index)(state) if isinstance(cell, Select) else 0
+                if 0 <= at < var.size:
+                    name = f"{var.title}[{at}]" if isinstance(cell, Select) else var.title
+                    yield name, self._shown(var, self.system.read(state, var, at, slot))
 
 
 def _timed(code: EdgeCode) -> bool:
     """Does an edge wait for everyone else to be unable to move?"""
-    return any(isinstance(part, Quiet) for expr in expressions(code.edge) for part in walk(expr))
+    return any(isinstance(node, Timeout) for node in nodes_of(code.edge))
 
 
 def _nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:

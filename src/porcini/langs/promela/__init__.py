@@ -11,8 +11,8 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.languages import Claim, Model, Source
 from porcini.core.systems import System, Value
+from porcini.ir.expr import Expr
 from porcini.ir.packed.claims import NeverClaim
-from porcini.ir.packed.program import Expr
 from porcini.ir.packed.view import PackedView
 from porcini.langs.promela.lower import Lowered
 from porcini.langs.promela.preprocess import includer
@@ -49,7 +49,7 @@ class PromelaModel(Model):
     @property
     def observable(self) -> set[str]:
         program = self.graph.program
-        return {v.name for v in program.globals} | {channel.name for channel in program.channels}
+        return {v.name for v in program.variables} | {channel.name for channel in program.channels}
 
     @property
     def claims(self) -> Sequence[Claim]:

@@ -7,24 +7,18 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from porcini.core.errors import Place
+from porcini.ir import expr as ir
+from porcini.ir.expr import Expr, Var, number_of, truth_of
 from porcini.ir.packed.code import Constants
-from porcini.ir.packed.program import (
-    Apply,
-    Ask,
-    At,
-    Const,
-    Expr,
-    Load,
-    Peek,
-    Poll,
-    Population,
-    Quiet,
-    Self,
-)
+from porcini.ir.program import Target, Variable, variable_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
 
-_NO_PROCESS = Constants(None, {})
+_ARITHMETIC: dict[str, ir.BinaryOp] = {
+    **{op: op for op in ("+", "-", "*", "<<", ">>", "&", "^", "|", "<", "<=", ">", ">=", "==", "!=")},
+    "/": "quot",
+    "%": "rem",
+}
 
 
 @dataclass(slots=True)
@@ -33,6 +27,7 @@ class World:
 
     mtypes: dict[str, int]
     templates: dict[str, int]
+    declared: dict[Var, Variable]
     locals: list[Scope] = field(default_factory=list)
     """For each template, all names of its body."""
     several: set[int] = field(default_factory=set)
@@ -41,10 +36,15 @@ class World:
     """The numbers of processes that are the only ones of their templates, now and for ever."""
     labels_wanted: list[tuple[int, str, Place]] = field(default_factory=list)
 
+    def constant(self, expr: Expr) -> int | None:
+        """The value of an expression that is the same in every state, as far as is known yet."""
+        return Constants(None, {}, self.declared).of(expr)
+
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """Lowers expressions in one scope; `process` where there is a `_pid`."""
+    """Lowers expressions in one scope; `process` where there is a `_pid`. In Promela truth values are numbers, in
+    our expressions they are not: called, it gives a number, `condition` a truth value."""
 
     world: World
     scope: Scope
@@ -52,29 +52,43 @@ class Expressions:
     outside: str = ""
 
     def __call__(self, expr: ast.Expr) -> Expr:
+        return number_of(self._lowered(expr))
+
+    def condition(self, expr: ast.Expr) -> Expr:
+        return truth_of(self._lowered(expr))
+
+    def _lowered(self, expr: ast.Expr) -> Expr:
         match expr:
             case ast.Number(value=value):
-                return Const(value)
+                return ir.const(value)
             case ast.Ref():
                 return self._value(expr)
-            case ast.Unary(op=op, operand=operand):
-                return Apply("neg" if op == "-" else op, (self(operand),))
+            case ast.Unary(op="!", operand=operand):
+                return ir.not_(self.condition(operand))
+            case ast.Unary(op="~", operand=operand):
+                return ir.binary("-", ir.neg(self(operand)), ir.ONE)  # in two's complement
+            case ast.Unary(operand=operand):
+                return ir.neg(self(operand))
+            case ast.Binary(op="&&", left=left, right=right):
+                return ir.conj(self.condition(left), self.condition(right))
+            case ast.Binary(op="||", left=left, right=right):
+                return ir.disj(self.condition(left), self.condition(right))
             case ast.Binary(op=op, left=left, right=right):
-                return Apply(op, (self(left), self(right)))
+                return ir.binary(_ARITHMETIC[op], self(left), self(right))
             case ast.Conditional(test=test, then=then, otherwise=otherwise):
-                return Apply("?:", (self(test), self(then), self(otherwise)))
+                return ir.ite(self.condition(test), self(then), self(otherwise))
             case ast.Asked(what=what, channel=channel):
-                return Ask(what, self.channel(channel))
+                return ir.of_channel(what, self.channel(channel))
             case ast.Poll(channel=channel, args=args, anywhere=anywhere):
-                return Poll(self.channel(channel), tuple(self.pattern(arg)[0] for arg in args), anywhere)
+                return ir.poll(self.channel(channel), tuple(self.pattern(arg)[0] for arg in args), anywhere)
             case ast.AtLabel(proctype=proctype, index=index, label=label, place=place):
                 template = self._template(proctype, place)
                 self.world.labels_wanted.append((template, label, place))
-                return At(template, self._pid(template, index), label)
+                return ir.stands_at(template, self._pid(template, index), label)
             case ast.Remote(proctype=proctype, index=index, variable=variable, place=place):
                 return self._remote(proctype, index, variable, place)
             case ast.Timeout():
-                return Quiet()
+                return ir.TIMEOUT
             case ast.Run(place=place):
                 raise problem("`run` can only be a statement of its own, or be assigned", place)
             case ast.Eval(place=place):
@@ -84,16 +98,16 @@ class Expressions:
         if ref.name == "_pid":
             if not self.process:
                 raise problem("there is no `_pid` outside processes", ref.place)
-            return Self()
+            return ir.OWN_NUMBER
         if ref.name == "_nr_pr":
-            return Population()
+            return ir.POPULATION
         if ref.name == "_":
             raise problem("`_` can be written only, not read", ref.place)
         if ref.name in self.world.mtypes and self.scope.find(ref.name) is None:
-            return Const(self.world.mtypes[ref.name])
+            return ir.const(self.world.mtypes[ref.name])
         return self.load(ref)
 
-    def load(self, ref: ast.Ref) -> Load:
+    def load(self, ref: ast.Ref) -> Target:
         """A variable or a cell."""
         symbol = self.scope.find(ref.name)
         if symbol is None:
@@ -101,7 +115,7 @@ class Expressions:
             hint = f"did you mean `{near[0]}`?" if near else None
             raise problem(f"undeclared variable: {ref.name}", ref.place, hint)
         scalar, index = self._cell(symbol, ref, self)
-        return Load(scalar.var, index)
+        return scalar.variable.var if index is None else ir.select(scalar.variable.var, index)
 
     def declared(self, ref: ast.Ref) -> Scalar | None:
         """What a name was declared as, if it is a plain variable."""
@@ -138,18 +152,18 @@ class Expressions:
             return symbol, None
         if len(indices) == 1:
             return symbol, indices[0]
-        at: Expr = Const(0)
+        at: Expr = ir.ZERO
         for index, size in zip(indices, symbol.sizes, strict=True):
-            at = Apply("+", (Apply("*", (at, Const(size))), Apply("check", (index, Const(size)))))
+            at = ir.binary("+", ir.binary("*", at, ir.const(size)), ir.checked(index, size))
         return symbol, at
 
     def channel(self, ref: ast.Ref) -> Expr:
-        load = self.load(ref)
-        if load.var.kind != "chan":
+        found = self.load(ref)
+        if self.world.declared[variable_of(found)].bounded.kind != "chan":
             raise problem(f"`{ref.name}` is not a channel", ref.place)
-        return load
+        return found
 
-    def pattern(self, arg: ast.Expr) -> tuple[Expr | None, Load | None]:
+    def pattern(self, arg: ast.Expr) -> tuple[Expr | None, Target | None]:
         """An argument of a receive: what it must match, or where it goes."""
         match arg:
             case ast.Eval(operand=operand):
@@ -163,12 +177,12 @@ class Expressions:
             case ast.Ref():
                 return None, self.load(arg)
             case _:
-                known = _NO_PROCESS.of(self(arg))
+                known = self.world.constant(self(arg))
                 if known is None:
                     raise problem(
                         "a receive wants variables and constants; put an expression into `eval`", _place(arg)
                     )
-                return Const(known), None
+                return ir.const(known), None
 
     def _template(self, name: str, place: Place) -> int:
         if name not in self.world.templates:
@@ -181,7 +195,7 @@ class Expressions:
         if template in self.world.several:
             name = next(name for name, number in self.world.templates.items() if number == template)
             self.world.notes[f"there are several {name}: without a number, the first one is meant"] = None
-        return Const(self.world.alone.get(template, -1))
+        return ir.const(self.world.alone.get(template, -1))
 
     def _remote(self, proctype: str, index: ast.Expr | None, variable: ast.Ref, place: Place) -> Expr:
         template = self._template(proctype, place)
@@ -189,24 +203,8 @@ class Expressions:
         if symbol is None:
             raise problem(f"proctype {proctype} has no variable `{variable.name}`", place)
         scalar, at = self._cell(symbol, variable, self)
-        scalar.var.remote = True
-        return Peek(template, self._pid(template, index), scalar.var, at)
-
-
-def constant(expr: Expr, place: Place) -> int:
-    value = _NO_PROCESS.of(expr)
-    if value is None:
-        raise problem("a constant is wanted here", place)
-    return value
-
-
-def conjuncts(expr: Expr) -> tuple[Expr, ...]:
-    """The parts of a conjunction, in order; none for what is always true."""
-    if isinstance(expr, Apply) and expr.op == "&&":
-        return tuple(part for arg in expr.args for part in conjuncts(arg))
-    if isinstance(expr, Const) and expr.value:
-        return ()
-    return (expr,)
+        scalar.variable.remote = True
+        return ir.peek(template, self._pid(template, index), scalar.variable.var, at)
 
 
 def _place(expr: ast.Expr) -> Place:

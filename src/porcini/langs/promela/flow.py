@@ -8,34 +8,30 @@ one point, and so are those of an `if` that comes first in an option.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from porcini.core.errors import InternalError, Place
-from porcini.ir.packed.program import (
-    Apply,
-    Check,
-    Const,
-    Die,
+from porcini.ir import expr as ir
+from porcini.ir.expr import TRUE, Const, Expr, Timeout, nodes
+from porcini.ir.program import (
+    Assert,
+    Assign,
     Edge,
-    Expr,
-    Load,
+    Exit,
     Op,
     Point,
-    Population,
-    Quiet,
+    Print,
     Receive,
-    Say,
-    Self,
     Send,
-    Start,
-    Store,
+    Spawn,
+    Target,
     Template,
-    walk,
+    Variable,
 )
 from porcini.langs.promela import syntax as ast
-from porcini.langs.promela.expressions import Expressions, World, conjuncts
+from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show, show_statement
 
@@ -73,7 +69,7 @@ class Flow:
         world: World,
         template: Template,
         declared: dict[int, Symbol],
-        parameters: dict[str, list[ast.Variable]],
+        parameters: Mapping[str, Sequence[Variable]],
         never: bool = False,
     ) -> None:
         self.world, self.template, self.declared, self.parameters = world, template, declared, parameters
@@ -88,8 +84,8 @@ class Flow:
         first = self._chain(body.statements, scope, Context(), last)
         self.template.end = last.point = self._new_point(end)
         if not self.never:
-            youngest = Apply("==", (Population(), Apply("+", (Self(), Const(1)))))
-            self._edge(last.point, Edge((youngest,), (Die(),), last.point, end, "-end-", 0))
+            youngest = ir.binary("==", ir.POPULATION, ir.binary("+", ir.OWN_NUMBER, ir.ONE))
+            self._edge(last.point, Edge(youngest, (Exit(),), last.point, end, text="-end-"))
         self.template.entry = self._point(first)
         for name, node in self.labels.items():  # also those that nobody goes to
             self.template.labels[name.partition("#")[0]] = self._point(node)  # `#` is from inlines
@@ -158,7 +154,7 @@ class Flow:
             if isinstance(variable.initial, ast.ChannelInit):
                 raise problem("a channel must be declared before the first statement", variable.place)
             symbol = self.declared[id(variable)]
-            if not isinstance(symbol, Scalar) or symbol.var.array or symbol.var.kind == "chan":
+            if not isinstance(symbol, Scalar) or symbol.sizes or symbol.variable.bounded.kind == "chan":
                 continue
             value = variable.initial or ast.Number(variable.place, 0)
             target = ast.Ref(variable.place, variable.name)
@@ -207,7 +203,7 @@ class Flow:
                 raise problem("`select` from an empty range", at)
             options = tuple(
                 ast.Block(at, (ast.Assign(at, variable, ast.Number(at, value)),))
-                for value in range(low.value, high.value + 1)
+                for value in range(int(low.value), int(high.value) + 1)
             )
             return ast.Choose(at, options, False)
         one = ast.Number(at, 1)
@@ -293,24 +289,24 @@ class Flow:
                     self._emit(option, source, inside)
             case ast.Goto() | ast.Break():
                 target = self._landing(node)
-                self._add(node, source, families, (), (), target=target)
+                self._add(node, source, families, TRUE, (), target=target)
             case ast.Else():
-                self._add(node, source, families, (), (), otherwise=True)
+                self._add(node, source, families, TRUE, (), otherwise=True)
             case ast.Assert(test=test) if self.never:  # a claim whose assertion fails has seen what must not be
-                held = Expressions(self.world, node.scope, process=False)(test)
-                self._add(node, source, families, (held,), ())
-                self._add(node, source, families, (Apply("!", (held,)),), (), target=self._last)
+                held = Expressions(self.world, node.scope, process=False).condition(test)
+                self._add(node, source, families, held, ())
+                self._add(node, source, families, ir.not_(held), (), target=self._last)
             case _:
-                guards, ops, talk = self._effect(node)
-                self._add(node, source, families, guards, ops, talk=talk)
+                guard, block, talk = self._effect(node)
+                self._add(node, source, families, guard, block, talk=talk)
 
     def _add(
         self,
         node: Node,
         source: int,
         families: tuple[int, ...],
-        guards: tuple[Expr, ...],
-        ops: tuple[Op, ...],
+        guard: Expr,
+        block: tuple[Op, ...],
         *,
         talk: Send | Receive | None = None,
         otherwise: bool = False,
@@ -322,12 +318,12 @@ class Flow:
             target = self._landing(node.next)
         context, after = node.context, target.context
         edge = Edge(
-            guards,
-            ops,
+            guard,
+            block,
             -1,
             node.statement.place,
-            show_statement(node.statement),
             len(self.template.points[source].edges),
+            show_statement(node.statement),
             talk,
             otherwise,
             families,
@@ -340,47 +336,48 @@ class Flow:
     def _edge(self, source: int, edge: Edge) -> None:
         self.template.points[source].edges.append(edge)
 
-    def _effect(self, node: Node) -> tuple[tuple[Expr, ...], tuple[Op, ...], Send | Receive | None]:
+    def _effect(self, node: Node) -> tuple[Expr, tuple[Op, ...], Send | Receive | None]:
         lower = Expressions(self.world, node.scope, not self.never)
         statement = node.statement
         match statement:
             case ast.Condition(test=ast.Run() as run):
-                return (), (self._start(run, lower, None),), None
+                return TRUE, (self._start(run, lower, None),), None
             case ast.Condition(test=test):
-                return conjuncts(lower(test)), (), None
+                return lower.condition(test), (), None
             case ast.Assert(test=test, place=place):
-                return (), (Check(self._timeless(lower, test), place, show(test)),), None
+                held = ir.truth_of(self._timeless(lower, test))
+                return TRUE, (Assert(held, show(test), place),), None
             case ast.Print(text=text, args=args):
-                return (), (Say(text, tuple(self._timeless(lower, arg) for arg in args)),), None
+                return TRUE, (Print(text, tuple(self._timeless(lower, arg) for arg in args)),), None
             case _ if self.never:
                 assert statement is not None
                 raise problem("a never claim may only test", statement.place)
             case ast.Assign(target=ast.Ref(name="_"), value=value):
                 self._timeless(lower, value)
-                return (), (), None
+                return TRUE, (), None
             case ast.Assign(target=target, value=ast.Run() as run):
-                return (), (self._start(run, lower, self._assignable(lower, target)),), None
+                return TRUE, (self._start(run, lower, self._assignable(lower, target)),), None
             case ast.Assign(target=target, value=value):
-                load = self._assignable(lower, target)
-                return (), (Store(load.var, load.index, self._timeless(lower, value)),), None
+                to = self._assignable(lower, target)
+                return TRUE, (Assign(to, self._timeless(lower, value)),), None
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
                 self._fits(lower, channel, len(args), place)
                 values = tuple(self._timeless(lower, arg) for arg in args)
-                return (), (), Send(lower.channel(channel), values, ordered)
+                return TRUE, (), Send(lower.channel(channel), values, ordered)
             case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
                 self._fits(lower, channel, len(args), place)
                 parts = [lower.pattern(arg) for arg in args]
-                wanted, into = tuple(part for part, _ in parts), tuple(load for _, load in parts)
-                return (), (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
+                wanted, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
+                return TRUE, (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
         raise InternalError(f"no edge for {statement}")
 
     def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
         found = lower(expr)
-        if any(isinstance(part, Quiet) for part in walk(found)):
+        if any(isinstance(node, Timeout) for node in nodes(found)):
             raise problem("`timeout` can only be waited for", expr.place)
         return found
 
-    def _assignable(self, lower: Expressions, ref: ast.Ref) -> Load:
+    def _assignable(self, lower: Expressions, ref: ast.Ref) -> Target:
         if ref.name in ("_pid", "_nr_pr") or (
             ref.name in self.world.mtypes and lower.scope.find(ref.name) is None
         ):
@@ -394,12 +391,12 @@ class Flow:
             wanted = len(declared.channel.fields)
             raise problem(f"channel `{ref.name}` takes messages of {wanted} values, not {given}", place)
 
-    def _start(self, run: ast.Run, lower: Expressions, into: Load | None) -> Start:
+    def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> Spawn:
         if run.proctype not in self.world.templates:
             raise problem(f"no proctype `{run.proctype}`", run.place)
         wanted = self.parameters[run.proctype]
         if len(wanted) != len(run.args):
             raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(run.args)}", run.place)
-        template = self.world.templates[run.proctype]
-        self.template.starts.add(template)
-        return Start(template, tuple(self._timeless(lower, arg) for arg in run.args), into)
+        values = [self._timeless(lower, arg) for arg in run.args]
+        copies = zip((parameter.var for parameter in wanted), values, strict=True)
+        return Spawn(self.world.templates[run.proctype], tuple(copies), into=into)

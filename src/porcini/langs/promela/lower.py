@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.packed.program import ChannelType, Expr, Program, Quiet, Template, Var, assigned, walk
+from porcini.ir.expr import Expr, Timeout, nodes
+from porcini.ir.program import ChannelType, Program, Template, Variable, targets_of, variable_of
 from porcini.langs.promela import syntax as ast
-from porcini.langs.promela.expressions import Expressions, World, constant
+from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.flow import Flow
 from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem, scalars
 from porcini.langs.promela.parser import parse, parse_expression
@@ -37,20 +38,21 @@ class Lowered:
 
     def _lower(self) -> None:
         tree = self.syntax
+        self.types = Types(tree, lambda expr: self._constant(expr, self.scope))
         self.world = World(
             {name: len(tree.mtypes) - number for number, name in enumerate(tree.mtypes)},
             {proctype.name: number for number, proctype in enumerate(tree.proctypes)},
+            self.types.declared,
         )
-        self.types = Types(tree, lambda expr: self._constant(expr, self.scope))
         self.scope = Scope()
-        self.program = Program([], [], [], [], tree.mtypes)
+        self.program = Program([], [], [], mtypes=tree.mtypes)
         self._declared: dict[int, Symbol] = {}
         self._unique(tree)
         for variable in tree.variables:
             self._global(variable)
         for proctype in tree.proctypes:
             self._prepare(proctype)
-        parameters = {proctype.name: list(proctype.parameters) for proctype in tree.proctypes}
+        parameters = {template.name: template.parameters for template in self.program.templates}
         for proctype, template in zip(tree.proctypes, self.program.templates, strict=True):
             scope = Scope(self.scope)
             for parameter in proctype.parameters:
@@ -78,7 +80,10 @@ class Lowered:
             raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
 
     def _constant(self, expr: ast.Expr, scope: Scope) -> int:
-        return constant(Expressions(self.world, scope, process=False)(expr), expr.place)
+        value = self.world.constant(Expressions(self.world, scope, process=False)(expr))
+        if value is None:
+            raise problem("a constant is wanted here", expr.place)
+        return value
 
     # Variables
 
@@ -89,15 +94,15 @@ class Lowered:
         if isinstance(symbol, Scalar):
             if symbol.channel is not None:
                 first = len(self.program.channels) + 1
-                self.program.channels += list(_named(symbol.channel, symbol.var))
-                symbol.var.initial = tuple(range(first, first + symbol.var.size))
+                self.program.channels += list(_named(symbol.channel, symbol.variable))
+                _set(symbol.variable, range(first, first + symbol.variable.size))
             elif variable.initial is not None:
                 assert not isinstance(variable.initial, ast.ChannelInit)
                 value = self._constant(variable.initial, self.scope)
-                symbol.var.initial = (self._fitting(symbol.var, value),) * symbol.var.size
+                _set(symbol.variable, [self._fitting(symbol.variable, value)] * symbol.variable.size)
         self._fields(symbol, self.program.channels)
         self.scope.names[variable.name] = symbol
-        self.program.globals += made
+        self.program.variables += made
 
     def _fields(self, symbol: Symbol, channels: list[ChannelType]) -> None:
         """Fields of a typedef have the initial values that are declared there."""
@@ -109,19 +114,18 @@ class Lowered:
             if isinstance(member, Scalar):
                 if member.channel is not None:
                     first = len(channels) + 1
-                    channels += list(_named(member.channel, member.var))
-                    member.var.initial = tuple(range(first, first + member.var.size))
+                    channels += list(_named(member.channel, member.variable))
+                    _set(member.variable, range(first, first + member.variable.size))
                 elif initial is not None and not isinstance(initial, ast.ChannelInit):
-                    value = self._fitting(member.var, self._constant(initial, self.scope))
-                    member.var.initial = (value,) * member.var.size
+                    value = self._fitting(member.variable, self._constant(initial, self.scope))
+                    _set(member.variable, [value] * member.variable.size)
             else:
                 self._fields(member, channels)
 
-    def _fitting(self, var: Var, value: int) -> int:
-        if not var.low <= value <= var.high:
-            self.program.notes.append(f"a value did not fit `{var.name}` and was wrapped around")
-        value &= (1 << var.bits) - 1
-        return value - (1 << var.bits) if var.signed and value >> (var.bits - 1) else value
+    def _fitting(self, variable: Variable, value: int) -> int:
+        if not variable.bounded.holds(value):
+            self.program.notes.append(f"a value did not fit `{variable.title}` and was wrapped around")
+        return variable.bounded.wrap(value)
 
     def _prepare(self, proctype: ast.Proctype) -> None:
         """The variables of a process, before its body is looked at: others may refer to them."""
@@ -131,10 +135,10 @@ class Lowered:
             if parameter.name in everything.names:
                 raise problem(f"parameter {parameter.name} is there twice", parameter.place)
             symbol, made = self.types.declare(parameter, local=True)
-            if not isinstance(symbol, Scalar) or symbol.var.array:
+            if not isinstance(symbol, Scalar) or symbol.sizes:
                 raise problem(f"parameter `{parameter.name}` is neither a number nor a channel", parameter.place)
             template.parameters += made
-            symbol.var.set_up = True
+            symbol.variable.set_up = True
             everything.names[parameter.name] = self._declared[id(parameter)] = symbol
         template.variables += template.parameters
         head = True
@@ -164,26 +168,25 @@ class Lowered:
                 raise problem("a channel in a typedef can only be shared by all processes", variable.place)
             return
         if symbol.channel is not None:
-            for cell, type_ in enumerate(_named(symbol.channel, symbol.var)):
+            for cell, type_ in enumerate(_named(symbol.channel, symbol.variable)):
                 template.channels.append(type_)
-                template.channel_cells.append((symbol.var, cell))
-                symbol.var.set_up = True
+                template.channel_cells.append((symbol.variable, cell))
+                symbol.variable.set_up = True
         elif variable.initial is not None:
             assert not isinstance(variable.initial, ast.ChannelInit)
             if isinstance(variable.initial, ast.Run):
                 raise problem("a variable cannot be initialised by `run`", variable.place)
-            value: Expr = Expressions(self.world, scope)(variable.initial)
-            try:
-                known = constant(value, variable.place)
-            except InputError:
-                symbol.var.set_up = True
-                template.setup.append((symbol.var, value))
+            value = Expressions(self.world, scope)(variable.initial)
+            known = self.world.constant(value)
+            if known is None:
+                symbol.variable.set_up = True
+                template.setup.append((symbol.variable, value))
             else:
-                symbol.var.initial = (self._fitting(symbol.var, known),) * symbol.var.size
+                _set(symbol.variable, [self._fitting(symbol.variable, known)] * symbol.variable.size)
 
     # The whole
 
-    def _never(self, never: ast.Never, parameters: dict[str, list[ast.Variable]]) -> None:
+    def _never(self, never: ast.Never, parameters: Mapping[str, list[Variable]]) -> None:
         template = Template(never.name or "never", never.place)
         scope = Scope(self.scope)
         for statement, _ in _declarations(never.body):
@@ -203,9 +206,9 @@ class Lowered:
                     hint = "two proctypes, or twice the same shared variable or channel"
                     raise problem(f"cannot take `{one}` and `{two}` for independent", place, hint)
                 for scalar in scalars(symbol):
-                    self.program.unordered.append(scalar.var)
+                    self.program.unordered.append(scalar.variable)
                     if scalar.channel is not None:
-                        self.program.unordered += scalar.var.initial
+                        self.program.unordered += scalar.variable.initial
             self.program.notes.append(
                 f"the result rests on the model's word that {one} and {two} are independent (line {place.line})"
             )
@@ -225,10 +228,9 @@ class Lowered:
 
     def _mark_constants(self) -> None:
         for template in self.program.templates:
-            for point in template.points:
-                for edge in point.edges:
-                    for var, _ in assigned(edge):
-                        var.constant = False
+            for edge in template.edges:
+                for target in targets_of(edge):
+                    self.types.declared[variable_of(target)].constant = False
 
     def _check_labels(self) -> None:
         for template, label, place in self.world.labels_wanted:
@@ -242,8 +244,8 @@ class Lowered:
         """An expression over the state as a whole, for formulas."""
         self.world.labels_wanted.clear()
         tree = parse_expression(text, place, self.world.mtypes, self.world.templates)
-        expr = Expressions(self.world, self.scope, process=False)(tree)
-        if any(isinstance(part, Quiet) for part in walk(expr)):
+        expr = Expressions(self.world, self.scope, process=False).condition(tree)
+        if any(isinstance(node, Timeout) for node in nodes(expr)):
             raise problem("`timeout` is no proposition: it is not about a state", place)
         self._check_labels()
         self.program.notes += [note for note in self.world.notes if note not in self.program.notes]
@@ -254,10 +256,15 @@ class Lowered:
         return show(parse_expression(text, Place(1, 1), (), self.world.templates))
 
 
-def _named(type_: ChannelType, var: Var) -> Iterator[ChannelType]:
+def _set(variable: Variable, cells: Sequence[int]) -> None:
+    """Give the cells of a variable their initial values."""
+    variable.value = tuple(cells) if variable.array else cells[0]
+
+
+def _named(type_: ChannelType, variable: Variable) -> Iterator[ChannelType]:
     """One channel for each cell of an array of them."""
-    for cell in range(var.size):
-        name = f"{type_.name}[{cell}]" if var.array else type_.name
+    for cell in range(variable.size):
+        name = f"{type_.name}[{cell}]" if variable.array else type_.name
         yield ChannelType(name, type_.capacity, type_.fields)
 
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from math import prod
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.packed.program import ChannelType, Var
+from porcini.ir.expr import ArrayType, Type, Var
+from porcini.ir.program import Bounds, ChannelType, Variable
 from porcini.langs.promela import syntax as ast
 
-TYPES: dict[str, tuple[int, bool, str]] = {
-    "bit": (1, False, "int"),
-    "bool": (1, False, "bool"),
-    "byte": (8, False, "int"),
-    "pid": (8, False, "int"),
-    "short": (16, True, "int"),
-    "int": (32, True, "int"),
-    "mtype": (8, False, "mtype"),
-    "chan": (8, False, "chan"),
+TYPES: dict[str, Bounds] = {
+    "bit": Bounds(1),
+    "bool": Bounds(1, kind="bool"),
+    "byte": Bounds(8),
+    "pid": Bounds(8),
+    "short": Bounds(16, signed=True),
+    "int": Bounds(32, signed=True),
+    "mtype": Bounds(8, kind="mtype"),
+    "chan": Bounds(8, kind="chan"),
 }
-"""Bits, signed, and what it is for printing."""
 
 LARGEST_ARRAY = 65_536
 LARGEST_CHANNEL = 255
@@ -34,7 +34,7 @@ def problem(message: str, place: Place, hint: str | None = None) -> InputError:
 class Scalar:
     """A variable; `sizes` are those of all arrays that it is in, outermost first."""
 
-    var: Var
+    variable: Variable
     sizes: tuple[int, ...]
     channel: ChannelType | None = None
     """What it names at first, if it is a channel's name."""
@@ -77,14 +77,15 @@ class Types:
     def __init__(self, program: ast.Program, constant: Callable[[ast.Expr], int]) -> None:
         self.constant = constant
         self.typedefs = {typedef.name: typedef for typedef in program.typedefs}
+        self.declared: dict[Var, Variable] = {}
 
-    def declare(self, declared: ast.Variable, *, local: bool) -> tuple[Symbol, list[Var]]:
+    def declare(self, declared: ast.Variable, *, local: bool) -> tuple[Symbol, list[Variable]]:
         """A symbol for a declaration, and the variables that it is made of."""
-        made: list[Var] = []
+        made: list[Variable] = []
         return self._symbol(declared, declared.name, (), local, made), made
 
     def _symbol(
-        self, declared: ast.Variable, name: str, around: tuple[int, ...], local: bool, made: list[Var]
+        self, declared: ast.Variable, name: str, around: tuple[int, ...], local: bool, made: list[Variable]
     ) -> Symbol:
         own: tuple[int, ...] = ()
         if declared.size is not None:
@@ -100,23 +101,35 @@ class Types:
                 part.name: self._symbol(part, f"{name}.{part.name}", around + own, local, made) for part in fields
             }
             return Record(declared.type, bool(own), members)
-        bits, signed, kind = self.simple(declared.type, declared.width, declared.place)
+        bounds = self.simple(declared.type, declared.width, declared.place)
         sizes = around + own
         count = prod(sizes)
         if count > LARGEST_ARRAY:
             raise problem(f"`{name}` has {count} cells in all; the limit is {LARGEST_ARRAY}", declared.place)
-        var = Var(name, bits, signed, count, bool(sizes), local, kind, (0,) * count, sizes)
-        made.append(var)
+        variable = self._variable(f".{name}" if local else name, bounds, sizes, count)
+        made.append(variable)
         channel = None
         if isinstance(declared.initial, ast.ChannelInit):
             channel = self.channel(declared.initial, name)
-        return Scalar(var, sizes, channel)
+        return Scalar(variable, sizes, channel)
 
-    def simple(self, name: str, width: int | None, place: Place) -> tuple[int, bool, str]:
+    def _variable(self, name: str, bounds: Bounds, sizes: tuple[int, ...], count: int) -> Variable:
+        """A variable of its own, whatever others of this name there are in other processes and blocks. Until
+        something is seen to assign to it, it is constant."""
+        type_: Type = ArrayType("int", count) if sizes else "int"
+        variable = Variable(name, type_, (0,) * count if sizes else 0, bounds, sizes, constant=True)
+        number = 1
+        while variable.var in self.declared:
+            number += 1
+            variable.name = f"{name}#{number}"
+        self.declared[variable.var] = variable
+        return variable
+
+    def simple(self, name: str, width: int | None, place: Place) -> Bounds:
         if name == "unsigned":
             if width is None or not 1 <= width <= 32:
                 raise problem("`unsigned` wants a width of 1 to 32 bits, as in `unsigned x : 5`", place)
-            return width, False, "int"
+            return Bounds(width)
         if name not in TYPES:
             raise problem(f"unknown type `{name}`", place)
         return TYPES[name]

@@ -1,0 +1,440 @@
+"""One program for every language that has processes with points and guarded edges: GCL, par and Promela.
+
+A template is a kind of process: points, and edges from point to point. A process stands at a point, and may take
+an edge when its guard is true and its communication, if it has one, can happen; then its block is carried out as
+one step. A process that has come to `Template.end` has ended.
+
+Expressions name shared variables (`x`) and variables of the process itself (`.x`). A variable with `bounds` holds
+whole numbers of so many bits, and storing wraps around; without, it holds any number, or a boolean. A channel is
+named by a number, its id.
+
+Edges have attributes; what they mean is said here, once, and every machine must agree:
+
+    otherwise   `else`: can be taken when no other edge of its family can
+    atomic      after this edge the process keeps the turn: nobody else moves until it is blocked, or comes out
+    d_step      after this edge the process goes on at once, within the same step
+    choice      edges with one number exclude each other: the state decides between them, not the scheduler
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from porcini.core.errors import Place
+from porcini.core.systems import Scalar, Value
+from porcini.ir.expr import (
+    TRUE,
+    ArrayType,
+    Expr,
+    Junction,
+    Select,
+    Type,
+    Var,
+    conj,
+    defined,
+    disj,
+    nodes,
+    var,
+    wrap,
+)
+from porcini.ir.simplify import simplify
+
+MOST_PROCESSES = 255
+"""Of a program that is packed: numbers of processes have eight bits, as in SPIN."""
+
+# Variables and channels
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Whole numbers of so many bits. `kind` is for people: `int`, `bool`, `mtype` or `chan`."""
+
+    bits: int
+    signed: bool = False
+    kind: str = "int"
+
+    @property
+    def low(self) -> int:
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @property
+    def high(self) -> int:
+        return (1 << (self.bits - self.signed)) - 1
+
+    def holds(self, value: int) -> bool:
+        return self.low <= value <= self.high
+
+    def wrap(self, value: int) -> int:
+        return wrap(value, self.bits, self.signed)
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A variable or an array, and its initial value; None for an input."""
+
+    name: str
+    type: Type
+    value: Value | None
+    bounds: Bounds | None = None
+    sizes: tuple[int, ...] = ()
+    """Of an array in arrays, the outermost first."""
+    constant: bool = False
+    """Does nothing ever assign to it?"""
+    set_up: bool = False
+    """It gets its first value when its process starts: a parameter, or an initial value that is worked out."""
+    remote: bool = False
+    """Another process may look at it."""
+
+    @property
+    def var(self) -> Var:
+        return var(self.name, self.type)
+
+    @property
+    def local(self) -> bool:
+        return self.name.startswith(".")
+
+    @property
+    def title(self) -> str:
+        """Its name as the source has it."""
+        return self.name.lstrip(".").partition("#")[0]
+
+    @property
+    def array(self) -> bool:
+        return isinstance(self.type, ArrayType)
+
+    @property
+    def size(self) -> int:
+        return self.type.size if isinstance(self.type, ArrayType) else 1
+
+    @property
+    def bounded(self) -> Bounds:
+        """The bounds that it must have to be packed."""
+        assert self.bounds is not None, f"{self.name} has no bounds"
+        return self.bounds
+
+    @property
+    def initial(self) -> tuple[Scalar, ...]:
+        """The initial values of its cells."""
+        if self.value is None:
+            raise ValueError(f"input {self.name} has no value")
+        return self.value if isinstance(self.value, tuple) else (self.value,)
+
+    def __repr__(self) -> str:
+        return f"Variable({self.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelType:
+    """`capacity` 0 is a rendezvous."""
+
+    name: str
+    capacity: int
+    fields: tuple[Bounds, ...]
+
+    @property
+    def message_bits(self) -> int:
+        return sum(field.bits for field in self.fields)
+
+
+# What edges do
+
+Target = Var | Select
+"""What can be assigned to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target := value`. Silent assignments keep house (a scope is left, say) and are not shown."""
+
+    target: Target
+    value: Expr
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """Start a process; `copies` gives private variables of the new one their values in this one. Its number goes
+    `into` a variable, if it is wanted."""
+
+    template: int
+    copies: tuple[tuple[Var, Expr], ...] = ()
+    silent: bool = False
+    into: Target | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """If it does not hold, the process stops here and the run's kind is `assertion`."""
+
+    test: Expr
+    text: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """It has no effect on the state."""
+
+    text: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """These will be assigned before they are read again: what they hold makes no difference."""
+
+    variables: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The process is gone, and its number is free."""
+
+
+Op = Assign | Spawn | Assert | Print | Forget | Exit
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Append a message, or insert it where it belongs by its value (`ordered`)."""
+
+    channel: Expr
+    values: tuple[Expr, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """Take the first message, or the first that fits (`anywhere`); `keep` leaves it there. A part of a message
+    must be equal to its `pattern`, goes `into` a variable, or may be anything."""
+
+    channel: Expr
+    pattern: tuple[Expr | None, ...]
+    into: tuple[Target | None, ...]
+    anywhere: bool = False
+    keep: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Edge:
+    """A guarded step from a point; `text` is what it says in the source, where that is kept."""
+
+    guard: Expr
+    block: tuple[Op, ...]
+    target: int
+    place: Place | None = None
+    choice: int = 0
+    text: str = ""
+    talk: Send | Receive | None = None
+    otherwise: bool = False
+    families: tuple[int, ...] = ()
+    """The selections that it is an option of, the outermost first."""
+    atomic: bool = False
+    d_step: bool = False
+    parts: tuple[Edge, ...] = ()
+    """The edges as they were written, if this one was made of others."""
+
+    @property
+    def guards(self) -> tuple[Expr, ...]:
+        """The conjuncts of the guard, in the order in which they are evaluated."""
+        return conjuncts(self.guard)
+
+    @property
+    def exits(self) -> bool:
+        return any(isinstance(op, Exit) for op in self.block)
+
+
+def conjuncts(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of a conjunction, in order; none for what is always true."""
+    if isinstance(expr, Junction) and expr.op == "and":
+        return expr.args
+    return () if expr is TRUE else (expr,)
+
+
+def rivals(edge: Edge, edges: Iterable[Edge]) -> list[Edge]:
+    """The edges that keep an `else` from being taken."""
+    return [other for other in edges if other is not edge and edge.families[-1] in other.families]
+
+
+# Points and programs
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The edges of a point that are decided by the state, not by the scheduler."""
+
+    number: int
+    edges: tuple[Edge, ...]
+
+    @property
+    def waits_for(self) -> Expr:
+        """The guard that lets the process go on by this choice; as written, if there is only one."""
+        if len(self.edges) == 1:
+            return self.edges[0].guard
+        return simplify(disj(*(edge.guard for edge in self.edges)))
+
+
+@dataclass(eq=False, slots=True)
+class Point:
+    """A place where a process can stand, and what it may do from there."""
+
+    place: Place | None = None
+    edges: list[Edge] = field(default_factory=list)
+    labels: set[str] = field(default_factory=set)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        ordered = sorted(self.edges, key=lambda edge: edge.choice)
+        return tuple(Choice(number, tuple(edges)) for number, edges in groupby(ordered, lambda edge: edge.choice))
+
+
+@dataclass(eq=False, slots=True)
+class Template:
+    """A kind of process: its points, where it starts and ends, its private variables and its own channels."""
+
+    name: str
+    place: Place | None = None
+    points: list[Point] = field(default_factory=list)
+    entry: int = 0
+    end: int = 0
+    variables: list[Variable] = field(default_factory=list)
+    """Parameters first."""
+    parameters: list[Variable] = field(default_factory=list)
+    setup: list[tuple[Variable, Expr]] = field(default_factory=list)
+    """Values that are worked out when a process starts."""
+    channels: list[ChannelType] = field(default_factory=list)
+    """Made with each process."""
+    channel_cells: list[tuple[Variable, int]] = field(default_factory=list)
+    """For each own channel, the cell that is its name at first."""
+    labels: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def edges(self) -> Iterator[Edge]:
+        for point in self.points:
+            yield from point.edges
+
+    @property
+    def starts(self) -> set[int]:
+        """The templates that it may start."""
+        return {op.template for edge in self.edges for op in edge.block if isinstance(op, Spawn)}
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A whole program. Its initial processes are instances of `initial`, named 0, 1, 2, ..."""
+
+    variables: list[Variable]
+    templates: list[Template]
+    initial: list[int] = field(default_factory=lambda: [0])
+    channels: list[ChannelType] = field(default_factory=list)
+    """Shared by all processes, of ids 1, 2, 3, ..."""
+    mtypes: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    """What a user should know about how it was read."""
+    unordered: list[Variable | int] = field(default_factory=list)
+    """The model's own word: variables and shared channels (by id) whose users need not be ordered."""
+    strangers: list[tuple[int, int]] = field(default_factory=list)
+    """The same for all that processes of two templates do."""
+
+    @property
+    def inputs(self) -> dict[str, Type]:
+        return {variable.name: variable.type for variable in self.variables if variable.value is None}
+
+    def with_inputs(self, values: Mapping[str, Value]) -> Program:
+        """The same program with its inputs fixed."""
+        variables = [replace(v, value=values.get(v.name)) if v.value is None else v for v in self.variables]
+        return replace(self, variables=variables)
+
+    @property
+    def declared(self) -> dict[Var, Variable]:
+        """All variables by the names that expressions know them by; for programs in which these are unique."""
+        private = (v for template in self.templates for v in template.variables)
+        return {v.var: v for v in (*self.variables, *private)}
+
+
+# What edges evaluate and assign
+
+
+def reads_of(op: Op) -> tuple[Expr, ...]:
+    """The expressions that an operation evaluates, with the index of a cell that it assigns to."""
+    match op:
+        case Assign(target=Select(index=index), value=value):
+            return (index, value)
+        case Assign(value=value):
+            return (value,)
+        case Assert(test=test):
+            return (test,)
+        case Spawn(copies=copies, into=into):
+            cell = (into.index,) if isinstance(into, Select) else ()
+            return (*(value for _, value in copies), *cell)
+        case Print(args=args):
+            return args
+        case Forget() | Exit():
+            return ()
+
+
+def reads_of_talk(talk: Send | Receive | None) -> tuple[Expr, ...]:
+    match talk:
+        case Send(channel=channel, values=values):
+            return (channel, *values)
+        case Receive(channel=channel, pattern=pattern, into=into):
+            wanted = (part for part in pattern if part is not None)
+            return (channel, *wanted, *(target.index for target in into if isinstance(target, Select)))
+        case None:
+            return ()
+
+
+def expressions(edge: Edge) -> Iterator[Expr]:
+    """All that an edge evaluates, whole expressions only."""
+    yield from edge.guards
+    yield from reads_of_talk(edge.talk)
+    for op in edge.block:
+        yield from reads_of(op)
+
+
+def nodes_of(edge: Edge) -> Iterator[Expr]:
+    """All that an edge evaluates, with the parts of each expression."""
+    for expr in expressions(edge):
+        yield from nodes(expr)
+
+
+def loads(expr: Expr) -> Iterator[Target]:
+    """The variables and cells whose values an expression may look at, the outermost first."""
+    if isinstance(expr, Var):
+        yield expr
+    elif isinstance(expr, Select):
+        yield expr
+        yield from loads(expr.index)
+    else:
+        for child in expr.children:
+            yield from loads(child)
+
+
+def targets_of(edge: Edge) -> Iterator[Target]:
+    """The variables and cells that an edge assigns to."""
+    if isinstance(edge.talk, Receive):
+        yield from (target for target in edge.talk.into if target is not None)
+    for op in edge.block:
+        match op:
+            case Assign(target=target):
+                yield target
+            case Spawn(into=into) if into is not None:
+                yield into
+            case Forget(variables=variables):
+                yield from variables
+
+
+def variable_of(target: Target) -> Var:
+    found = target if isinstance(target, Var) else target.array
+    assert isinstance(found, Var)
+    return found
+
+
+def defined_op(op: Op) -> Expr:
+    """When an operation can be carried out without a run-time error."""
+    needed = [defined(expr) for expr in reads_of(op)]
+    if isinstance(op, Assign) and isinstance(op.target, Select):
+        needed.append(defined(op.target))
+    return conj(*needed)
