@@ -13,7 +13,6 @@ import porcini
 from porcini.engines.equivalences import InterferenceFree
 from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Symbolic
-from porcini.ir.symbolic import SymbolicGraph
 
 LONGEST = 20.0
 
@@ -28,9 +27,9 @@ def withdrawals(n: int) -> str:
 
 def measured(source: str, reduced: bool) -> tuple[int, int, float, float] | None:
     """Paths, questions, seconds in all, seconds without the solver."""
-    graph = porcini.loads(source, "par").graph
+    program = porcini.loads(source, "par").symbolic()
     stats = SearchStats(porcini.Limits(timeout=LONGEST))
-    engine = Symbolic(SymbolicGraph(graph), InterferenceFree(), stats, reduced=reduced)
+    engine = Symbolic(program, InterferenceFree(), stats, reduced=reduced)
     started = perf_counter()
     stats.explore(lambda _: engine.search())
     seconds = perf_counter() - started

@@ -156,7 +156,7 @@ def _check_symbolic(program: Any, engines: Sequence[str] | None = None) -> int:
     machine = program.machine()
     wanted = oracle.classes(machine, most=4_000)
     stats = SearchStats(porcini.Limits(max_depth=60, max_executions=300, timeout=20))
-    found = explored(porcini.loads(program.text()).graph, stats)
+    found = explored(porcini.loads(program.text()), stats)
     if stats.stopped != "exhausted":
         raise oracle.TooMany
     store = found.store(program.inputs())

@@ -104,8 +104,8 @@ def test_substitution_is_assignment(expr: Expr, value: Expr, values: dict) -> No
 @given(bools.filter(lambda expr: expr.depth < 8))
 def test_text_reads_back_as_the_same_expression(expr: Expr) -> None:
     names = "x |-> 0, y |-> 0, b |-> true, c |-> true, a |-> [0, 0, 0],"
-    graph = porcini.loads(f"{names} {show(expr)} |> skip").graph
-    (edge,) = graph.points[graph.templates[0].entry].edges
+    (main,) = porcini.loads(f"{names} {show(expr)} |> skip").program.templates
+    (edge,) = main.points[main.entry].edges
     assert simplify(edge.guard) is simplify(expr)
 
 

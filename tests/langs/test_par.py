@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import porcini
 from helpers import all_runs, class_of, engines_agree
 from porcini import InputError
-from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
+from porcini.ir.numbering import Numbering
+from porcini.ir.program import Program
 from porcini.ir.text import show
 from porcini.langs import par
 from porcini.langs.par import syntax as ast
@@ -24,7 +25,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "par"
 EXAMPLE_2_9 = (EXAMPLES / "example_2_9.par").read_text(encoding="utf-8")
 
 
-def graph_of(source: str) -> Graph:
+def graph_of(source: str) -> Program:
     return par.load(source, "test.par")
 
 
@@ -259,7 +260,7 @@ def test_places_and_labels() -> None:
     source = "x := 1;\nif x <= 1\n  {y := 2}\n  {skip}"
     ((trace, _, _),) = all_runs(system_of(source))
     assert [str(event.label) for event in trace] == ["x := 1", "x <= 1 |> skip", "y := 2"]
-    graph = graph_of(source)
+    graph = Numbering(graph_of(source))
     assert [str(point.place) for point in graph.points[3:]] == ["1:1", "2:1", "3:4"]
     assert [[str(edge.place) for edge in point.edges] for point in graph.points[3:]] == [
         ["1:1"],

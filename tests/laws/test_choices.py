@@ -10,9 +10,8 @@ from helpers import Collecting, all_runs
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.ir.expr import TRUE, ArrayType, Expr, binary, const, disj, not_, select, var
-from porcini.ir.frames import ENDED, FIRST_POINT
-from porcini.ir.graph import Assert, Assign, Edge, Graph, Op, Point, Template, Variable
 from porcini.ir.interpreter import GraphSystem
+from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Template, Variable
 from strategies import PROGRAMS
 
 X, Y, B, A = var("x", "int"), var("y", "int"), var("b", "bool"), var("a", ArrayType("int", 2))
@@ -37,16 +36,15 @@ OPS: list[Op] = [
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def programs(draw: st.DrawFn) -> Program:
     """Two or three processes of one to three points; each point offers up to three choices, or an `else`."""
-    points = [Point(0, ()) for _ in range(FIRST_POINT)]
     templates: list[Template] = []
     for number in range(draw(st.integers(2, 3))):
         length = draw(st.integers(1, 3))
-        first = len(points)
-        templates.append(Template(f"p{number}", first))
+        points = [Point() for _ in range(length + 1)]
+        templates.append(Template(f"p{number}", None, points, 0, length))
         for k in range(length):
-            after = [*range(first + k + 1, first + length), ENDED]
+            after = range(k + 1, length + 1)
             edges: list[Edge] = []
             count = draw(st.sampled_from([1, 2, 2, 3]))
             for choice in range(count):
@@ -55,20 +53,20 @@ def graphs(draw: st.DrawFn) -> Graph:
                     guard = not_(disj(*(edge.guard for edge in edges)))  # else
                 target = draw(st.sampled_from(after))
                 edges.append(Edge(guard, (draw(st.sampled_from(OPS)),), target, choice=choice))
-            points.append(Point(number, tuple(edges)))
-    variables = (
+            points[k].edges = edges
+    variables = [
         Variable("a", A.type, (0, 1)),
         Variable("b", "bool", draw(st.booleans())),
         Variable("x", "int", 0),
         Variable("y", "int", draw(st.integers(0, 1))),
-    )
-    return Graph(variables, tuple(templates), tuple(points), tuple(range(len(templates))))
+    ]
+    return Program(variables, templates, list(range(len(templates))))
 
 
 @settings(max_examples=PROGRAMS // 3, deadline=None, suppress_health_check=list(HealthCheck))
-@given(graphs())
-def test_engines_agree_where_processes_choose(graph: Graph) -> None:
-    engines_agree(graph)
+@given(programs())
+def test_engines_agree_where_processes_choose(program: Program) -> None:
+    engines_agree(program)
 
 
 def test_old_choices_are_looked_at_again() -> None:
@@ -78,25 +76,29 @@ def test_old_choices_are_looked_at_again() -> None:
         return Edge(guard, (op,), target, choice=choice)
 
     increment, copy, negate, claim = OPS[0], OPS[2], OPS[3], OPS[6]
-    points = [
-        *(Point(0, ()) for _ in range(FIRST_POINT)),
-        Point(0, (edge(TRUE, increment, 4), edge(TRUE, claim, 4, 1))),
-        Point(0, (edge(B, increment, 5),)),
-        Point(0, (edge(TRUE, increment, ENDED),)),
-        Point(1, tuple(edge(TRUE, increment, 7, choice) for choice in range(3))),
-        Point(1, (edge(TRUE, copy, ENDED), edge(TRUE, negate, ENDED, 1))),
+    one = [
+        Point(None, [edge(TRUE, increment, 1), edge(TRUE, claim, 1, 1)]),
+        Point(None, [edge(B, increment, 2)]),
+        Point(None, [edge(TRUE, increment, 3)]),
+        Point(),
     ]
-    variables = (
+    two = [
+        Point(None, [edge(TRUE, increment, 1, choice) for choice in range(3)]),
+        Point(None, [edge(TRUE, copy, 2), edge(TRUE, negate, 2, 1)]),
+        Point(),
+    ]
+    variables = [
         Variable("a", A.type, (0, 1)),
         Variable("b", "bool", False),
         Variable("x", "int", 0),
         Variable("y", "int", 0),
-    )
-    engines_agree(Graph(variables, (Template("p", 3), Template("q", 6)), tuple(points), (0, 1)))
+    ]
+    templates = [Template("p", None, one, 0, 3), Template("q", None, two, 0, 2)]
+    engines_agree(Program(variables, templates, [0, 1]))
 
 
-def engines_agree(graph: Graph) -> None:
-    system = GraphSystem(graph)
+def engines_agree(program: Program) -> None:
+    system = GraphSystem(program)
     found = helpers.engines_agree(system, ("optimal", "source", "dpor", "sleep"), 300)
     if found is None:
         return
@@ -108,10 +110,10 @@ def engines_agree(graph: Graph) -> None:
 
 
 @settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
-@given(graphs())
-def test_independent_neighbours_commute_where_processes_choose(graph: Graph) -> None:
+@given(programs())
+def test_independent_neighbours_commute_where_processes_choose(program: Program) -> None:
     """A swapped pair is still enabled, by the same choices, and ends in the same state."""
-    system = GraphSystem(graph)
+    system = GraphSystem(program)
     for trace, _, _ in all_runs(system, 30) or ():
         state = system.initial()
         for k in range(len(trace) - 1):

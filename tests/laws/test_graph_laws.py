@@ -139,5 +139,5 @@ def test_limits_and_footprints() -> None:
     report = porcini.check(counting, limits=Limits(max_states=100))
     assert (report.verdict, report.limit) == ("unknown", "the limit of 100 states")
     system = porcini.loads("x |-> 0, y |-> 0, True |> x := 1; y == 0 |> spawn(True |> y := x)").system()
-    ahead = GraphLookahead(system.graph).may_still_do(system.initial(), system.actions(system.initial())[0].pid)
+    ahead = GraphLookahead(system.program).may_still_do(system.initial(), system.actions(system.initial())[0].pid)
     assert ahead == Footprint(frozenset("xy"), frozenset("xy")), "with what is spawned"

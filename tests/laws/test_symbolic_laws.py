@@ -31,8 +31,8 @@ def agrees_with_brute_force(source: str, *, equivalence: str = "syntactic", redu
     found = explored(model, stats, equivalence=equivalence, reduced=reduced)
     if stats.stopped != "exhausted":
         return
-    for values in product(RANGE, repeat=len(model.graph.inputs)):
-        given_ = dict(zip(model.graph.inputs, values, strict=True))
+    for values in product(RANGE, repeat=len(model.program.inputs)):
+        given_ = dict(zip(model.program.inputs, values, strict=True))
         report = porcini.explore(model, inputs=given_, limits=Limits(max_executions=MOST))
         if report.stopped != "exhausted":
             return

@@ -1,4 +1,4 @@
-"""Guard-based stubborn sets for program graphs, as in `stubborn`, with all edges of a point as one transition.
+"""Guard-based stubborn sets for flat states: as in `stubborn`, with all edges of a point as one transition.
 
 A transition (i, q) is what process i may do at point q: now, if it stands there, or later. It stands also for what
 the processes do that i may spawn. A set T of them is stubborn in a state if
@@ -44,7 +44,7 @@ class PointStubborn:
     def __init__(self, graph: SystemGraph, system: GraphSystem, visible: frozenset[Location] = NOWHERE) -> None:
         self.graph = graph
         self.system = system
-        self.enabling = GraphEnabling(system.graph)
+        self.enabling = GraphEnabling(system.numbering)
         self.visible = visible
 
     def chosen(self, state: Any) -> Choice[Any] | None:

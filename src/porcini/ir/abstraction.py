@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from porcini.core.systems import Value
 from porcini.ir.expr import Expr, Select, Var, evaluate, store, substitute
-from porcini.ir.graph import Assign
 from porcini.ir.labels import Label
 from porcini.ir.paths import forward
+from porcini.ir.program import Assign
 from porcini.ir.simplify import simplify
 
 Symbolic = Sequence[Label]

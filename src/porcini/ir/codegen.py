@@ -1,4 +1,4 @@
-"""Program graphs to Python source: one function per decision and per block, over a flat list of slots.
+"""Programs to Python source: one function per decision and per block, over a flat list of slots.
 
 `s` is the state, `b` the slot where the frame of the running process begins. The source holds slot numbers
 and literals only, never a name or a string from the input, and runs without builtins.
@@ -30,8 +30,8 @@ from porcini.ir.expr import (
     Var,
     defined,
 )
-from porcini.ir.graph import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
 from porcini.ir.labels import BLOCKED, UNDEFINED, Label
+from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
 
 STEP = Callable[..., object]
 _ERRORS = "except (ZeroDivisionError, IndexError)"

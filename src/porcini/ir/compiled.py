@@ -1,4 +1,4 @@
-"""The edges and choices of a program graph, each with the functions generated for it."""
+"""The edges and choices of a program, each with the functions generated for it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from porcini.core.footprints import Footprint
-from porcini.core.systems import Scalar
 from porcini.ir import codegen, footprint
-from porcini.ir.graph import Choice, Edge, Graph, Spawn, Variable
+from porcini.ir.numbering import Numbering
+from porcini.ir.program import Choice, Edge, Program, Spawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,24 +38,27 @@ class CompiledChoice:
     edges: tuple[CompiledEdge, ...]
 
 
-def compile_graph(
-    graph: Graph, shared: Mapping[str, int], private: Sequence[Mapping[str, int]], module: codegen.Module
+def compile_program(
+    program: Program,
+    numbering: Numbering,
+    shared: Mapping[str, int],
+    private: Sequence[Mapping[str, int]],
+    module: codegen.Module,
 ) -> list[tuple[CompiledChoice, ...]]:
-    """For each control point, its choices; edges and choices are numbered over the whole graph."""
+    """For each control point, its choices; edges and choices are numbered over the whole program."""
     frames = [
-        [(v.var, ", ".join(repr(cell) for cell in cells_of(v))) for v in template.variables]
-        for template in graph.templates
+        [(v.var, ", ".join(map(repr, v.initial))) for v in template.variables] for template in program.templates
     ]
     number = 0
     compiled: list[tuple[CompiledChoice, ...]] = []
-    for point in graph.points:
-        slots = codegen.Slots(shared, private[point.template])
+    for standing, point in enumerate(numbering.points):
+        slots = codegen.Slots(shared, private[numbering.template_of[standing]])
         choices: list[CompiledChoice] = []
         # A process that goes by one of its choices gives up the others, whatever their guards would have come to:
         # so each of its steps reads the guards of all of them.
         several = len(point.choices) > 1
         for choice in point.choices:
-            read_by = Choice(0, point.edges) if several else choice
+            read_by = Choice(0, tuple(point.edges)) if several else choice
             guards, decision = footprint.of_guards(read_by), footprint.of_decision(read_by)
             guards = guards | decision if several else guards
             edges: list[CompiledEdge] = []
@@ -65,7 +68,7 @@ def compile_graph(
                     CompiledEdge(
                         number,
                         position,
-                        edge.target,
+                        numbering.target(standing, edge),
                         module.add(codegen.apply(edge, slots, frames)),
                         *_touched(module, _of_edge(edge, guards if several else None), slots),
                         any(isinstance(op, Spawn) for op in edge.block),
@@ -89,14 +92,6 @@ def compile_graph(
 def _of_edge(edge: Edge, others: footprint.Touched | None) -> footprint.Touched:
     own = footprint.of_edge(edge)
     return own if others is None else own | others
-
-
-def cells_of(variable: Variable) -> list[Scalar]:
-    """The initial values of the slots of a variable."""
-    value = variable.value
-    if value is None:
-        raise ValueError(f"input {variable.name} has no value")
-    return list(value) if isinstance(value, tuple) else [value]
 
 
 def _touched(

@@ -1,4 +1,4 @@
-"""What processes may do at each point of a program graph, and what must be written before they can.
+"""What processes may do at each point of a program, and what must be written before they can.
 
     reach           the points that a process may come to from a point, with those of the processes it may spawn
     conflicting     the points at which something may be done that conflicts with a footprint
@@ -17,23 +17,23 @@ from porcini.core.footprints import Footprint, Location
 from porcini.core.systems import Value
 from porcini.ir import footprint
 from porcini.ir.expr import TRUE, Expr, Junction, defined, evaluate, free
-from porcini.ir.graph import Graph
 from porcini.ir.lookahead import closed, touched
+from porcini.ir.numbering import Numbering
 
 
 class GraphEnabling:
-    """The relations of one program graph, worked out once."""
+    """The relations of one program, worked out once."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, numbering: Numbering) -> None:
         self._touching: defaultdict[Location, int] = defaultdict(int)
         self._writing: defaultdict[Location, int] = defaultdict(int)
-        for number, foot in enumerate(touched(graph)):
+        for number, foot in enumerate(touched(numbering)):
             for place in foot.reads | foot.writes:
                 self._touching[place] |= 1 << number
             for place in foot.writes:
                 self._writing[place] |= 1 << number
-        self.reach = closed([1 << number for number in range(len(graph.points))], graph)
-        self._guards = [[_safe_conjuncts(edge.guard) for edge in point.edges] for point in graph.points]
+        self.reach = closed([1 << number for number in range(len(numbering.points))], numbering)
+        self._guards = [[_safe_conjuncts(edge.guard) for edge in point.edges] for point in numbering.points]
 
     def conflicting(self, foot: Footprint) -> int:
         found = self.writing(foot.reads)

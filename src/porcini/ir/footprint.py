@@ -1,4 +1,4 @@
-"""What a choice or an edge of a program graph reads and writes, as far as it can be known before it runs.
+"""What a choice or an edge reads and writes, as far as it can be known before it runs.
 
 Reads are syntactic: every variable of the guard and of what the block evaluates, whether evaluation stops
 early or not. A cell `a[e]` is the cell at the current value of `e`; where `e` may change within the block,
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from porcini.core.footprints import Footprint, Location
 from porcini.ir.expr import ArrayType, Const, Expr, Select, Var, free, nodes
-from porcini.ir.graph import Assign, Choice, Edge, reads_of
+from porcini.ir.program import Assign, Choice, Edge, reads_of, variable_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,3 @@ def _place_cell(node: Select, into: set[Location], cells: dict[Select, None], un
             into.add(cell(array.name, int(node.index.value)))
     else:
         cells[node] = None
-
-
-def variable_of(target: Var | Select) -> Var:
-    found = target if isinstance(target, Var) else target.array
-    assert isinstance(found, Var)
-    return found

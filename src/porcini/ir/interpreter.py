@@ -1,4 +1,4 @@
-"""Running program graphs: a transition system whose states are flat tuples of slots.
+"""Running programs in flat states: a transition system whose states are flat tuples of slots.
 
 Slot 0 holds the layout: which processes there are and where their frames begin, ordered by pid, so that
 equal states are equal tuples however they were reached. Then come the shared variables, arrays cell by
@@ -21,7 +21,7 @@ from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Run, Scalar, Value, Waiting, Watched
 from porcini.ir import codegen, footprint, labels
-from porcini.ir.compiled import CompiledChoice, CompiledEdge, cells_of, compile_graph
+from porcini.ir.compiled import CompiledChoice, CompiledEdge, compile_program
 from porcini.ir.expr import ArrayType, Expr, Var, evaluate, free
 from porcini.ir.formulas import LabelledRun
 from porcini.ir.frames import (
@@ -35,8 +35,9 @@ from porcini.ir.frames import (
     Process,
     State,
 )
-from porcini.ir.graph import Graph, Variable
 from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.numbering import Numbering
+from porcini.ir.program import Program, Variable
 from porcini.ir.text import show
 
 _FRAME = 2
@@ -57,38 +58,39 @@ def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
     slots: dict[str, int] = {}
     for variable in variables:
         slots[variable.name] = first
-        first += variable.type.size if isinstance(variable.type, ArrayType) else 1
+        first += variable.size
     return slots
 
 
 class GraphSystem(FrameSystem):
-    """A compiled program graph: a `TransitionSystem`, and a `Program` whose runs can be forked."""
+    """A compiled program: a `TransitionSystem`, and a `Program` whose runs can be forked."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self._shared = _place(graph.variables, 1)
-        self._private = [_place(template.variables, _FRAME) for template in graph.templates]
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.numbering = Numbering(program)
+        self._shared = _place(program.variables, 1)
+        self._private = [_place(template.variables, _FRAME) for template in program.templates]
         self._init = [
-            [cell for variable in template.variables for cell in cells_of(variable)]
-            for template in graph.templates
+            [cell for variable in template.variables for cell in variable.initial]
+            for template in program.templates
         ]
-        cells = [cell for variable in graph.variables for cell in cells_of(variable)]
+        cells = [cell for variable in program.variables for cell in variable.initial]
         self._layouts = Layouts(1 + len(cells), [_FRAME + len(private) for private in self._init])
         self._locations = {
             self._shared[v.name] + i: location
-            for v in graph.variables
+            for v in program.variables
             for i, location in enumerate(footprint.locations(v.var))
         }
         self._labels: dict[Hashable, labels.Label] = {}
         module = codegen.Module(spawn=self._spawn)
-        self._choices = compile_graph(graph, self._shared, self._private, module)
+        self._choices = compile_program(program, self.numbering, self._shared, self._private, module)
         self.source = module.source
         self.chooses = any(len(choices) > 1 for choices in self._choices)
         layout = self._layouts.empty
         frames: list[Scalar] = []
-        for number, template in enumerate(graph.initial):
+        for number, template in enumerate(program.initial):
             layout = layout.with_process(Pid((number,)), template, self._layouts)
-            frames += [graph.templates[template].entry, 0, *self._init[template]]
+            frames += [self.numbering.entries[template], 0, *self._init[template]]
         self._initial: State = (layout, *cells, *frames)
 
     def _spawn(self, s: list[Any], b: int, template: int, values: list[Scalar]) -> None:
@@ -99,7 +101,7 @@ class GraphSystem(FrameSystem):
         s[b + 1] += 1
         grown = s[0] = layout.with_process(pid, template, self._layouts)
         base = grown.by_pid[pid].base  # a child sorts after its parent, so b stays where it is
-        s[base:base] = [self.graph.templates[template].entry, 0, *values]
+        s[base:base] = [self.numbering.entries[template], 0, *values]
 
     # The transition system
 
@@ -151,7 +153,7 @@ class GraphSystem(FrameSystem):
         choice, pid, children = action.choice_.choice, action.pid, action.children
         label = self._once(
             (edge.number, pid, children, stopped),
-            lambda: labels.label_of_failure(self.graph, choice, edge.position, pid, children, position, kind),
+            lambda: labels.label_of_failure(choice, edge.position, pid, children, position, kind),
         )
         return Event(
             pid, choice.number, label, action.footprint, label.spawned, label.failure, action.guard_locations
@@ -174,7 +176,7 @@ class GraphSystem(FrameSystem):
         if edge is not None:
             label = self._once(
                 (edge.number, pid, children if edge.spawns else 0),
-                lambda: labels.label_of(self.graph, choice.choice, edge.position, pid, children),
+                lambda: labels.label_of(choice.choice, edge.position, pid, children),
             )
         elif position == labels.UNDEFINED:
             label = self._once(
@@ -222,14 +224,14 @@ class GraphSystem(FrameSystem):
         return {v.name: _read(state, self._shared[v.name], v.type) for v in self._by_name()}
 
     def _by_name(self) -> list[Variable]:
-        return sorted(self.graph.variables, key=lambda v: v.name)
+        return sorted(self.program.variables, key=lambda v: v.name)
 
     def store(self, state: Sequence[Any]) -> dict[str, Value]:
         """Every variable by the name that labels use, private ones as `pid.name`."""
         values = self._globals(state)
         for process in state[0].processes:
             slots = self._private[process.template]
-            for v in self.graph.templates[process.template].variables:
+            for v in self.program.templates[process.template].variables:
                 slot = process.base + slots[v.name]
                 values[f"{process.pid}{v.name}"] = _read(state, slot, v.type)
         return values
@@ -238,7 +240,7 @@ class GraphSystem(FrameSystem):
         """The initial store with the private variables of all processes that exist in a later state."""
         values = self._globals(self._initial)
         for process in state[0].processes:
-            for v in self.graph.templates[process.template].variables:
+            for v in self.program.templates[process.template].variables:
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)
         return values
 
@@ -246,13 +248,13 @@ class GraphSystem(FrameSystem):
         """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
         assert isinstance(after, FrameRun)
         before = self.store_before(after.slots)
-        roots = [Pid((number,)) for number in range(len(self.graph.initial))]
+        roots = [Pid((number,)) for number in range(len(self.program.initial))]
         waiting = [_label(action.label) for action in after.actions()]
         return LabelledRun([_label(event.label) for event in trace], waiting, before, roots)
 
     @cached_property
     def lookahead(self) -> GraphLookahead:
-        return GraphLookahead(self.graph)
+        return GraphLookahead(self.program, self.numbering)
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[State]:
         def letter(state: State) -> int:
@@ -284,7 +286,7 @@ class GraphSystem(FrameSystem):
             seen = sorted({v for guard in guards for v in free(guard)}, key=lambda v: v.name)
             values = {show(v): self._value(state, process, v) for v in seen}
             guard = " or ".join(map(show, guards))
-            found.append(Waiting(process.pid, guard, values, self.graph.points[point].place))
+            found.append(Waiting(process.pid, guard, values, self.numbering.points[point].place))
         return found
 
     def _value(self, state: Sequence[Any], process: Process, variable: Var) -> Value:

@@ -1,6 +1,6 @@
-"""Concolic labels: what a step of a program graph did, as a guarded straight line of assignments.
+"""Concolic labels: what a step did, as a guarded straight line of assignments.
 
-P0's Def. 4, for every program graph: a label holds the guards that led to this very step, and the assignments and
+P0's Def. 4: a label holds the guards that led to this very step, and the assignments and
 spawns that it made; `condition` says exactly when it happens so. Private variables are the locations `pid.name`,
 which only their process touches (P0, erratum 4): weakest preconditions stay exact under permutation.
 """
@@ -32,7 +32,7 @@ from porcini.ir.expr import (
     var,
 )
 from porcini.ir.footprint import Touched
-from porcini.ir.graph import Assert, Assign, Choice, Edge, Graph, Op, Spawn, defined_op, reads_of
+from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
 from porcini.ir.text import show
 
 
@@ -103,16 +103,16 @@ def before(assign: Assign, post: Expr) -> Expr:
     raise AssertionError(f"not a target: {assign.target!r}")
 
 
-def label_of(graph: Graph, choice: Choice, taken: int, pid: Pid, children: int) -> Label:
+def label_of(choice: Choice, taken: int, pid: Pid, children: int) -> Label:
     """The label of an edge taken to its end by a process that has spawned `children` so far."""
     edge = choice.edges[taken]
-    line, spawned = _line(graph, edge.block, pid, children)
+    line, spawned = _line(edge.block, pid, children)
     touched = _touched(footprint.of_edge(edge), pid)
     return Label(pid, _text(edge, spawned), _guards(choice, pid), taken, line, touched, spawned)
 
 
 def label_of_failure(
-    graph: Graph, choice: Choice, taken: int, pid: Pid, children: int, position: int, kind: FailureKind
+    choice: Choice, taken: int, pid: Pid, children: int, position: int, kind: FailureKind
 ) -> Label:
     """The label of an edge whose block stopped at an operation, by an assertion or a run-time error."""
     edge = choice.edges[taken]
@@ -123,7 +123,7 @@ def label_of_failure(
     else:
         target = (op.target,) if isinstance(op, Assign) else ()
         message, suffix = _error_message(*reads_of(op), *target), " (error)"
-    line, spawned = _line(graph, edge.block[:position], pid, children)
+    line, spawned = _line(edge.block[:position], pid, children)
     return Label(
         pid,
         _text(edge, spawned) + suffix,
@@ -155,16 +155,14 @@ def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
     return tuple(of_process(edge.guard, pid) for edge in choice.edges)
 
 
-def _line(
-    graph: Graph, block: tuple[Op, ...], pid: Pid, children: int
-) -> tuple[tuple[Assign | Assert, ...], tuple[Pid, ...]]:
+def _line(block: tuple[Op, ...], pid: Pid, children: int) -> tuple[tuple[Assign | Assert, ...], tuple[Pid, ...]]:
     """What a block does as assignments and assertions over named locations, and whom it spawns."""
     line: list[Assign | Assert] = []
     spawned: list[Pid] = []
     for op in block:
         if not isinstance(op, Spawn):
             made = _op_of_process(op, pid)
-            assert not isinstance(made, Spawn)
+            assert isinstance(made, Assign | Assert)
             line.append(made)
             continue
         child = pid.child(children + len(spawned))

@@ -1,4 +1,4 @@
-"""Symbolic execution of program graphs (P3, Fig. 3): states are substitutions, steps are labels.
+"""Symbolic execution of programs (P3, Fig. 3): states are substitutions, steps are labels.
 
 A state says where each process stands and what each variable is, as an expression over the inputs. What a process
 can do at a point is a set of labels, one for each edge and each way in which it may fail; a label's condition says
@@ -30,9 +30,10 @@ from porcini.ir.expr import (
     substitute,
 )
 from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
-from porcini.ir.graph import Assert, Graph, Spawn, Variable, defined_op
 from porcini.ir.labels import Label, condition
 from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.numbering import Numbering
+from porcini.ir.program import Assert, Program, Spawn, Variable, defined_op
 from porcini.ir.simplify import simplify
 
 
@@ -68,21 +69,22 @@ class SymbolicState:
 
 
 class SymbolicGraph:
-    """A program graph, run on symbols (`ir.formulas.SymbolicSystem`)."""
+    """A program of points and edges, run on symbols (`ir.formulas.SymbolicSystem`)."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self._lookahead = GraphLookahead(graph)
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.numbering = Numbering(program)
+        self._lookahead = GraphLookahead(program, self.numbering)
         self._steps: dict[tuple[Pid, Standing], tuple[Step, ...]] = {}
         self._now: dict[int, Footprint] = {}
 
     @property
     def inputs(self) -> dict[str, ScalarType]:
-        return {name: type_ for name, type_ in self.graph.inputs.items() if type_ in ("int", "bool")}
+        return {name: type_ for name, type_ in self.program.inputs.items() if type_ in ("int", "bool")}
 
     @property
     def arrays(self) -> dict[str, Value]:
-        return {v.name: v.value for v in self.graph.variables if isinstance(v.value, tuple)}
+        return {v.name: v.value for v in self.program.variables if isinstance(v.value, tuple)}
 
     def waiting(self, state: SymbolicState) -> list[Pid]:
         return [pid for pid, standing in state.processes.items() if standing.point >= FIRST_POINT]
@@ -101,17 +103,17 @@ class SymbolicGraph:
     def initial(self) -> SymbolicState:
         processes: dict[Pid, Standing] = {}
         values: dict[Var, Expr] = {}
-        for variable in self.graph.variables:
+        for variable in self.program.variables:
             if variable.value is not None:
                 values[variable.var] = _literal(variable)
-        for number, template in enumerate(self.graph.initial):
+        for number, template in enumerate(self.program.initial):
             pid = Pid((number,))
-            processes[pid] = Standing(template, self.graph.templates[template].entry)
+            processes[pid] = Standing(template, self.numbering.entries[template])
             self._declare(pid, template, values)
         return SymbolicState(processes, values)
 
     def _declare(self, pid: Pid, template: int, values: dict[Var, Expr]) -> None:
-        for variable in self.graph.templates[template].variables:
+        for variable in self.program.templates[template].variables:
             named = labels.of_process(variable.var, pid)
             assert isinstance(named, Var)
             values[named] = _literal(variable)
@@ -127,23 +129,21 @@ class SymbolicGraph:
     def _made(self, pid: Pid, standing: Standing) -> Iterator[Step]:
         if standing.point < FIRST_POINT:
             return
-        for choice in self.graph.points[standing.point].choices:
+        for choice in self.numbering.points[standing.point].choices:
             for taken, edge in enumerate(choice.edges):
-                label = labels.label_of(self.graph, choice, taken, pid, standing.children)
+                label = labels.label_of(choice, taken, pid, standing.children)
                 templates = [op.template for op in edge.block if isinstance(op, Spawn)]
                 spawned = tuple(zip(label.spawned, templates, strict=True))
-                yield Step(label, choice.number, edge.target, spawned)
+                yield Step(label, choice.number, self.numbering.target(standing.point, edge), spawned)
                 for position, op in enumerate(edge.block):
                     spawned_before = spawned[: sum(isinstance(o, Spawn) for o in edge.block[:position])]
                     if isinstance(op, Assert):
                         failed = labels.label_of_failure(
-                            self.graph, choice, taken, pid, standing.children, position, "assertion"
+                            choice, taken, pid, standing.children, position, "assertion"
                         )
                         yield Step(failed, choice.number, FAILED_ASSERTION, spawned_before)
                     if simplify(defined_op(op)) is not TRUE:
-                        failed = labels.label_of_failure(
-                            self.graph, choice, taken, pid, standing.children, position, "error"
-                        )
+                        failed = labels.label_of_failure(choice, taken, pid, standing.children, position, "error")
                         yield Step(failed, choice.number, FAILED_ERROR, spawned_before)
             if simplify(conj(*(defined(edge.guard) for edge in choice.edges))) is not TRUE:
                 yield Step(labels.label_of_guard_error(choice, pid), choice.number, FAILED_ERROR)
@@ -167,7 +167,7 @@ class SymbolicGraph:
         count = standing.children + len(step.spawned)
         processes[step.pid] = Standing(standing.template, step.target, count)
         for child, template in step.spawned:
-            processes[child] = Standing(template, self.graph.templates[template].entry)
+            processes[child] = Standing(template, self.numbering.entries[template])
         return SymbolicState(processes, values)
 
     # What processes do now and later, for persistent sets
@@ -177,7 +177,7 @@ class SymbolicGraph:
         point = state.processes[pid].point
         if point not in self._now:
             foot = EMPTY
-            for edge in self.graph.points[point].edges if point >= FIRST_POINT else ():
+            for edge in self.numbering.points[point].edges if point >= FIRST_POINT else ():
                 foot |= footprint.static(footprint.of_edge(edge))
             self._now[point] = foot
         return self._now[point]
@@ -190,7 +190,7 @@ class SymbolicGraph:
         """The shared variables, as expressions over the inputs; hidden ones are left out."""
         return {
             v.name: state.values.get(v.var, v.var)
-            for v in sorted(self.graph.variables, key=lambda v: v.name)
+            for v in sorted(self.program.variables, key=lambda v: v.name)
             if "#" not in v.name
         }
 

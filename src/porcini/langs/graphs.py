@@ -11,8 +11,8 @@ from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
 from porcini.ir.expr import Expr
-from porcini.ir.graph import Graph
 from porcini.ir.interpreter import GraphSystem
+from porcini.ir.program import Program
 
 if TYPE_CHECKING:
     from porcini.ir.symbolic import SymbolicGraph
@@ -24,8 +24,8 @@ class GraphLanguage:
 
     ending: str
     title: str
-    lower: Callable[[str, str], Graph]
-    proposition: Callable[[Graph, str, Place], Expr]
+    lower: Callable[[str, str], Program]
+    proposition: Callable[[Program, str, Place], Expr]
     takes_macros: bool = False
     takes_description: bool = False
 
@@ -45,7 +45,7 @@ class GraphLanguage:
 
 @dataclass(frozen=True, eq=False)
 class GraphModel(Model):
-    graph: Graph
+    program: Program
     of: GraphLanguage
 
     takes_inputs: ClassVar[bool] = True
@@ -57,23 +57,23 @@ class GraphModel(Model):
 
     @property
     def inputs(self) -> Mapping[str, str]:
-        return {name: str(type_) for name, type_ in self.graph.inputs.items()}
+        return {name: str(type_) for name, type_ in self.program.inputs.items()}
 
     @property
     def observable(self) -> set[str]:
-        return {variable.name for variable in self.graph.variables if "#" not in variable.name}
+        return {variable.name for variable in self.program.variables if "#" not in variable.name}
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> GraphSystem:
         missing = self.inputs.keys() - inputs.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
-        return GraphSystem(self.graph.with_inputs(dict(inputs)))
+        return GraphSystem(self.program.with_inputs(dict(inputs)))
 
     def symbolic(self) -> SymbolicGraph:
         from porcini.ir.symbolic import SymbolicGraph
 
-        return SymbolicGraph(self.graph)
+        return SymbolicGraph(self.program)
 
     def proposition(self, text: str, place: Place) -> Expr:
-        return self.of.proposition(self.graph, text, place)
+        return self.of.proposition(self.program, text, place)

@@ -29,9 +29,10 @@ from porcini.ir import footprint
 from porcini.ir.abstraction import assignments, final_substitution, final_valuation, models, path_condition
 from porcini.ir.commuting import Terms
 from porcini.ir.expr import FALSE, evaluate
-from porcini.ir.graph import Assign, Graph
 from porcini.ir.interpreter import GraphSystem
 from porcini.ir.labels import Label
+from porcini.ir.program import Assign
+from porcini.ir.program import Program as IrProgram
 from porcini.ir.symbolic import Step, SymbolicGraph, SymbolicState
 from porcini.langs import par
 from porcini.solvers.smt import Smt
@@ -82,7 +83,7 @@ class Program:
     source: str
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> IrProgram:
         return par.load(self.source, "p3.par")
 
     @cached_property

@@ -1,4 +1,4 @@
-"""GCL to program graphs: P0's rules turned into edges.
+"""GCL to points and edges: P0's rules turned into edges.
 
     lower        one template for the initial process, one per procedure, one per `spawn(g)`
     _sequence    statements from the last to the first, each knowing where it continues
@@ -20,9 +20,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.systems import Value
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, ArrayType, Expr, Var
-from porcini.ir.footprint import variable_of
-from porcini.ir.frames import ENDED
-from porcini.ir.graph import Assert, Assign, Edge, Graph, Op, Point, Spawn, Template, Variable
+from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Spawn, Template, Variable, variable_of
 from porcini.langs.gcl import syntax as ast
 from porcini.langs.gcl.names import Frame, Names, close, error, lvalue, typed
 
@@ -45,10 +43,14 @@ class After:
     silent: tuple[Op, ...] = ()
 
 
-def lower(program: ast.Program, file: str, source: str) -> Graph:
-    """The program graph of a GCL program, or an `InputError` with its place."""
+_END = 0
+"""The first point of every template: nothing comes after it."""
+
+
+def lower(program: ast.Program, file: str, source: str) -> Program:
+    """A GCL program as points and edges, or an `InputError` with its place."""
     try:
-        return _Lowering(program).graph()
+        return _Lowering(program).lowered()
     except InputError as problem:
         raise InputError(
             problem.message, file=file, place=problem.place, source=source, hint=problem.hint
@@ -58,7 +60,8 @@ def lower(program: ast.Program, file: str, source: str) -> Graph:
 class _Lowering:
     def __init__(self, program: ast.Program) -> None:
         self.program = program
-        self.points: list[Stand] = [Stand(0), Stand(0), Stand(0)]  # ended, failed, failed
+        self.stands: list[list[Stand]] = []
+        """For each template, its points by number."""
         self.frames: list[Frame] = []
         self.entries: list[tuple[str, int]] = []
         self.errors: list[InputError] = []
@@ -73,7 +76,7 @@ class _Lowering:
             names.own[binding.name] = ir.var(binding.name, binding.type)
         return names
 
-    def graph(self) -> Graph:
+    def lowered(self) -> Program:
         main = self._new_template("main")
         for procedure in self.program.procedures:
             if procedure.name in self.procedures:
@@ -84,35 +87,38 @@ class _Lowering:
         self._template(main, self.program.body, self.globals)
         if self.errors:
             raise min(self.errors, key=lambda problem: problem.place or Place(0, 0))
-        variables = tuple(Variable(b.name, b.type, b.value) for b in self.program.bindings)
-        templates = tuple(
-            Template(name, entry, tuple(frame.variables))
-            for (name, entry), frame in zip(self.entries, self.frames, strict=True)
-        )
-        return Graph(variables, templates, tuple(map(self._point, self.points)))
+        variables = [Variable(b.name, b.type, b.value) for b in self.program.bindings]
+        templates = [
+            Template(name, None, list(map(self._point, stands)), entry, _END, frame.variables)
+            for (name, entry), frame, stands in zip(self.entries, self.frames, self.stands, strict=True)
+        ]
+        return Program(variables, templates)
 
     # Templates and points
 
     def _new_template(self, name: str) -> int:
-        self.frames.append(Frame(len(self.frames)))
-        self.entries.append((name, ENDED))
-        return len(self.frames) - 1
+        number = len(self.frames)
+        self.frames.append(Frame(number))
+        self.entries.append((name, _END))
+        self.stands.append([Stand(number, point=_END)])
+        return number
 
     def _template(self, number: int, body: ast.Statements, around: Names) -> None:
-        end = After(Stand(number, point=ENDED))
+        end = After(self.stands[number][_END])
         start = self._sequence(body, Names(self.frames[number], around), end)
         self.entries[number] = (self.entries[number][0], self._number(start.stand))
 
     def _number(self, stand: Stand) -> int:
         if stand.point is None:
-            stand.point = len(self.points)
-            self.points.append(stand)
+            mine = self.stands[stand.template]
+            stand.point = len(mine)
+            mine.append(stand)
         return stand.point
 
     def _point(self, stand: Stand) -> Point:
         frame = self.frames[stand.template]
-        edges = tuple(replace(edge, block=self._tidy(edge, frame)) for edge in stand.edges)
-        return Point(stand.template, edges, stand.place)
+        edges = [replace(edge, block=self._tidy(edge, frame)) for edge in stand.edges]
+        return Point(stand.place, edges)
 
     def _tidy(self, edge: Edge, frame: Frame) -> tuple[Op, ...]:
         """Drop resets of locals that nothing writes; at the end, reset the copies of the spawner's."""
@@ -121,7 +127,7 @@ class _Lowering:
             for op in edge.block
             if not (isinstance(op, Assign) and op.silent) or variable_of(op.target) in frame.written
         )
-        if edge.target == ENDED:
+        if edge.target == _END:
             block += tuple(op for copy in frame.copies for op in _reset(copy, ir.default(copy.type)))
         return block
 

@@ -9,7 +9,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.systems import Value
 from porcini.ir import expr as ir
 from porcini.ir.expr import ArrayType, Expr, Type, Var
-from porcini.ir.graph import Variable
+from porcini.ir.program import Variable
 from porcini.langs.gcl import syntax as ast
 
 

@@ -1,14 +1,14 @@
-"""The parallel language (P3): `load` turns text into a program graph."""
+"""The parallel language (P3): `load` turns text into a program."""
 
-from porcini.ir.graph import Graph
+from porcini.ir.program import Program
 from porcini.langs import gcl
 from porcini.langs.graphs import GraphLanguage
 from porcini.langs.par.lower import lower
 from porcini.langs.par.parser import parse
 
 
-def load(source: str, file: str) -> Graph:
-    """The program graph of a parallel program; bad text is an `InputError` with its place."""
+def load(source: str, file: str) -> Program:
+    """The program of a text; bad text is an `InputError` with its place."""
     return lower(parse(source, file))
 
 

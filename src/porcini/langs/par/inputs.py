@@ -7,7 +7,7 @@ that started the reader, in both branches of an `if`, or in any branch of a `||`
 from __future__ import annotations
 
 from porcini.ir.expr import Expr, Var, nodes
-from porcini.ir.graph import Variable
+from porcini.ir.program import Variable
 from porcini.langs.par import syntax as ast
 
 Written = frozenset[Var]

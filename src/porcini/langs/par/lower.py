@@ -1,4 +1,4 @@
-"""The parallel language to program graphs: assignments and guards are events, all else is silent.
+"""The parallel language to points and edges: assignments and guards are events, all else is silent.
 
     lower        the processes that the program starts with, then everything that is reached from them
     before       a statement, given how it goes on: where a process stands before it, and whom it finds started
@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from porcini.core.errors import Place
 from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, Expr, Var, free
-from porcini.ir.frames import ENDED, FIRST_POINT
-from porcini.ir.graph import Assign, Edge, Graph, Op, Point, Spawn, Template, Variable
+from porcini.ir.program import Assign, Edge, Op, Point, Program, Spawn, Template, Variable
 from porcini.langs.par import syntax as ast
 from porcini.langs.par.inputs import variables_of
 
@@ -88,12 +87,12 @@ class End:
 After = Onward | End
 
 
-def lower(program: ast.Statement) -> Graph:
-    """The program graph. Hidden variables are called `done#1`, `done#2`, ...; no name of a program has a `#`."""
+def lower(program: ast.Statement) -> Program:
+    """Points and edges. Hidden variables are called `done#1`, `done#2`, ...; no name of a program has a `#`."""
     lowering = _Lowering()
     first = lowering.before(program, End(None))
-    variables = variables_of(program) + tuple(Variable(flag.name, "bool", False) for flag in lowering.flags)
-    return _graph(first.processes, variables) if isinstance(first, Onward) else _graph((), variables)
+    variables = [*variables_of(program), *(Variable(flag.name, "bool", False) for flag in lowering.flags)]
+    return _program(first.processes if isinstance(first, Onward) else (), variables)
 
 
 class _Lowering:
@@ -169,39 +168,42 @@ def _waiting(after: Onward, ended: Expr) -> Onward:
     return Onward(stand, tuple(map(wait, after.started)), after.silent)
 
 
-def _graph(processes: tuple[Stand, ...], variables: tuple[Variable, ...]) -> Graph:
-    """The templates and points of all that can be reached from the first processes."""
+_END = 0
+"""The first point of every template: nothing comes after it."""
+
+
+def _program(processes: tuple[Stand, ...], variables: list[Variable]) -> Program:
+    """A template for each place where a process starts, with all that is reached from there."""
     if not processes:
-        nowhere = (Point(0, ()),) * FIRST_POINT
-        return Graph(variables, (Template("main", ENDED),), nowhere)
-    templates = {stand: number for number, stand in enumerate(processes)}
-    points = {stand: FIRST_POINT + number for number, stand in enumerate(processes)}
-    owners = dict(templates)
-    found = list(processes)
+        return Program(variables, [Template("main", None, [Point()])])
+    starts = dict.fromkeys(processes)
+    numbers = {stand: number for number, stand in enumerate(starts)}
+    templates: list[Template] = []
+    left = list(starts)
+    for start in left:  # grows
+        templates.append(_template(start, numbers, left))
+    return Program(variables, templates, [numbers[stand] for stand in processes])
+
+
+def _template(start: Stand, numbers: dict[Stand, int], left: list[Stand]) -> Template:
+    """The points that a process may come to; what it starts on the way gets a template of its own."""
+    points = {start: 1}
+    found = [start]
+    template = Template("branch", None, [Point()], points[start], _END)
     for stand in found:  # grows
+        point = Point(stand.place)
+        template.points.append(point)
         for event in stand.all_events():
-            for next_ in event.after.processes:
-                if next_ is not event.after.stand and next_ not in templates:
-                    templates[next_] = len(templates)
-                if next_ not in points:
-                    points[next_] = FIRST_POINT + len(found)
-                    owners[next_] = templates.get(next_, owners[stand])
-                    found.append(next_)
-
-    def edge(stand: Stand, event: Happening) -> Edge:
-        after = event.after
-        spawns = tuple(Spawn(templates[started], silent=True) for started in after.started)
-        target = ENDED if after.stand is None else points[after.stand]
-        guard = ir.conj(stand.waits_for, event.guard)
-        return Edge(guard, event.block + after.silent + spawns, target, stand.place)
-
-    return Graph(
-        variables,
-        tuple(Template("branch", points[stand]) for stand in templates),
-        (Point(0, ()),) * FIRST_POINT
-        + tuple(
-            Point(owners[stand], tuple(edge(stand, event) for event in stand.all_events()), stand.place)
-            for stand in found
-        ),
-        tuple(range(len(processes))),
-    )
+            for started in event.after.started:
+                if started not in numbers:
+                    numbers[started] = len(numbers)
+                    left.append(started)
+            onward = event.after.stand
+            if onward is not None and onward not in points:
+                points[onward] = 1 + len(found)
+                found.append(onward)
+            spawns = tuple(Spawn(numbers[started], silent=True) for started in event.after.started)
+            guard = ir.conj(stand.waits_for, event.guard)
+            block = event.block + event.after.silent + spawns
+            point.edges.append(Edge(guard, block, _END if onward is None else points[onward], stand.place))
+    return template
