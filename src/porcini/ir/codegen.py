@@ -18,13 +18,8 @@ from dataclasses import dataclass
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
-    Binary,
     Const,
     Expr,
-    Ite,
-    Junction,
-    Neg,
-    Not,
     Select,
     Type,
     Var,
@@ -32,6 +27,7 @@ from porcini.ir.expr import (
 )
 from porcini.ir.labels import BLOCKED, UNDEFINED, Label
 from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
+from porcini.ir.source import source
 
 STEP = Callable[..., object]
 _ERRORS = "except (ZeroDivisionError, IndexError)"
@@ -60,26 +56,17 @@ class Slots:
 
 def expression(expr: Expr, slots: Slots) -> str:
     """Source for the value of an expression. Depth is bounded where languages are parsed."""
-    match expr:
-        case Const(value=value):
-            return f"({value!r})" if value < 0 else repr(value)
-        case Var():
-            return f"s[{slots.first(expr)}]"
-        case Select(array=Var() as array, index=i):
-            return f"s[{_cell(array, i, slots)}]"
-        case Not(arg=arg):
-            return f"(not {expression(arg, slots)})"
-        case Neg(arg=arg):
-            return f"(-{expression(arg, slots)})"
-        case Junction(op=op, args=args):
-            return "(" + f" {op} ".join(expression(arg, slots) for arg in args) + ")"
-        case Binary(op=op, left=left, right=right):
-            python = "//" if op == "/" else op
-            return f"({expression(left, slots)} {python} {expression(right, slots)})"
-        case Ite(test=test, then=then, other=other):
-            yes, no = expression(then, slots), expression(other, slots)
-            return f"({yes} if {expression(test, slots)} else {no})"
-    raise AssertionError(f"cannot be compiled: {expr!r}")
+
+    def leaf(part: Expr) -> str | None:
+        match part:
+            case Var():
+                return f"s[{slots.first(part)}]"
+            case Select(array=Var() as array, index=i):
+                return f"s[{_cell(array, i, slots)}]"
+            case _:
+                return None
+
+    return source(expr, leaf)
 
 
 def _size(type_: Type) -> int:

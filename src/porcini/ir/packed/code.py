@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from porcini.core.errors import InternalError
 from porcini.core.systems import Scalar
 from porcini.ir.expr import (
     ONE,
@@ -65,6 +64,7 @@ from porcini.ir.program import (
     Variable,
     variable_of,
 )
+from porcini.ir.source import source
 
 
 class Surroundings(Protocol):
@@ -128,13 +128,12 @@ def _index(i: int, size: int) -> int:
     return i
 
 
-_CALLED = {"quot": "div", "rem": "mod", "<<": "shl", ">>": "shr"}
-_BUILTIN: dict[str, Any] = {
-    "div": _divide,
-    "mod": _remainder,
+_PROVIDED: dict[str, Any] = {
+    "quot": _divide,
+    "rem": _remainder,
     "shl": _shift_left,
     "shr": _shift_right,
-    "ix": _index,
+    "index": _index,
     "CheckFailed": CheckFailed,
 }
 _ASKED = {
@@ -194,28 +193,6 @@ class Constants:
         return var.initial[at]
 
 
-def _source(expr: Expr, part: Callable[[Expr], str]) -> str:
-    """Source for an operation, given that of its operands. Python's booleans are numbers, too."""
-    match expr:
-        case Not(arg=arg):
-            return f"(not {part(arg)})"
-        case Neg(arg=arg):
-            return f"(-{part(arg)})"
-        case Binary(op=op, left=left, right=right) if op in _CALLED:
-            return f"{_CALLED[op]}({part(left)}, {part(right)})"
-        case Binary(op=op, left=left, right=right):
-            return f"({part(left)} {op} {part(right)})"
-        case Junction(op=op, args=args):
-            return "(" + f" {op} ".join(map(part, args)) + ")"
-        case Ite(test=test, then=then, other=other) if then is ONE and other is ZERO:
-            return part(test)
-        case Ite(test=test, then=then, other=other):
-            return f"({part(then)} if {part(test)} else {part(other)})"
-        case Checked(index=index, bound=bound):
-            return f"ix({part(index)}, {bound})"
-    raise InternalError(f"no code for {expr}")
-
-
 class Coder:
     """Generates the functions of one process."""
 
@@ -234,7 +211,7 @@ class Coder:
         self.channels = channels
         """Those that the process is known to use, by id."""
         self._objects: list[object] = []
-        self._space: dict[str, Any] = {**_BUILTIN, "around": around, "objects": self._objects}
+        self._space: dict[str, Any] = {**_PROVIDED, "around": around, "objects": self._objects}
 
     # Expressions
 
@@ -243,12 +220,17 @@ class Coder:
         return made
 
     def expr(self, expr: Expr) -> str:
+        return source(expr, self._leaf)
+
+    def _leaf(self, expr: Expr) -> str | None:
         known = self.constants.of(expr)
         if known is not None:
             return f"({known})" if known < 0 else str(known)
         match expr:
             case Var() | Select():
                 return self._load(expr)
+            case Ite(test=test, then=then, other=other) if then is ONE and other is ZERO:
+                return self.expr(test)  # as bits, a boolean is a number
             case OfChannel(question=question, channel=channel):
                 return _ASKED[question].format(c=self._channel(channel))
             case Poll(channel=channel, pattern=pattern, anywhere=anywhere):
@@ -263,7 +245,8 @@ class Coder:
                 at = "0" if index is None else self.expr(index)
                 declared = self._object(self.layout.declared[variable])
                 return f"around.peek(s, {template}, {self.expr(pid)}, {declared}, {at})"
-        return _source(expr, self.expr)
+            case _:
+                return None
 
     def _at(self, cell: Target) -> str:
         """The bit at which a cell begins."""
@@ -274,7 +257,7 @@ class Coder:
         known = self.constants.of(cell.index)
         if known is not None and 0 <= known < var.size:
             return str(first + known * bits)
-        return f"({first} + {bits} * ix({self.expr(cell.index)}, {var.size}))"
+        return f"({first} + {bits} * index({self.expr(cell.index)}, {var.size}))"
 
     def _load(self, cell: Target) -> str:
         bounds = self.layout.declared[variable_of(cell)].bounded
@@ -399,8 +382,8 @@ class Coder:
         return [f"    s ^= ((s >> {at} ^ {edge.target}) & {mask}) << {at}"]
 
     def _define(self, parameters: str, *lines: str) -> Any:
-        source = "\n".join([f"def f({parameters}):", *lines])
-        exec(compile(source, "<packed>", "exec"), self._space)
+        text = "\n".join([f"def f({parameters}):", *lines])
+        exec(compile(text, "<packed>", "exec"), self._space)
         return self._space.pop("f")
 
 
