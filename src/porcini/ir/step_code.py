@@ -11,8 +11,7 @@ Code is cut into segments: stretches that run as a whole or not at all, as far a
 A step returns a set of segment numbers (as bits), so that its footprint is known without recording accesses;
 what depends on references (futures looked at, methods run on other objects) is noted in the list `T`.
 
-As in `codegen`, source holds slot numbers and literals only: constants and functions of the program are passed
-in by number.
+Source holds slot numbers and literals only: constants and functions of the program are passed in by number.
 """
 
 from __future__ import annotations
@@ -25,18 +24,14 @@ from porcini.core.errors import Place
 from porcini.ir.expr import (
     Apply,
     Binary,
-    Const,
     Datum,
     Expr,
-    Ite,
-    Junction,
     Let,
-    Neg,
-    Not,
     Var,
     nodes,
 )
 from porcini.ir.frames import ENDED
+from porcini.ir.source import source
 from porcini.ir.steps import (
     RESOLVED,
     SAME_GROUP,
@@ -146,9 +141,10 @@ class Writer:
     # Expressions
 
     def source(self, expr: Expr) -> str:
+        return source(expr, self._leaf)
+
+    def _leaf(self, expr: Expr) -> str | None:
         match expr:
-            case Const(value=value):
-                return f"({value!r})" if value < 0 else repr(value)
             case Datum():
                 return self.names.constant(expr)
             case Var(name=name) if expr.own:
@@ -157,16 +153,6 @@ class Writer:
                 return "me"
             case Var(name=name):
                 return self.variable(name)
-            case Not(arg=arg):
-                return f"(not {self.source(arg)})"
-            case Neg(arg=arg):
-                return f"(-{self.source(arg)})"
-            case Junction(op=op, args=args):
-                return "(" + f" {op} ".join(map(self.source, args)) + ")"
-            case Binary(op=op):
-                return f"({self.operation_source(expr, ('+', '-') if op in ('+', '-') else ())})"
-            case Ite():
-                return f"({self.conditional(expr)})"
             case Let(name=Var(name=name), value=value, body=body):
                 return f"({self.variable(name)} := {self.source(value)}, {self.source(body)})[1]"
             case Apply(function=function, args=args) if function == RESOLVED:
@@ -177,23 +163,8 @@ class Writer:
                 return f"same_group(s, me, {self.source(args[0])})"
             case Apply(function=function, args=args):
                 return f"{self.names.functions[function]}({', '.join(map(self.source, args))})"
-        raise AssertionError(f"cannot be compiled: {expr!r}")
-
-    def operation_source(self, expr: Expr, chained: Sequence[str]) -> str:
-        """An operation, with a chain of sums on its left written without a bracket for each."""
-        parts: list[str] = []
-        while isinstance(expr, Binary) and (not parts or expr.op in chained):
-            parts.append(f" {expr.op} {self.source(expr.right)}")
-            expr = expr.left
-        return self.source(expr) + "".join(reversed(parts))
-
-    def conditional(self, expr: Expr) -> str:
-        """A chain of conditions without a bracket for each: Python allows 200."""
-        parts: list[str] = []
-        while isinstance(expr, Ite):
-            parts.append(f"{self.source(expr.then)} if {self.source(expr.test)} else ")
-            expr = expr.other
-        return "".join(parts) + self.source(expr)
+            case _:
+                return None
 
     def variable(self, name: str) -> str:
         return self.variables.setdefault(name, f"v{len(self.variables)}")
