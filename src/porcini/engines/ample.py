@@ -9,8 +9,15 @@ P1's conditions, with its errata corrected:
 - C2: with a formula, nothing of the set that is enabled writes what the formula looks at, or else changes what it
   sees. C3 is the search's.
 
-`single` tries one process at a time; `closure` adds to a process those whose future depends on it, until none is
-left.
+    1  take a transition t that is enabled
+    2  let S = {t}                                     `single`
+       let S = all that depends on t, closed           `closure`
+    3  if C'1(S) and C2(S, P) and C3(S): mark the thread of t as ample, and quit
+    4  else go on with line 1
+    5  mark all threads as ample
+
+`chosen` is lines 1 and 3 to 5, `_amples` line 2: `single` tries one process at a time; `closure` adds to a process
+those whose future depends on it, until none is left.
 """
 
 from __future__ import annotations

@@ -6,6 +6,24 @@
     Classic   Flanagan and Godefroid, POPL 2005: the same, but only steps that lead to the one that raced will do:
               its own process, or one that must go before it
 
+    Explore(E, Sleep), by source sets (Algorithm 1 of the same paper):
+
+    1   if some step p is enabled after E and does not sleep:
+    2     backtrack(E) := {p}
+    3     while some p in backtrack(E) does not sleep:
+    4       for each race e, e' of E.p that can be reversed, where e' is the step p:
+    5         let E' = pre(E, e) and v = notdep(e, E).e'
+    6         if no initial of v after E' is in backtrack(E'): add one of them
+    7       Explore(E.p, those of Sleep that are independent of p)
+    8       add p to Sleep
+
+    opened      lines 1 and 2 (`first_choice`)
+    next_move   line 3
+    completed   lines 4 to 6, for all races of a run at its end (`starts`: the initials of line 6)
+
+In classic DPOR, line 6 adds the process of e', or what has to run before it; for sleep sets alone, line 2 takes
+all that is enabled, and there are no lines 4 to 6.
+
 Classic DPOR as published looks at the last race only and, where the process was not enabled, adds all that were;
 with guards that come and go that is neither enough nor, with sleep sets, sound. Blocked processes and guards are
 seen here through `races`, as by the other engines; what is classic is the choice of back-points.

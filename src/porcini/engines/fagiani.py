@@ -2,10 +2,17 @@
 
 Works on labels alone; the program is not run again.
 
+    I := {empty}
+    for i := 1 to length(trace):
+      I' := I; I := {}
+      for each prefix in I', for each process in proc(prefix) that has a next label:
+        longer := canon(prefix . next(process, prefix))
+        if longer is not in I and its path condition holds in the initial state: add longer to I
+
     compile_trace   each process's labels (Def. 16's `next`), compiled to functions over a flat store
-    permutations    depth first over prefixes; a prefix is extended by the next label of an active process
-                    (Def. 13) whose condition holds in the store (Def. 14: forward, so that the prefix is
-                    shared, instead of a weakest precondition from scratch)
+    permutations    the two loops, depth first over prefixes instead of level by level; a prefix is extended by
+                    the next label of an active process (Def. 13) whose condition holds in the store (Def. 14:
+                    forward, so that the prefix is shared, instead of a weakest precondition from scratch)
     seeds           where a process could go on, but not by its recorded label: section 8
 
 Alg. 1 keeps a set of canonical prefixes. Def. 12 is no normal form (erratum 1); here a prefix is kept if

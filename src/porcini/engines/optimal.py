@@ -2,11 +2,25 @@
 
 Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 2, with the reversals that `races` describes.
 
-    opened      a state is explored as its wakeup tree says; where that is empty, any process may go (lines 7, 8)
-    next_move   the first branch of the tree (line 14)
-    taken       the branch is done; the tree below it goes along (lines 15 to 19)
-    completed   at the end of a run, for every reversal v at an earlier state: unless a sleeping step is a weak
-                initial of v, insert v into that state's tree (lines 2 to 6)
+     1  Explore(E, Sleep, WuT):
+     2    if nothing is enabled after E:
+     3      for each race e, e' of E that can be reversed:
+     4        let E' = pre(E, e) and v = notdep(e, E).e'
+     5        if no step of sleep(E') is a weak initial of v after E':
+     6          insert v into wut(E')
+     7    else:
+     8      wut(E) := WuT, or some enabled step that does not sleep if WuT is empty
+     9      sleep(E) := Sleep
+    10      while wut(E) has a branch, the first of which is p:
+    11        Sleep' := those of sleep(E) that are independent of p
+    12        Explore(E.p, Sleep', the subtree of wut(E) below p)
+    13        add p to sleep(E), and remove its branch from wut(E)
+
+    completed   at the end of a run: lines 3 to 6, with the reversals that `races` describes for the races
+    opened      a new state: lines 8 and 9
+    next_move   the branch to take: line 10
+    taken       the branch is done, the tree below it goes along: lines 12 and 13. The sleep sets of lines 11
+                and 13 are kept by `search`, for all reductions that have them
 
 *Nothing is lost.* Theorem: when the search is done with a state E', it has explored every class of complete runs
 E'.w, but for those of which a step that was asleep when E' was opened is an initial of w.

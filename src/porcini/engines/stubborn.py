@@ -8,6 +8,12 @@ A set of transitions T is stubborn in a state if
 and something in T can be taken. Then whatever the others do, they neither take away nor change what T can do, so
 that T's transitions may be taken first: taking only these loses no state in which nothing can move.
 
+    1  T := {t} for some t that can be taken
+    2  while something in T has not been looked at, t say:
+    3    if t can be taken: add all that do not accord with t         D1
+    4    else: choose a guard of t that is false, add its enablers    D2
+    5  what is in T and can be taken is explored
+
     chosen     for each process that can move: the smallest T that begins with what it can do; the best of these
     grown      T from one transition; where a guard must be chosen, the one that costs least
     ample      the same for whole processes, without looking at guards: P1's heuristics on the same relations

@@ -1,5 +1,17 @@
 """P4's algorithm (Alg. 2): back-sets of actors, actor selection by stability, task selection by marks.
 
+     1  Explore(E):
+     2    S = last(E)
+     3    updateBackSets(E, S)
+     4    a = selectActor(S)
+     5    if a != none:
+     6      back(S) = {a}
+     7      done(S) = {}
+     8      while some a is in back(S) and not in done(S):
+     9        add a to done(S)
+    10        for all t in selectTask(a):                   Fig. 6: unmark(a); mark(t, a)
+    11          Explore(E.next(S, a.t))
+
     opened      at a new state an actor is chosen (line 4) and put into the back-set (line 6)
     next_move   actors of the back-set in turn, and of each all its tasks that can go (lines 8 to 11); with task
                 selection only those that are not marked (Fig. 6)
