@@ -32,6 +32,7 @@ from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, Trac
 from typing import Any
 
 from porcini.core.errors import InputError, Place
+from porcini.core.origins import origin_of
 from porcini.core.pids import Pid
 from porcini.formats.sources import short_path
 from porcini.langs.aio import hook, rules
@@ -41,8 +42,6 @@ from porcini.langs.aio.loop import ControlledLoop
 EPOCH = 1_767_225_600.0
 """What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
 
-_PORCINI = str(Path(__file__).parent.parent)
-_LIBRARY = str(Path(threading.__file__).parent)
 _FAKE = "give the code under test a fake whose methods are coroutines"
 
 
@@ -257,9 +256,7 @@ def _followed(function: Any) -> Any:
 def users_line(frame: FrameType, line: int) -> tuple[str, int] | None:
     """A line, unless it is Porcini's or the standard library's."""
     path = frame.f_code.co_filename
-    if path.startswith((_PORCINI, "<frozen")) or (path.startswith(_LIBRARY) and "site-packages" not in path):
-        return None
-    return path, line
+    return None if origin_of(path) in ("porcini", "python") else (path, line)
 
 
 def where(frame: FrameType | None) -> tuple[str, int]:
