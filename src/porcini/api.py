@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
+from porcini.commands.programs import Named
 from porcini.commands.requests import (
-    Asked,
     CheckOptions,
     CompareOptions,
     ExploreOptions,
@@ -27,7 +27,7 @@ from porcini.engines.options import Ample, Options
 from porcini.models import Model
 
 
-def run(program: Asked, **given: Unpack[RunOptions]) -> Report:
+def run(program: Named, **given: Unpack[RunOptions]) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
 
     >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
@@ -38,7 +38,7 @@ def run(program: Asked, **given: Unpack[RunOptions]) -> Report:
     return running.run(request_of("run", program, given))
 
 
-def replay(program: Asked, schedule: Schedule | str, **given: Unpack[ReplayOptions]) -> Report:
+def replay(program: Named, schedule: Schedule | str, **given: Unpack[ReplayOptions]) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
     `loop`, the run need not end, but the loop must lead back to where it begins.
 
@@ -50,7 +50,7 @@ def replay(program: Asked, schedule: Schedule | str, **given: Unpack[ReplayOptio
     return running.replay(request_of("replay", program, {"schedule": schedule, **given}))
 
 
-def explore(program: Asked, **given: Unpack[ExploreOptions]) -> Report:
+def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
     """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
 
     A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
@@ -66,7 +66,7 @@ def explore(program: Asked, **given: Unpack[ExploreOptions]) -> Report:
     return exploring.explore(request_of("explore", program, given))
 
 
-def compare(program: Asked, **given: Unpack[CompareOptions]) -> list[Report]:
+def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
     """Explore with every complete engine that takes the program. Those that come to their end must agree in
     verdict, classes and outcomes, or there is a `Disagreement`."""
     from porcini.commands import exploring
@@ -74,7 +74,7 @@ def compare(program: Asked, **given: Unpack[CompareOptions]) -> list[Report]:
     return exploring.compare(request_of("compare", program, given))
 
 
-def check(program: Asked, **given: Unpack[CheckOptions]) -> Report:
+def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
     """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
     instead of all that, one formula. Formulas about rewrite theories are checked by Maude itself, unless the
     engine is to be `graph`.
@@ -89,7 +89,7 @@ def check(program: Asked, **given: Unpack[CheckOptions]) -> Report:
     return checking.check(request_of("check", program, given))
 
 
-def verify_reduction(program: Asked, **given: Unpack[VerifyOptions]) -> Report:
+def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
     of a formula, or of the model's own, can tell, however often a letter is repeated.
 
@@ -101,7 +101,7 @@ def verify_reduction(program: Asked, **given: Unpack[VerifyOptions]) -> Report:
     return checking.verify_reduction(request_of("verify_reduction", program, given))
 
 
-def symbolic(program: Asked, **given: Unpack[SymbolicOptions]) -> Report:
+def symbolic(program: Named, **given: Unpack[SymbolicOptions]) -> Report:
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
     `with_cases` adds test cases: for each class an input, a schedule, and what comes of them.
 
@@ -114,7 +114,7 @@ def symbolic(program: Asked, **given: Unpack[SymbolicOptions]) -> Report:
     return symbolic.symbolic(request_of("symbolic", program, given))
 
 
-def permute(program: Asked, **given: Unpack[PermuteOptions]) -> Report:
+def permute(program: Named, **given: Unpack[PermuteOptions]) -> Report:
     """Record one run and list its executable permutations, one per class (P0's algorithm): are all of them
     equivalent to it?
 

@@ -15,8 +15,8 @@ import pytest
 import porcini
 from porcini import InputError, Limits, api
 from porcini.commands import checking, exploring, requests
+from porcini.commands.programs import ModelSubject
 from porcini.commands.requests import KEYWORDS, Following, Request, request_of
-from porcini.commands.subjects import ModelSubject
 from porcini.core.execution import Dependence
 from porcini.core.languages import CheckerOptions
 from porcini.core.reports import FORMATS, View
@@ -224,3 +224,18 @@ def test_a_checker_of_the_language_s_own(monkeypatch, holds):
     monkeypatch.undo()
     assert porcini.check(model, ltl="[] !flag", engine="graph").engine == "graph"
     assert len(answers.asked) == 1
+
+
+def test_an_interrupt_does_not_lose_what_was_found(monkeypatch):
+    """It comes while a counterexample is explained, or compared with runs that pass."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for name in ("explained", "compared"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"porcini.coroutines.code.{name}", interrupted)
+            report = porcini.explore(two_adds)
+        assert (report.verdict, report.interrupted) == ("violated", True)
+        assert report.explanation is not None and "replay" in report.explanation.again[0]
+    assert not porcini.explore(two_adds).interrupted

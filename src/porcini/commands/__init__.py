@@ -1,7 +1,7 @@
 """The commands: a request in, a report out; for models and for real code, whoever asks.
 
     requests     `Request`: which program, what is asked, how far to go; made of what users give by name
-    subjects     what is asked about: a model with its inputs; real code is `coroutines.code`
+    programs     the program that it is about: a model, a file, or a coroutine function (`coroutines.code`)
     needs        what each command needs of a program
     running      `run` and `replay`: one execution
     exploring    `explore` and `compare`: every class of executions

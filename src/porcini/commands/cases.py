@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from porcini.commands.programs import ModelSubject
 from porcini.commands.reporting import build_report
 from porcini.commands.requests import Following, Request
 from porcini.commands.running import replay
-from porcini.commands.subjects import ModelSubject
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
 from porcini.engines.stats import SearchStats

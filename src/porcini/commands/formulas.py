@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from porcini.commands.subjects import Subject
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
 from porcini.core.languages import Checker, CheckerOptions, Model
@@ -33,6 +32,7 @@ from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
 from porcini.properties.ltl.parser import parse
+from porcini.subjects import Subject
 
 Found = tuple[Trail | None, tuple[str, ...]]
 """A run that shows that a formula does not hold, if there is one; and what should be said with it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from porcini.commands.subjects import Subject
 from porcini.core.capabilities import Capability
+from porcini.subjects import Subject
 
 COMMANDS: dict[str, tuple[Capability, ...]] = {
     "run": (),

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from porcini.commands.subjects import Opened, Subject
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Coverage, Outcome, Report, TraceEntry
@@ -22,6 +21,7 @@ from porcini.engines.stats import SearchStats
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.properties.outcomes import verdict
 from porcini.properties.shrink import in_long_turns
+from porcini.subjects import Opened, Subject
 
 T = TypeVar("T")
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from porcini.commands.subjects import Coroutine, ModelSubject, Subject, function_of, model_of
+from porcini.commands.programs import ModelSubject, Named, function_of, model_of
 from porcini.core.errors import InputError
 from porcini.core.events import Schedule
 from porcini.core.reports import PropertyName
@@ -19,15 +18,13 @@ from porcini.core.systems import Value
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, Limits
 from porcini.engines.options import Options
 from porcini.engines.stats import Watcher
-from porcini.models import Model
 from porcini.properties.outcomes import Question
+from porcini.subjects import Subject
 
 if TYPE_CHECKING:
     from porcini.coroutines.guards import Guards
     from porcini.langs.aio.loop import Mode
 
-Asked = Model | str | Path | Coroutine
-"""A program, as users name it: a model, a file, or a coroutine function or its name."""
 R = TypeVar("R")
 
 
@@ -164,7 +161,7 @@ KEYWORDS: dict[str, frozenset[str]] = {
 """What each command can be told."""
 
 
-def request_of(command: str, program: Asked, given: Mapping[str, Any]) -> Request:
+def request_of(command: str, program: Named, given: Mapping[str, Any]) -> Request:
     """What was given by name, as a request."""
     for name in given.keys() - KEYWORDS[command]:  # what is left out without a word would be taken for done
         raise TypeError(f"{command}() got an unexpected keyword argument {name!r}")
@@ -185,7 +182,7 @@ def pick(record: type[R], given: Mapping[str, Any]) -> R:
     return record(**{name: given[name] for name in names if name in given})
 
 
-def subject_of(program: Asked, given: Mapping[str, Any]) -> Subject:
+def subject_of(program: Named, given: Mapping[str, Any]) -> Subject:
     """A program with what it is run with."""
     function = function_of(program)
     if function is None:

@@ -7,12 +7,12 @@ from random import Random
 
 from porcini.commands.reporting import build_report, located, moves_of, of_one_run
 from porcini.commands.requests import Request
-from porcini.commands.subjects import Opened
 from porcini.core.reports import Report, Trail
 from porcini.core.traces import Trace
 from porcini.engines import replaying
 from porcini.engines.replaying import Recorded, follow, follow_loop, run_freely
 from porcini.engines.stats import SearchStats
+from porcini.subjects import Opened
 
 
 def run(request: Request) -> Report:

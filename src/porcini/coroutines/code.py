@@ -1,15 +1,14 @@
-"""Coroutine functions as commands ask about them: a `Subject` of requests that can be `Opened`
-(`commands.subjects`)."""
+"""Coroutine functions as commands ask about them: a subject of requests, and the same opened (`subjects`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NoReturn, TypeVar
 
 from porcini.core.capabilities import Capabilities
-from porcini.core.errors import InputError, InternalError, LimitHit, ScheduleError
+from porcini.core.errors import InputError, LimitHit, ScheduleError
 from porcini.core.explanations import Explanation
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
@@ -26,7 +25,10 @@ from porcini.engines.replaying import replay
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
 from porcini.properties.outcomes import Question
-from porcini.properties.shrink import in_long_turns, shrunk
+from porcini.properties.shrink import in_long_turns
+from porcini.subjects import Opened, Subject
+
+T = TypeVar("T")
 
 _NO_STATES = "the state of running code cannot be saved"
 _NO_FORMULAS = "the steps of real code are not formulas"
@@ -52,7 +54,7 @@ def taken() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Code(Setup):
+class Code(Setup, Subject):
     """Real code: does no order of its steps fail, does none deadlock? Does it also return the same in all of them,
     if that is asked?"""
 
@@ -61,7 +63,6 @@ class Code(Setup):
 
     language: ClassVar[str] = "asyncio"
     capabilities: ClassVar[Capabilities] = CAPABILITIES
-    observed: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         check(self.function)
@@ -77,9 +78,6 @@ class Code(Setup):
         raise InputError(
             "this command is not for coroutine functions", file=self.file, hint="run, explore, replay"
         )
-
-    def system(self, *, optimise: bool = False) -> NoReturn:
-        raise InternalError("the states of real code were asked for")
 
     def wanted(self, question: Question) -> tuple[PropertyName, ...]:
         if question.property not in (None, "deterministic"):
@@ -107,7 +105,7 @@ class Code(Setup):
             yield RecordedCode(self, opened)
 
 
-class OpenedCode:
+class OpenedCode(Opened):
     """Code that was instrumented, in a session that is open."""
 
     def __init__(self, code: Code, opened: Session) -> None:
@@ -115,10 +113,8 @@ class OpenedCode:
         self.session = opened
         self.steady = opened.program(code.mode)
         self._coverage: Coverage | None = None
-
-    @property
-    def program(self) -> Program:
-        return self.steady
+        self._interrupted = False
+        super().__init__(self.steady)
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
         stats = search(self.steady, engine, stats, options)
@@ -128,12 +124,10 @@ class OpenedCode:
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
         """In its closest orders, if these end as they should when they are run; with the closest run that ends
         otherwise, if there is one."""
-        shorter = shrunk(example)
+        shorter = super().simplified(example, stats)
         if all(_ends_so(self.steady, run) for run in shorter.runs):
             example = shorter
-        contrast = None
-        with _as_far_as_it_goes():
-            contrast = self._contrast(example, stats)
+        contrast = self._tried(lambda: self._contrast(example, stats))
         runs = example.runs if contrast is None or len(example.runs) == 1 else (example.runs[0], contrast)
         return replace(example, runs=runs, contrast=contrast)
 
@@ -156,18 +150,32 @@ class OpenedCode:
         if report.counterexample is None:
             return report
         run, contrast = report.counterexample.runs[0], report.counterexample.contrast
-        explanation = None
-        with self.code.quiet(), _as_far_as_it_goes():
-            explanation = explained(self.code, [run] if contrast is None else [run, contrast])
+        explanation = self._tried(lambda: explained(self.code, [run] if contrast is None else [run, contrast]))
         if explanation is None:
             lines = tuple(lines_to_paste(self.code, report.counterexample.schedules))
-            return replace(report, explanation=Explanation(again=lines))
-        report = _with_waiting(explanation, replace(report, explanation=explanation))
+            report = replace(report, explanation=Explanation(again=lines))
+        else:
+            report = self._with_deadlocks(replace(report, explanation=explanation), explanation)
+        return replace(report, interrupted=report.interrupted or self._interrupted)
+
+    def _with_deadlocks(self, report: Report, explanation: Explanation) -> Report:
+        """With who waits for whom, in the run that is explained or in another one."""
         deadlocks = [outcome for outcome in report.outcomes if outcome.kind == "deadlock"]
-        if deadlocks and not explanation.waiting:  # it goes wrong in other ways, too
-            with self.code.quiet(), _as_far_as_it_goes():
-                report = _with_waiting(explained(self.code, deadlocks[:1]), report)
-        return report
+        if not deadlocks or explanation.waiting:
+            return _with_waiting(explanation, report)
+        other = self._tried(lambda: explained(self.code, deadlocks[:1]))
+        return report if other is None else _with_waiting(other, report)
+
+    def _tried(self, explain: Callable[[], T]) -> T | None:
+        """What was found is not lost because there is no time to explain it, or because that goes wrong."""
+        try:
+            with self.code.quiet():
+                return explain()
+        except KeyboardInterrupt:
+            self._interrupted = True
+        except (InputError, LimitHit):
+            pass
+        return None
 
 
 class RecordedCode(OpenedCode):
@@ -175,24 +183,13 @@ class RecordedCode(OpenedCode):
 
     def __init__(self, code: Code, opened: Session) -> None:
         super().__init__(code, opened)
-        self.noted = Noted(self.steady)
-
-    @property
-    def program(self) -> Program:
-        return self.noted
+        self.program = self.noted = Noted(self.steady)
 
     def explained(self, report: Report) -> Report:
         if not report.outcomes or self.noted.run is None:
             return report
         explanation = told(self.code, report.outcomes, [self.noted.run])
         return replace(_with_waiting(explanation, report), explanation=explanation)
-
-
-@contextmanager
-def _as_far_as_it_goes() -> Iterator[None]:
-    """What a search has found is not lost because there is no time to explain it, or because that goes wrong."""
-    with suppress(InputError, LimitHit, KeyboardInterrupt):
-        yield
 
 
 def _with_waiting(explanation: Explanation, report: Report) -> Report:

@@ -7,14 +7,12 @@ raised_in       an exception as text, with the user's lines that it came through
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from porcini.core.errors import Line
 from porcini.core.events import Event, Schedule
 from porcini.core.explanations import Explanation, Lane, LaneStep, Raised
 from porcini.core.footprints import Location
@@ -22,7 +20,7 @@ from porcini.core.reports import Outcome
 from porcini.core.systems import Final, Waiting
 from porcini.coroutines.blocked import Blocked
 from porcini.coroutines.comparing import contested, nearest, shared
-from porcini.coroutines.guards import users_line
+from porcini.coroutines.lines import users_lines
 from porcini.coroutines.noting import Noted, NotedRun
 from porcini.coroutines.setups import Setup, lines_to_paste
 from porcini.coroutines.steady import SteadyProgram
@@ -162,12 +160,3 @@ def _text(problem: BaseException) -> str:
     except Exception:
         text = "(its text cannot be had)"
     return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
-
-
-def users_lines(problem: BaseException) -> tuple[Line, ...]:
-    """The user's lines that an exception came through, the outermost first."""
-    return tuple(
-        Line(*place, frame.f_code.co_qualname)
-        for frame, line in traceback.walk_tb(problem.__traceback__)
-        if (place := users_line(frame, line))
-    )

@@ -13,7 +13,6 @@ of steps all these do what they always do; closing the guarding puts everything 
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 import signal
@@ -27,14 +26,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
-from porcini.core.errors import InputError, Place
-from porcini.core.origins import origin_of
+from porcini.core.errors import InputError
 from porcini.core.pids import Pid
-from porcini.formats.sources import short_path
+from porcini.coroutines.lines import at, where
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
@@ -251,32 +248,3 @@ def _followed(function: Any) -> Any:
     """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
     function.__code__ = rules.marked(function.__code__)
     return function
-
-
-def users_line(frame: FrameType, line: int) -> tuple[str, int] | None:
-    """A line, unless it is Porcini's or the standard library's."""
-    path = frame.f_code.co_filename
-    return None if origin_of(path) in ("porcini", "python") else (path, line)
-
-
-def where(frame: FrameType | None) -> tuple[str, int]:
-    """The innermost line of the user's."""
-    first = frame
-    while frame is not None:
-        found = users_line(frame, frame.f_lineno)
-        if found is not None:
-            return found
-        frame = frame.f_back
-    return (first.f_code.co_filename, first.f_lineno) if first else ("?", 1)
-
-
-def at(path: str, line: int) -> dict[str, Any]:
-    """A line of a file as errors want it: `file`, `place` and `source`."""
-    try:
-        source = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        source = "".join(linecache.getlines(path))
-    lines = source.split("\n")
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    place = Place(line, len(text) - len(text.lstrip()) + 1)
-    return {"file": short_path(path), "place": place, "source": source or None}

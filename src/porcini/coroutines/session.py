@@ -14,7 +14,6 @@ import importlib
 import inspect
 import operator
 import sys
-import traceback
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,9 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.origins import origin_of
-from porcini.coroutines.guards import Guarding, Guards, at, users_line
+from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.leftovers import Snapshot
+from porcini.coroutines.lines import at, at_last, users_lines
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.calls.calling import later
@@ -106,9 +106,9 @@ def _imported(name: str, function: str) -> ModuleType:
             if name.endswith(".py"):
                 hint = f"name the module, not the file: {name.removesuffix('.py')}:{function}"
             raise InputError(f"there is no module `{name}`", file=f"{name}:{function}", hint=hint) from None
-        lines = [p for frame, n in traceback.walk_tb(problem.__traceback__) if (p := users_line(frame, n))]
+        blamed = at_last(users_lines(problem)) or {"file": name}
         text = f"{type(problem).__name__}: {problem}".rstrip(": ")
-        raise InputError(f"cannot be imported: {text}", **(at(*lines[-1]) if lines else {"file": name})) from None
+        raise InputError(f"cannot be imported: {text}", **blamed) from None
 
 
 def name_of(function: Function) -> str:

@@ -22,7 +22,7 @@ from porcini.core.reports import Outcome, Report
 from porcini.coroutines.code import Code
 from porcini.coroutines.comparing import raised
 from porcini.coroutines.explaining import ended, raised_in
-from porcini.coroutines.guards import at
+from porcini.coroutines.lines import at
 from porcini.coroutines.notes import MODES, show_leftovers
 from porcini.coroutines.steady import NondeterministicProgram
 from porcini.engines.catalogue import ENGINES
