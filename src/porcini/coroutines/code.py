@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar, NoReturn, TypeVar
@@ -150,7 +150,7 @@ class OpenedCode(Opened):
         if report.counterexample is None:
             return report
         run, contrast = report.counterexample.runs[0], report.counterexample.contrast
-        explanation = self._tried(lambda: explained(self.code, [run] if contrast is None else [run, contrast]))
+        explanation = self._tried(lambda: self._detailed([run] if contrast is None else [run, contrast]))
         if explanation is None:
             lines = tuple(lines_to_paste(self.code, report.counterexample.schedules))
             report = replace(report, explanation=Explanation(again=lines))
@@ -163,14 +163,17 @@ class OpenedCode(Opened):
         deadlocks = [outcome for outcome in report.outcomes if outcome.kind == "deadlock"]
         if not deadlocks or explanation.waiting:
             return _with_waiting(explanation, report)
-        other = self._tried(lambda: explained(self.code, deadlocks[:1]))
+        other = self._tried(lambda: self._detailed(deadlocks[:1]))
         return report if other is None else _with_waiting(other, report)
+
+    def _detailed(self, runs: Sequence[Outcome]) -> Explanation:
+        with self.code.quiet():
+            return explained(self.code, runs)
 
     def _tried(self, explain: Callable[[], T]) -> T | None:
         """What was found is not lost because there is no time to explain it, or because that goes wrong."""
         try:
-            with self.code.quiet():
-                return explain()
+            return explain()
         except KeyboardInterrupt:
             self._interrupted = True
         except (InputError, LimitHit):

@@ -213,7 +213,7 @@ class Guarding:
 
     def _watch_steps(self) -> None:
         """A timer ticks twice in the time of a step; one that is still there after two ticks took too long."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
             return
         timer, number = signal.ITIMER_REAL, signal.SIGALRM
         if signal.getitimer(timer)[0]:  # somebody else's
