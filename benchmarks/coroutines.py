@@ -27,8 +27,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from porcini import Limits
-from porcini.coroutines import explore, session
+from porcini import Limits, explore
+from porcini.coroutines import session
 from porcini.coroutines.steady import run_twice
 from porcini.engines.catalogue import ENGINES, Options, explored
 from porcini.engines.stats import SearchStats

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from porcini.core.version import __version__
 
 if TYPE_CHECKING:
-    from porcini.api.checks import check, transform
-    from porcini.api.exploring import explore, permute, replay, run
-    from porcini.api.inputs import symbolic
+    from porcini.api import check, explore, permute, replay, run, symbolic, transform
     from porcini.core.errors import InputError, InternalError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.coroutines.guards import Guards
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
     from porcini.models import Model, load, loads
 
 _HOMES = {
-    "api.checks": ("check", "transform"),
-    "api.exploring": ("explore", "permute", "replay", "run"),
-    "api.inputs": ("symbolic",),
+    "api": ("check", "explore", "permute", "replay", "run", "symbolic", "transform"),
     "models": ("Model", "load", "loads"),
     "core.errors": ("InputError", "InternalError", "ScheduleError"),
     "coroutines.guards": ("Guards",),

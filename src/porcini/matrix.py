@@ -8,25 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from porcini.core.capabilities import Capabilities, Capability
+from porcini.commands.needs import COMMANDS
+from porcini.core.capabilities import Capabilities
 from porcini.core.languages import LANGUAGES
 from porcini.engines.catalogue import ranked
-
-COMMANDS: dict[str, tuple[Capability, ...]] = {
-    "run": (),
-    "replay": (),
-    "explore": (),
-    "explore --independence semantic": ("commuting",),
-    "check": ("states",),
-    "check --reduction ample": ("states", "ample"),
-    "check --reduction stubborn": ("states", "stubborn"),
-    "check --ltl": ("states", "propositions"),
-    "check --ltl --fairness weak": ("states", "propositions"),
-    "symbolic": ("symbolic",),
-    "permute": ("formulas",),
-    "transform": ("theory",),
-}
-"""What each command needs of a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +30,7 @@ class Row:
 
 def matrix() -> list[Row]:
     """All languages that are installed, and real code."""
-    from porcini.coroutines.exploring import CAPABILITIES
+    from porcini.coroutines.code import CAPABILITIES
 
     rows = [_row(f".{ending}", language.title, language.capabilities) for ending, language in LANGUAGES.items()]
     return [*rows, _row("module:function", "coroutines of asyncio", CAPABILITIES)]

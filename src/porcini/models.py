@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from porcini.core.errors import InputError
 from porcini.core.languages import LANGUAGES, Model, Source
 
-__all__ = ["Model", "load", "loads"]
+__all__ = ["Model", "load", "loads", "names_function"]
+
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
+
+
+def names_function(text: str) -> bool:
+    """Is it `package.module:function`, and not the name of a file?"""
+    return _FUNCTION.match(text) is not None and not Path(text).exists()
 
 
 def load(file: str | Path, *, defines: Mapping[str, str] | None = None, por: str | None = None) -> Model:

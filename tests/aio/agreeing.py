@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aio.corpus_reference import explore as every_order
-from porcini import Limits, Report
-from porcini.coroutines import explore
+from porcini import Limits, Report, explore
 from porcini.langs.aio.program import observed
 
 

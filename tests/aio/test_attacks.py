@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from aio.corpus_reference import explore as every_order
-from porcini import Limits
-from porcini.coroutines import explore
+from porcini import Limits, explore
 from porcini.langs.aio.program import observed
 
 FOREIGN = """

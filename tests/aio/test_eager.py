@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aio.agreeing import agreed
-from porcini.coroutines import explore
+from porcini import explore
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks are new in Python 3.12")
 

@@ -33,9 +33,9 @@ import pytest
 import porcini
 from aio.corpus_reference import CORPUS, corpus_names, load, max_steps_of
 from aio.corpus_reference import explore as every_order
-from porcini import InputError, Limits, ScheduleError, coroutines, show_schedule
-from porcini.coroutines import Blocking, Guards, NondeterministicProgram, explore, replay, steady
-from porcini.coroutines.exploring import taken
+from porcini import InputError, Limits, ScheduleError, explore, replay, show_schedule
+from porcini.coroutines import Blocking, Guards, NondeterministicProgram, steady
+from porcini.coroutines.code import taken
 from porcini.langs.aio.program import observed
 
 KINDS = {"ok": "terminated"}
@@ -72,7 +72,7 @@ REPLAYS = textwrap.dedent(
     """
     import sys
     from aio.corpus_reference import load
-    from porcini.coroutines import replay
+    from porcini import replay
     for line in sys.stdin.read().splitlines():
         name, kind, schedule = line.split("|")
         found = replay(load(name).buggy, schedule)
@@ -735,7 +735,7 @@ def test_what_is_opaque_is_noted():
 
 def test_the_corpus_is_where_it_was():
     assert CORPUS.is_dir()
-    assert coroutines.explore is explore
+    assert porcini.explore is explore
 
 
 async def synchronised() -> int:

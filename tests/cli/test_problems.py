@@ -11,7 +11,7 @@ from shlex import quote
 import pytest
 
 from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401
-from porcini.api.exploring import compare
+from porcini.api import compare
 from porcini.core.errors import InternalError
 from porcini.engines.optimal import Optimal
 

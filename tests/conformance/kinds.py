@@ -43,11 +43,11 @@ from conformance.rewriting import plain_maude
 from conformance.rewriting import program as rewriting
 from conformance.rewriting.judge import Judge as RewritingJudge
 from helpers import Collecting
-from porcini.all_inputs import explored
-from porcini.coroutines.exploring import search
+from porcini.commands.all_inputs import explored
+from porcini.coroutines.code import search
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
-from porcini.engines.catalogue import Options
+from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import evaluate
 from porcini.langs.aio import commuting
@@ -274,7 +274,8 @@ def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int
     as_far_as_it_goes = patch.object(commuting, "_CHEAP", 10**9)  # else it depends on the order of the search
     with quiet(), session(main) as opened, recalled_as_run(), as_far_as_it_goes:
         for asked in _searches(engines):
-            stats = search(opened.program("any"), asked.engine, (), porcini.Limits(max_executions=300))
+            stats = SearchStats(porcini.Limits(max_executions=300))
+            stats = search(opened.program("any"), ENGINES[asked.engine], stats, Options())
             if stats.stopped != "exhausted":
                 raise oracle.TooMany
             classes = stats.counts.classes if classes is None else classes

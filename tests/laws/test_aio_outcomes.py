@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from aio.corpus_reference import Exploration, ReplayError
 from aio.corpus_reference import explore as every_order
 from aio_strategies import aio_programs, branching_programs, updating_programs
-from porcini import Limits
-from porcini.coroutines import explore
+from porcini import Limits, explore
 from strategies import PROGRAMS
 
 ENGINES = ("optimal", "source", "dpor")

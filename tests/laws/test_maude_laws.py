@@ -19,10 +19,12 @@ import porcini
 from helpers import all_runs
 from laws.test_gcl_laws import swaps_agree
 from maude_strategies import Program, gcl_programs, maude_programs, stutter_free_formulas
-from porcini.checking import _in_maude
+from porcini.commands.formulas import show_formula
 from porcini.core.errors import Place
 from porcini.core.events import Move, Schedule
+from porcini.core.languages import CheckerOptions
 from porcini.core.pids import Pid
+from porcini.core.reports import Counts
 from porcini.core.traces import Trace, normal_form
 from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import _Joined
@@ -256,7 +258,7 @@ def test_marking_and_reduction(program: Program, derived: bool, data) -> None:
 
 
 def by_maude(module: Any, start: Any, formula: Formula) -> bool:
-    term = module.parseTerm(_in_maude(formula))
+    term = module.parseTerm(show_formula(formula, maude.MaudeChecker.signs))
     assert term is not None, formula
     return bindings.maude().RewriteGraph(start).modelCheck(term).holds
 
@@ -343,7 +345,7 @@ def test_the_checker_finds_the_steps_of_its_counterexamples(program: Program, da
             return
         texts = list(dict.fromkeys(atom.text for atom in atoms(formula)))
         question = {"file": path, "por": None, "heuristic": heuristic, "watched": texts, "most": None}
-        found = answer(question | {"formula": _in_maude(formula)})
+        found = answer(question | {"formula": show_formula(formula, maude.MaudeChecker.signs)})
     wanted = porcini.check(model, ltl=str(formula), engine="graph", options=Options(reduction="none")).verdict
     assert found["holds"] == (wanted == "holds")
     if found["holds"]:
@@ -580,5 +582,7 @@ def test_the_child_and_the_graph_agree_on_hard_programs() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for heuristic, (program, texts) in zip((None, *HEURISTICS), (HARD[0], HARD[2], HARD[1]), strict=True):
             model = maude.load(str(program.written(Path(folder))))
-            asked = maude.ask(model, f"[] ~ ({texts[0]})", texts, heuristic=heuristic)
-            assert not asked.holds and asked.states > 1 and asked.stem
+            asked = CheckerOptions(Counts(), heuristic)
+            lasso = maude.MaudeChecker(model).ask(maude.MaudeSystem(model), f"[] ~ ({texts[0]})", texts, asked)
+            assert lasso is not None and asked.counts.states > 1
+            assert len(lasso[0]) > 1  # more than the initial state

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import porcini
 from porcini import Limits
-from porcini.api.checks import verify_reduction
+from porcini.api import verify_reduction
 from porcini.engines.catalogue import Options
 from porcini.engines.graph import Graph
 from porcini.engines.product import Product

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 import porcini
 from porcini import Limits
-from porcini.all_inputs import explored
+from porcini.commands.all_inputs import explored
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import evaluate
 from strategies import PROGRAMS, guard_programs, programs

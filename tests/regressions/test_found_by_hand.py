@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import porcini
-from porcini.api.exploring import compare
+from porcini.api import compare
 from porcini.cli import main
 from porcini.ir.frames import FrameRun
 

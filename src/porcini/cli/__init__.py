@@ -25,7 +25,8 @@ from porcini.cli.commands import nothing_known
 from porcini.cli.problems import INTERRUPTED, UNKNOWN, tell, writing
 from porcini.cli.progress import Deadline
 from porcini.core.errors import LimitHit
-from porcini.core.reports import FORMATS, Report
+from porcini.core.reports import FORMATS, Report, View
+from porcini.models import names_function
 
 _DEEPEST_CALLS = 10_000
 _STATUS = {"holds": 0, "violated": 1, "unknown": UNKNOWN}
@@ -61,8 +62,10 @@ def _prepare_output() -> None:
 
 
 def _answered(options: argparse.Namespace) -> Report | None:
-    watched = not _is_real_code(options)  # its steps have a watch of their own: asyncio would take ours for theirs
-    options.deadline = Deadline(getattr(options, "timeout", None) if watched else None)
+    watched = not names_function(
+        options.file
+    )  # its steps have a watch of their own: asyncio would take ours for theirs
+    options.deadline = Deadline(vars(options).get("timeout") if watched else None)
     try:
         with options.deadline, _nothing_but_json(options):
             answer: Report | None = options.command(options)
@@ -74,31 +77,26 @@ def _answered(options: argparse.Namespace) -> Report | None:
 @contextmanager
 def _nothing_but_json(options: argparse.Namespace) -> Iterator[None]:
     """Real code may print while it runs: with --json that must not come in between."""
-    if options.json and _is_real_code(options):
+    if options.json and names_function(options.file):
         with redirect_stdout(sys.stderr):
             yield
     else:
         yield
 
 
-def _is_real_code(options: argparse.Namespace) -> bool:
-    return ":" in options.file and not Path(options.file).exists()
-
-
 def _show(report: Report, options: argparse.Namespace) -> None:
-    if options.json:
-        print(FORMATS["json"](report))
-        return
-    from porcini.formats.text import make_console, print_report, print_verdict  # tables take a while to load
-
-    if options.quiet:
-        print_verdict(report, make_console())
-    else:
-        given = [f"-D {quote(item)} " for item in options.define]
-        given += [f"--input {quote(item)} " for item in options.input]
-        given += [f"--por {quote(options.por)} "] if options.por else []
-        given += ["--mode fifo "] if getattr(options, "mode", "any") == "fifo" else []
-        given += [f"--packages {quote(','.join(options.packages))} "] if getattr(options, "packages", ()) else []
-        print_report(report, make_console(), "".join(given))
-    if getattr(options, "printf", False):
+    view = View(sys.stdout, _repeated(options), options.quiet)
+    print(FORMATS["json" if options.json else "text"](report, view))
+    if vars(options).get("printf") and not options.json:
         sys.stdout.write("".join(report.said))
+
+
+def _repeated(options: argparse.Namespace) -> str:
+    """The options that lines to paste repeat."""
+    written = vars(options)
+    given = [f"-D {quote(item)} " for item in options.define]
+    given += [f"--input {quote(item)} " for item in options.input]
+    given += [f"--por {quote(options.por)} "] if options.por else []
+    given += ["--mode fifo "] if written.get("mode") == "fifo" else []
+    given += [f"--packages {quote(','.join(options.packages))} "] if written.get("packages") else []
+    return "".join(given)

@@ -12,6 +12,7 @@ from porcini.cli.problems import UsageError
 from porcini.core.reports import Report
 from porcini.engines.limits import DEFAULT_DEPTH, DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPTH
 from porcini.engines.options import (
+    USUAL,
     ActorSelection,
     Ample,
     Equivalence,
@@ -37,7 +38,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Argparse gives up an optional positional argument once options have come; a schedule may stand there."""
     parser = _parser()
     options, left = parser.parse_known_args(arguments)
-    if len(left) == 1 and not left[0].startswith("-") and getattr(options, "schedule", "") is None:
+    if len(left) == 1 and not left[0].startswith("-") and vars(options).get("schedule", "") is None:
         options.schedule = left.pop()
     if left:
         parser.error(f"unrecognized arguments: {' '.join(left)}")
@@ -52,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     _recording(run, "follow this schedule, then go on freely")
     explore = _command(those, "explore", "every class of executions: does the order matter?", commands.explore)
     explore.add_argument(
-        "--engine", default="optimal", help="see `porcini engines`; or all of them (default: optimal)"
+        "--engine",
+        default=USUAL["explore"],
+        help=f"see `porcini engines`; or all of them (default: {USUAL['explore']})",
     )
     explore.add_argument(
         "--independence", default="syntactic", help=f"one of: {', '.join(get_args(Independence))}"
@@ -65,12 +68,14 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--preemptions", type=_natural, metavar="N", help="bound, for source")
     explore.add_argument(
         "--actor-selection",
+        dest="actors",
         choices=get_args(ActorSelection),
         default="stable",
         help="which actor goes first, for transdpor (default: stable)",
     )
     explore.add_argument(
         "--task-selection",
+        dest="tasks",
         choices=get_args(TaskSelection),
         default="independent",
         help="which tasks of an actor are tried, for transdpor (default: independent)",
@@ -81,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     check = _command(those, "check", "every reachable state: can it deadlock, can it fail?", commands.check)
     check.add_argument("--ltl", metavar="PHI", help="check this formula instead, or the `ltl` block of this name")
-    check.add_argument("--engine", choices=("graph", "maude"), help="for formulas about .maude (default: maude)")
+    check.add_argument(
+        "--engine", choices=(USUAL["check"], "maude"), help="for formulas about .maude (default: maude)"
+    )
     check.add_argument("--fairness", choices=("none", "weak"), default="none", help="who can always move, does")
     check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
     check.add_argument(
@@ -93,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
     )
-    check.add_argument("--no-optimise", action="store_true", help="keep every statement a step (.pml)")
+    check.add_argument(
+        "--no-optimise", action="store_false", dest="optimise", help="keep every statement a step (.pml)"
+    )
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")
     check.add_argument("--max-states", type=_positive, metavar="N", help="states kept (default: 2,000,000)")
@@ -109,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     symbolic.add_argument(
         "--equivalence", choices=get_args(Equivalence), default="syntactic", help="when two orders are one"
     )
-    symbolic.add_argument("--no-reduction", action="store_true", help="every order of every path")
+    symbolic.add_argument("--no-reduction", action="store_false", dest="reduced", help="every order of every path")
     symbolic.add_argument(
         "--solver-timeout",
         type=_seconds,

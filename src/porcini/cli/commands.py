@@ -8,30 +8,31 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import porcini
-from porcini.api.programs import Coroutine, function_of
 from porcini.cli.problems import writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.limits import Limits
-from porcini.engines.options import Options
-from porcini.models import Model, load
+from porcini.engines.options import USUAL
+from porcini.models import Model, load, names_function
 from porcini.properties.outcomes import EXPLORED
 
+if TYPE_CHECKING:
+    from porcini.commands.requests import Request
+
 _ASKS = {
-    "run": ("random", "terminates"),
-    "explore": ("optimal", ", ".join(EXPLORED)),
-    "check": ("graph", "deadlock-free, failure-free"),
-    "symbolic": ("symbolic", ", ".join(EXPLORED)),
-    "permute": ("fagiani", "equivalent"),
+    "run": "terminates",
+    "explore": ", ".join(EXPLORED),
+    "check": "deadlock-free, failure-free",
+    "symbolic": ", ".join(EXPLORED),
+    "permute": "equivalent",
 }
-"""By which engine the commands that take limits answer, and what."""
+"""What the commands that take limits ask."""
 _BEST = ("violated", "holds", "unknown")
 """Of engines that agree, or were stopped, the one that knows most answers."""
 _CASE = {"input", "schedule", "kind", "state"}
@@ -45,17 +46,20 @@ class _Unread:
     language: str
 
 
-def _subject(options: argparse.Namespace) -> Model | Coroutine:
-    """A model, or the coroutine function that is named instead of a file."""
-    function = function_of(options.file)
-    return function if function is not None else _model(options)
+def _request(command: str, options: argparse.Namespace) -> Request:
+    """What was written on the command line, as a request."""
+    from porcini.commands.requests import KEYWORDS, pick, request_of
+    from porcini.engines.limits import Limits
+    from porcini.engines.options import Options
+
+    written = vars(options)
+    records = {"limits": pick(Limits, written), "options": pick(Options, written)}
+    given = {**written, **records, "inputs": _inputs(options.input)}
+    program = options.file if names_function(options.file) else _model(options)
+    return request_of(command, program, {name: given[name] for name in KEYWORDS[command] if name in given})
 
 
 def _model(options: argparse.Namespace) -> Model:
-    if function_of(options.file) is not None:
-        raise InputError(
-            "this command is not for coroutine functions", file=options.file, hint="run, explore, replay"
-        )
     defines: dict[str, str] = {}
     for item in options.define:
         name, sign, text = item.partition("=")
@@ -67,17 +71,15 @@ def _model(options: argparse.Namespace) -> Model:
     return model
 
 
+def _watched(command: Callable[[Request], Report], request: Request, options: argparse.Namespace) -> Report:
+    with Progress(options) as watch:
+        return command(replace(request, watch=watch))
+
+
 def run(options: argparse.Namespace) -> Report:
-    return porcini.run(
-        _subject(options),
-        seed=options.seed,
-        schedule=options.schedule,
-        observe=options.observe,
-        inputs=_inputs(options.input),
-        limits=_limits(options),
-        mode=options.mode,
-        packages=options.packages,
-    )
+    from porcini.commands import running
+
+    return running.run(_request("run", options))
 
 
 def replay(options: argparse.Namespace) -> Report:
@@ -85,19 +87,13 @@ def replay(options: argparse.Namespace) -> Report:
         return _replay_cases(options)
     if options.schedule is None:
         raise InputError("no schedule was given", hint="or --tests FILE.json")
-    return porcini.replay(
-        _subject(options),
-        options.schedule,
-        loop=options.loop,
-        observe=options.observe,
-        inputs=_inputs(options.input),
-        mode=options.mode,
-        packages=options.packages,
-    )
+    from porcini.commands import running
+
+    return running.replay(_request("replay", options))
 
 
 def _replay_cases(options: argparse.Namespace) -> Report:
-    """All cases of a file; the report is that of the last one, or of the first that fails."""
+    """All cases of a file; the report says whether all came out as expected."""
     try:
         document = json.loads(Path(options.tests).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -105,140 +101,96 @@ def _replay_cases(options: argparse.Namespace) -> Report:
     tests = document.get("tests") if isinstance(document, dict) else None
     if not isinstance(tests, list) or not all(isinstance(t, dict) and t.keys() >= _CASE for t in tests):
         raise InputError("these are no test cases", file=options.tests, hint="`symbolic --tests` writes some")
-    from porcini.api.inputs import cases_report, replay_cases
+    from porcini.commands.cases import replay_cases
 
-    wrong = replay_cases(_model(options), tests)
+    report, wrong = replay_cases(_request("replay", options).subject.model, tests)
     if not options.json:
         with writing():
             print("\n".join([*wrong, f"{len(tests) - len(wrong)} of {len(tests)} cases came out as expected."]))
     options.printed = not options.json
-    return cases_report(_model(options), len(tests), len(wrong))
+    return report
 
 
 def explore(options: argparse.Namespace) -> Report:
     if options.engine == "all":
-        if function_of(options.file) is not None:
-            raise InputError("--engine all is not for coroutine functions", hint="name one of the engines")
         return _compare(options)
-    with Progress(options) as watch:
-        return porcini.explore(
-            _subject(options),
-            engine=options.engine,
-            independence=options.independence,
-            property=options.property,
-            first=options.first,
-            observe=options.observe,
-            inputs=_inputs(options.input),
-            limits=_limits(options),
-            options=Options(
-                seed=options.seed,
-                depth=options.depth,
-                preemptions=options.preemptions,
-                actors=options.actor_selection,
-                tasks=options.task_selection,
-            ),
-            mode=options.mode,
-            packages=options.packages,
-            deterministic=options.deterministic,
-            watch=watch,
-        )
+    from porcini.commands import exploring
+
+    return _watched(exploring.explore, _request("explore", options), options)
 
 
 def check(options: argparse.Namespace) -> Report:
-    told = Options(
-        search=options.search,
-        reduction="none" if options.no_reduction else options.reduction,
-        ample=options.ample,
-        fair=options.fairness == "weak",
-        optimise=not options.no_optimise,
-    )
-    model, inputs, limits = _model(options), _inputs(options.input), _limits(options)
-    with Progress(options) as watch:
-        if options.verify_reduction:
-            from porcini.api.checks import verify_reduction
+    from porcini.commands import checking
 
-            return verify_reduction(
-                model, ltl=options.ltl, inputs=inputs, limits=limits, options=told, watch=watch
-            )
-        return porcini.check(
-            model,
-            ltl=options.ltl,
-            engine=options.engine,
-            first=options.first,
-            observe=options.observe,
-            inputs=inputs,
-            limits=limits,
-            options=told,
-            watch=watch,
-        )
+    request = _request("check", options)
+    told = replace(request.options, fair=options.fairness == "weak")
+    if options.no_reduction:
+        told = replace(told, reduction="none")
+    command = checking.verify_reduction if options.verify_reduction else checking.check
+    return _watched(command, replace(request, options=told), options)
 
 
 def transform(options: argparse.Namespace) -> Report | None:
     """Print a theory; there is nothing to report."""
+    from porcini.commands import checking
+
     target = Path(options.output) if options.output else None
     base = target.parent if target else Path()
-    text = porcini.transform(
-        _model(options), ltl=options.ltl, ample=options.ample, load=os.path.relpath(options.file, base)
-    )
+    text = checking.transform(_request("transform", options), os.path.relpath(options.file, base))
     options.printed = True
     if target is None:
         with writing():
             print(text)
-        return None
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"cannot be written: {problem.strerror}", file=str(target)) from None
+    else:
+        _write(target, text)
     return None
+
+
+def _write(file: str | Path, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot be written: {problem.strerror}", file=str(file)) from None
 
 
 def symbolic(options: argparse.Namespace) -> Report:
     if options.input:
         raise InputError("`symbolic` ranges over all inputs: --input is for the other commands")
-    with Progress(options) as watch:
-        report = porcini.symbolic(
-            _model(options),
-            equivalence=options.equivalence,
-            reduced=not options.no_reduction,
-            observe=options.observe,
-            limits=_limits(options),
-            solver_timeout=options.solver_timeout,
-            with_cases=bool(options.tests or options.pytest),
-            watch=watch,
-        )
-    written = []
+    from porcini.commands import symbolic
+
+    request = _request("symbolic", options)
+    if options.tests or options.pytest:
+        request = replace(request, all_inputs=replace(request.all_inputs, with_cases=True))
+    report = _watched(symbolic.symbolic, request, options)
     if options.tests:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
-        written.append((options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n"))
+        _write(options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     if options.pytest:
-        from porcini.all_inputs import written_as_pytest
+        from porcini.commands.cases import written_as_pytest
 
-        written.append((options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ())))
-    for name, text in written:
-        try:
-            Path(name).write_text(text, encoding="utf-8")
-        except OSError as problem:
-            raise InputError(f"cannot be written: {problem.strerror}", file=name) from None
+        _write(options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ()))
     return report
+
+
+def permute(options: argparse.Namespace) -> Report:
+    from porcini.commands import permuting
+
+    return _watched(permuting.permute, _request("permute", options), options)
 
 
 def _compare(options: argparse.Namespace) -> Report:
     """Every engine on one program."""
-    from porcini.api.exploring import Disagreement, compare
+    if names_function(options.file):
+        raise InputError("--engine all is not for coroutine functions", hint="name one of the engines")
+    from porcini.commands.exploring import Disagreement, compare
     from porcini.engines.catalogue import ENGINES
     from porcini.formats.json_report import to_json
     from porcini.formats.text import make_console, print_comparison
 
-    model = _model(options)
+    request = _request("compare", options)
     options.deadline.restart(searches=len(ENGINES))  # or fewer
     try:
-        reports = compare(
-            model,
-            property=options.property,
-            observe=options.observe,
-            inputs=_inputs(options.input),
-            limits=_limits(options),
-        )
+        reports = compare(request)
     except Disagreement as problem:
         if not options.json:
             with writing():
@@ -256,11 +208,10 @@ def _compare(options: argparse.Namespace) -> Report:
 
 def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     """The report of a command that ran into a limit before its search began, or after it had ended."""
+    from porcini.commands.reporting import build_report
     from porcini.engines.stats import SearchStats
-    from porcini.reporting import build_report
 
-    command = options.command.__name__
-    engine, asked = _ASKS[command]
+    command, written = options.command.__name__, vars(options)
     stats = SearchStats()
     stats.leave_out(limit)
     if command == "check":
@@ -269,29 +220,10 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
         _Unread(options.file, Path(options.file).suffix.removeprefix(".")),
         command,
         stats,
-        engine=getattr(options, "engine", None) or engine,
-        property=f"ltl {options.ltl}" if getattr(options, "ltl", None) else asked,
+        engine=written.get("engine") or USUAL[command],
+        property=f"ltl {options.ltl}" if written.get("ltl") else _ASKS[command],
         traces=() if command in ("permute", "symbolic") else None,
     )
-
-
-def permute(options: argparse.Namespace) -> Report:
-    with Progress(options) as watch:
-        return porcini.permute(
-            _model(options),
-            seed=options.seed,
-            schedule=options.schedule,
-            seeds=options.seeds,
-            observe=options.observe,
-            inputs=_inputs(options.input),
-            limits=_limits(options),
-            watch=watch,
-        )
-
-
-def _limits(options: argparse.Namespace) -> Limits:
-    states = getattr(options, "max_states", None)
-    return Limits(options.max_executions, options.max_depth, options.timeout, states)
 
 
 def _inputs(items: Sequence[str]) -> dict[str, Value]:

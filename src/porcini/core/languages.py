@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, InternalError, Place
 from porcini.core.registry import Registry
+from porcini.core.reports import Counts
 from porcini.core.systems import Scalar, System, Value
 
 
@@ -35,6 +36,39 @@ class Claim:
     place: Place
 
 
+class Checker(Protocol):
+    """A model checker of a language's own, for formulas."""
+
+    @property
+    def name(self) -> str:
+        """As an engine."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def signs(self) -> Mapping[str, str]:
+        """How it writes `true`, `false`, `!`, `X`, `&&`, `||`, `U` and `V`."""
+
+    def ask(self, system: System, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Lasso | None:
+        """The states of a run on which a formula about some propositions does not hold, if there is one. What was
+        counted goes into `asked.counts`, and a limit that is hit is a `LimitHit`."""
+
+
+Lasso = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""A run for ever: the states of a stem, and those of a loop after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckerOptions:
+    """How a checker of a language's own is to go about it; `ample` is P1's heuristic, or None for no reduction."""
+
+    counts: Counts
+    ample: str | None = None
+    timeout: float | None = None
+    max_states: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Model(ABC):
     """A program that was read and checked, ready to run.
@@ -50,8 +84,6 @@ class Model(ABC):
     input_hint: ClassVar[str | None] = None
     """How a program of the language gets an input; or what to do instead, where there are none."""
     kind: ClassVar[str] = "programs of this language"
-    checker: ClassVar[str | None] = None
-    """The name of a model checker of the language's own for formulas, if it has one."""
 
     @property
     @abstractmethod
@@ -76,6 +108,15 @@ class Model(ABC):
     def notes(self) -> tuple[str, ...]:
         """What a user should know about how the program was read."""
         return ()
+
+    @property
+    def checker(self) -> Checker | None:
+        """A model checker of the language's own, if there is one."""
+        return None
+
+    def formula(self, text: str) -> str:
+        """A formula that a user gave, with signs of the language's own replaced by ours of the same length."""
+        return text
 
     @property
     def claims(self) -> Sequence[Claim]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TextIO
 
 from porcini.core.events import Schedule
 from porcini.core.explanations import Explanation
@@ -42,6 +42,11 @@ class Outcome:
     trace: Trace
     waiting: tuple[Waiting, ...] = ()
 
+    @classmethod
+    def of(cls, trace: Trace, final: Final, executions: int = 1) -> Outcome:
+        """The outcome that a run is an example of."""
+        return cls(final.kind, final.state, executions, trace.schedule, trace, final.waiting)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
@@ -63,6 +68,8 @@ class Counterexample:
     runs: tuple[Outcome, ...]
     differs: tuple[str, ...]
     input: Mapping[str, int | bool] | None = None
+    contrast: Outcome | None = field(default=None, compare=False)
+    """For real code: the closest run that ends otherwise."""
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
@@ -77,6 +84,21 @@ class Trail:
     stem: Trace
     loop: Trace
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much was seen of what real code did. `opaque` steps conflict with everything: `places` say what made
+    them so, and how often, and `packages` whose code could be followed as well."""
+
+    steps: int
+    opaque: int
+    places: tuple[tuple[str, int], ...] = ()
+    packages: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
+    """What a run read that the run before it had changed."""
+    unretrieved: tuple[tuple[str, int], ...] = ()
+    """Exceptions that nobody looked at, and in how many runs."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,6 +136,8 @@ class Report:
     seconds: float = field(default=0.0, compare=False)
     explanation: Explanation | None = field(default=None, compare=False)
     """For real code: the counterexample in lines of source."""
+    coverage: Coverage | None = field(default=None, compare=False)
+    """For real code, and for nothing else."""
 
     @builtins.property  # one of its fields is called so
     def kept_states(self) -> bool:
@@ -128,8 +152,25 @@ class Report:
         return FORMATS["text"](self)
 
 
-Format = Callable[[Report], str]
-"""How a report is written down."""
+@dataclass(frozen=True, slots=True)
+class View:
+    """Who reads a report: `stream` is where the text will go, so that it may fit a terminal; `options` are those
+    of the command line that lines to paste repeat."""
+
+    stream: TextIO | None = None
+    options: str = ""
+    verdict_only: bool = False
+
+
+PLAIN = View()
+
+
+class Format(Protocol):
+    """How a report is written down; each looks at what concerns it."""
+
+    def __call__(self, report: Report, view: View = PLAIN, /) -> str: ...
+
+
 FORMATS: Registry[Format] = Registry("porcini.formats", "format")
 
 

@@ -120,6 +120,14 @@ class Program(ABC):
         """What the program did so far that a user should know."""
         return ()
 
+    def state_of(self, run: Any) -> Hashable | None:
+        """The state that a run of the program is in; None where states cannot be had."""
+        return None
+
+    def printed(self, run: Any) -> tuple[str, ...]:
+        """What a run of the program has printed."""
+        return ()
+
 
 class Restart(Exception):
     """Footprints that a search has relied on were too small: it must begin again, with a program that has larger
@@ -209,7 +217,12 @@ class System(Program):
     def final(self, state: Any) -> Final: ...
 
     def start(self) -> Run:
+        """A run, whose `state` is one of the system's."""
         return SystemRun(self, self.initial())
+
+    def state_of(self, run: Any) -> Hashable | None:
+        state: Hashable = run.state
+        return state
 
     @property
     def lookahead(self) -> Lookahead[Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 from porcini.core.errors import Line
 from porcini.core.events import Event
 from porcini.core.pids import Pid
-from porcini.coroutines.guards import users_line
+from porcini.coroutines.lines import is_users_frame
 from porcini.langs.aio import standing
 from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.naming import StepLabel
@@ -79,7 +79,7 @@ def named(owner: Any, recorder: Recorder) -> str:
 
 def _stack(frames: Sequence[FrameType]) -> list[Line]:
     """The user's lines; all of them if none is."""
-    users = [frame for frame in frames if users_line(frame, 0)]
+    users = list(filter(is_users_frame, frames))
     return [Line(*standing.spot_of(frame)) for frame in users or frames]
 
 

@@ -39,7 +39,7 @@ def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]
             break
         trace, final = _deviated(program, moves, at, move)
         if final is not None and other(final):
-            return Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting)
+            return Outcome.of(trace, final)
     return None
 
 

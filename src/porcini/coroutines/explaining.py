@@ -7,14 +7,12 @@ raised_in       an exception as text, with the user's lines that it came through
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from porcini.core.errors import Line
 from porcini.core.events import Event, Schedule
 from porcini.core.explanations import Explanation, Lane, LaneStep, Raised
 from porcini.core.footprints import Location
@@ -22,10 +20,10 @@ from porcini.core.reports import Outcome
 from porcini.core.systems import Final, Waiting
 from porcini.coroutines.blocked import Blocked
 from porcini.coroutines.comparing import contested, nearest, shared
-from porcini.coroutines.guards import users_line
+from porcini.coroutines.lines import users_lines
 from porcini.coroutines.noting import Noted, NotedRun
+from porcini.coroutines.setups import Setup, lines_to_paste
 from porcini.coroutines.steady import SteadyProgram
-from porcini.coroutines.subjects import Subject, lines_to_paste
 from porcini.coroutines.touching import Touches
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import cut, ending, short_names
@@ -50,15 +48,15 @@ def compared(program: SteadyProgram, run: Outcome) -> Outcome | None:
 # What happened ------------------------------------------------------------------------------------------------
 
 
-def explained(subject: Subject, runs: Sequence[Outcome], what: str = "") -> Explanation:
-    """One run, or two that end differently. `what` is how the first one ends, where that is known better."""
+def explained(setup: Setup, runs: Sequence[Outcome]) -> Explanation:
+    """One run, or two that end differently."""
     noted: list[NotedRun] = []
-    with subject.telling() as opened:
+    with setup.telling() as opened:
         for run in runs:
-            noted.append(Noted(opened.program(subject.mode)).start())
+            noted.append(Noted(opened.program(setup.mode)).start())
             follow(noted[-1], _until_failure(run))
             noted[-1].final()
-    return told(subject, runs, noted, what)
+    return told(setup, runs, noted)
 
 
 def _until_failure(run: Outcome) -> Schedule:
@@ -66,14 +64,14 @@ def _until_failure(run: Outcome) -> Schedule:
     return run.schedule[:last]
 
 
-def told(subject: Subject, runs: Sequence[Outcome], noted: Sequence[NotedRun], what: str = "") -> Explanation:
+def told(setup: Setup, runs: Sequence[Outcome], noted: Sequence[NotedRun]) -> Explanation:
     """Runs that were noted, in words."""
     wanted = set[Location]().union(*(contested(note.events) for note in noted))
     if len(noted) == 1:  # with nothing to compare it with, it may help to see all that goes on
         wanted |= {location for location in shared(noted[0].events) if not location.startswith(_OF_THE_LOOP)}
     first, problem = noted[0], noted[0].problem
     raised = tuple(raised_in(problem)) if problem is not None and runs[0].kind != "terminated" else ()
-    endings = [what or _ended(runs[0], raised), *(ending(run) for run in runs[1:])]
+    endings = [ended(runs[0], raised), *(ending(run) for run in runs[1:])]
     lanes = [
         Lane(title, tuple(_steps(note, wanted)), end, run.kind == "terminated")
         for title, note, end, run in zip(_titles(runs), noted, endings, runs, strict=True)
@@ -88,7 +86,7 @@ def told(subject: Subject, runs: Sequence[Outcome], noted: Sequence[NotedRun], w
         tuple(_shortened(lane, short) for lane in lanes),
         raised,
         waiting,
-        tuple(lines_to_paste(subject, [run.schedule for run in runs if _worth_it(run, runs[0])])),
+        tuple(lines_to_paste(setup, [run.schedule for run in runs if _worth_it(run, runs[0])])),
     )
 
 
@@ -97,7 +95,8 @@ def _worth_it(run: Outcome, first: Outcome) -> bool:
     return run is first or first.kind == "terminated"
 
 
-def _ended(run: Outcome, raised: Sequence[Raised]) -> str:
+def ended(run: Outcome, raised: Sequence[Raised] = ()) -> str:
+    """How a run ended, in a few words; where it raised something, with the last line of the user's."""
     if run.kind not in ("assertion", "error") or not raised:
         return ending(run)
     place = raised[0].stack[-1] if raised[0].stack else None
@@ -150,7 +149,7 @@ def raised_in(problem: BaseException) -> Iterator[Raised]:
     """An exception, or those in a group of them."""
     found = list(leaves(problem))
     for leaf in found[:_MOST_GROUPED]:
-        yield Raised(_text(leaf), users_lines(leaf))
+        yield Raised(_text(leaf), users_lines(leaf) or users_lines(problem))
     if len(found) > _MOST_GROUPED:
         yield Raised(f"and {len(found) - _MOST_GROUPED:,} more exceptions", ())
 
@@ -161,20 +160,3 @@ def _text(problem: BaseException) -> str:
     except Exception:
         text = "(its text cannot be had)"
     return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
-
-
-def users_lines(problem: BaseException) -> tuple[Line, ...]:
-    """The user's lines that an exception came through, the outermost first."""
-    return tuple(
-        Line(*place, frame.f_code.co_qualname)
-        for frame, line in traceback.walk_tb(problem.__traceback__)
-        if (place := users_line(frame, line))
-    )
-
-
-def what_of(problem: BaseException) -> str:
-    """An exception, of a group the first one, with the last line of the user's that it came through."""
-    first, lines = next(leaves(problem)), users_lines(problem)
-    if first is not problem:
-        lines = users_lines(first) or lines
-    return cut(_text(first)) + (f" at {Path(lines[-1].path).name}:{lines[-1].line}" if lines else "")

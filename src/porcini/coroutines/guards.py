@@ -13,7 +13,6 @@ of steps all these do what they always do; closing the guarding puts everything 
 
 from __future__ import annotations
 
-import linecache
 import os
 import random
 import signal
@@ -27,13 +26,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
-from porcini.core.errors import InputError, Place
+from porcini.core.errors import InputError
 from porcini.core.pids import Pid
-from porcini.formats.sources import short_path
+from porcini.coroutines.lines import at, where
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
@@ -41,8 +39,6 @@ from porcini.langs.aio.loop import ControlledLoop
 EPOCH = 1_767_225_600.0
 """What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
 
-_PORCINI = str(Path(__file__).parent.parent)
-_LIBRARY = str(Path(threading.__file__).parent)
 _FAKE = "give the code under test a fake whose methods are coroutines"
 
 
@@ -217,7 +213,7 @@ class Guarding:
 
     def _watch_steps(self) -> None:
         """A timer ticks twice in the time of a step; one that is still there after two ticks took too long."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
             return
         timer, number = signal.ITIMER_REAL, signal.SIGALRM
         if signal.getitimer(timer)[0]:  # somebody else's
@@ -252,34 +248,3 @@ def _followed(function: Any) -> Any:
     """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
     function.__code__ = rules.marked(function.__code__)
     return function
-
-
-def users_line(frame: FrameType, line: int) -> tuple[str, int] | None:
-    """A line, unless it is Porcini's or the standard library's."""
-    path = frame.f_code.co_filename
-    if path.startswith((_PORCINI, "<frozen")) or (path.startswith(_LIBRARY) and "site-packages" not in path):
-        return None
-    return path, line
-
-
-def where(frame: FrameType | None) -> tuple[str, int]:
-    """The innermost line of the user's."""
-    first = frame
-    while frame is not None:
-        found = users_line(frame, frame.f_lineno)
-        if found is not None:
-            return found
-        frame = frame.f_back
-    return (first.f_code.co_filename, first.f_lineno) if first else ("?", 1)
-
-
-def at(path: str, line: int) -> dict[str, Any]:
-    """A line of a file as errors want it: `file`, `place` and `source`."""
-    try:
-        source = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        source = "".join(linecache.getlines(path))
-    lines = source.split("\n")
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    place = Place(line, len(text) - len(text.lstrip()) + 1)
-    return {"file": short_path(path), "place": place, "source": source or None}

@@ -5,56 +5,60 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
+from porcini.core.origins import in_packages
+from porcini.core.reports import Coverage
 from porcini.coroutines.session import Session
 from porcini.coroutines.steady import SteadyProgram
-from porcini.engines.catalogue import ENGINES
-from porcini.engines.stats import SearchStats
 from porcini.formats.sources import short_path
+from porcini.langs.aio.loop import Mode
 
-MODES = {
+MODES: dict[Mode, str] = {
     "any": "mode any: every ready task may go next, time moves when nothing is ready",
     "fifo": "mode fifo: asyncio's own queue; only timers due at the same moment are free",
 }
 _MOST_PLACES = 5
 
 
-def notes_of(
-    opened: Session, program: SteadyProgram, stats: SearchStats, engine: str, violated: bool
-) -> Iterator[str]:
-    yield MODES[program.program.mode]
-    if program.opaque:
-        share = f"{program.opaque:,} of {program.steps:,} steps were opaque and conflict with everything"
-        places = [f"{text}, {times:,} times" for text, times in opaque_places(opened, program)[:_MOST_PLACES]]
+def coverage_of(opened: Session, program: SteadyProgram) -> Coverage:
+    """How much was seen of what a program did so far."""
+    return Coverage(
+        program.steps,
+        program.opaque,
+        tuple(_opaque_places(opened, program)),
+        tuple(sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})),
+        tuple(dict.fromkeys(name.removesuffix("[=]") for name in program.leftovers)),
+        tuple(program.unretrieved.most_common()),
+    )
+
+
+def notes_of(mode: Mode, coverage: Coverage) -> Iterator[str]:
+    yield MODES[mode]
+    if coverage.opaque:
+        share = f"{coverage.opaque:,} of {coverage.steps:,} steps were opaque and conflict with everything"
+        places = [f"{text}, {times:,} times" for text, times in coverage.places[:_MOST_PLACES]]
         yield f"{share}: {'; '.join(places)}"
-        packages = sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})
-        if packages:
-            yield f"packages={packages} would let these be followed"
-    if program.leftovers:
-        yield f"{leftovers(program)}; reset it where a run begins, or one schedule may influence the next"
-    for text, times in program.unretrieved.most_common(_MOST_PLACES):
-        yield unretrieved(text, times)
-    if stats.stopped == "limit" and not violated and not ENGINES[engine].samples:
-        yield "`--engine pct` or `random` may still find what goes wrong in a program that is too large or endless"
+        if coverage.packages:
+            yield f"packages={list(coverage.packages)} would let these be followed"
+    if coverage.leftovers:
+        yield f"{show_leftovers(coverage)}; reset it where a run begins, or one schedule may influence the next"
+    for text, times in coverage.unretrieved[:_MOST_PLACES]:
+        yield show_unretrieved(text, times)
 
 
-def unretrieved(text: str, times: int) -> str:
+def show_unretrieved(text: str, times: int) -> str:
     return f"an exception that nobody retrieved, in {times:,} run{'' if times == 1 else 's'}: {text}"
+
+
+def show_leftovers(coverage: Coverage) -> str:
+    names = ", ".join(coverage.leftovers[:_MOST_PLACES])
+    return f"state that outlives a run: {names} was read as the run before had left it"
 
 
 def package_of(path: str) -> str | None:
     """The installed package that a file is of."""
-    parts = Path(path).parts
-    for folder in ("site-packages", "dist-packages"):
-        if folder in parts[:-1]:
-            return parts[parts.index(folder) + 1].removesuffix(".py")
-    return None
-
-
-def leftovers(program: SteadyProgram) -> str:
-    names = ", ".join(list(dict.fromkeys(n.removesuffix("[=]") for n in program.leftovers))[:_MOST_PLACES])
-    return f"state that outlives a run: {names} was read as the run before had left it"
+    below = in_packages(path)
+    return below.parts[0].removesuffix(".py") if below else None
 
 
 def _plain(name: str) -> str:
@@ -64,7 +68,7 @@ def _plain(name: str) -> str:
     return name
 
 
-def opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, int]]:
+def _opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, int]]:
     """What made steps opaque and how often, the most frequent first."""
     places = Counter(
         {

@@ -12,11 +12,8 @@ import contextlib
 import functools
 import importlib
 import inspect
-import re
-import site
+import operator
 import sys
-import sysconfig
-import traceback
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,8 +22,10 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
-from porcini.coroutines.guards import Guarding, Guards, at, users_line
+from porcini.core.origins import origin_of
+from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.leftovers import Snapshot
+from porcini.coroutines.lines import at, at_last, users_lines
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.calls.calling import later
@@ -39,13 +38,6 @@ from porcini.langs.aio.sites import OUTSIDE
 
 Function = Callable[..., Any]
 
-_PLACES = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    *site.getsitepackages(),
-    site.getusersitepackages(),
-    str(Path(__file__).parent.parent),
-)
-_INSTALLED = tuple({str(Path(path).resolve()) for path in _PLACES})
 _MOST_NEAR = 10_000
 
 
@@ -70,24 +62,18 @@ def _bound(function: Function, args: Sequence[object]) -> None:
         return  # it has no signature to look at
 
 
-_NAME = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<path>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\Z")
-
-
-def from_name(name: str) -> Function | None:
-    """The function that `package.module:function` names, imported from here; None for the name of a file."""
-    found = _NAME.match(name)
-    if found is None or Path(name).exists():
-        return None
+def from_name(name: str) -> Function:
+    """The function that `package.module:function` names, imported from here."""
+    module, _, path = name.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    value: Any = _imported(found["module"], found["path"])
-    for part in found["path"].split("."):
-        if not hasattr(value, part):
-            raise InputError(f"there is no `{found['path']}` in it", file=found["module"])
-        value = getattr(value, part)
+    try:
+        value = operator.attrgetter(path)(_imported(module, path))
+    except AttributeError:
+        raise InputError(f"there is no `{path}` in it", file=module) from None
     if not callable(value):
-        raise InputError(f"`{found['path']}` is no coroutine function", file=found["module"])
+        raise InputError(f"`{path}` is no coroutine function", file=module)
     function: Function = value
     with contextlib.suppress(TypeError):
         _GIVEN[function] = name
@@ -120,9 +106,9 @@ def _imported(name: str, function: str) -> ModuleType:
             if name.endswith(".py"):
                 hint = f"name the module, not the file: {name.removesuffix('.py')}:{function}"
             raise InputError(f"there is no module `{name}`", file=f"{name}:{function}", hint=hint) from None
-        lines = [p for frame, n in traceback.walk_tb(problem.__traceback__) if (p := users_line(frame, n))]
+        blamed = at_last(users_lines(problem)) or {"file": name}
         text = f"{type(problem).__name__}: {problem}".rstrip(": ")
-        raise InputError(f"cannot be imported: {text}", **(at(*lines[-1]) if lines else {"file": name})) from None
+        raise InputError(f"cannot be imported: {text}", **blamed) from None
 
 
 def name_of(function: Function) -> str:
@@ -137,16 +123,10 @@ def name_of(function: Function) -> str:
 # Which code ---------------------------------------------------------------------------------------------------
 
 
-def _is_users(module: ModuleType) -> bool:
-    """Is a module's file neither Python's, nor installed, nor Porcini's? A module without a file is the REPL's."""
-    path = getattr(module, "__file__", None)
-    if path is None:
-        return module.__name__ == "__main__"
-    where = Path(path).resolve()
-    return not str(where).startswith(_INSTALLED) and not {"site-packages", "dist-packages"} & set(where.parts)
-
-
-is_users = functools.lru_cache(maxsize=4096)(_is_users)
+def is_users(module: ModuleType) -> bool:
+    """Is a module neither Python's, nor installed, nor Porcini's? One without a file is the REPL's."""
+    path = vars(module).get("__file__")
+    return module.__name__ == "__main__" if path is None else origin_of(str(path)) == "user"
 
 
 def modules_of(function: Function, packages: Sequence[str] = (), args: Sequence[object] = ()) -> list[ModuleType]:

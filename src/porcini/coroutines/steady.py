@@ -11,7 +11,6 @@ where it stopped, and whom it made and woke is compared. The first ones, and the
 from __future__ import annotations
 
 import re
-import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,8 +20,9 @@ from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
 from porcini.core.systems import Final, Program, Restart
-from porcini.coroutines.guards import Blocking, Guarding, at, users_line
+from porcini.coroutines.guards import Blocking, Guarding
 from porcini.coroutines.leftovers import Snapshot, read_again
+from porcini.coroutines.lines import at, at_last, users_lines
 from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
@@ -254,21 +254,15 @@ class SteadyRun:
 
 def _placed(failure: Failure, problem: BaseException | None) -> Failure:
     """A failure at the last line of the user's, which may be before code of others that raised it."""
-    users = _users_lines(next(leaves(problem))) if problem else []
-    return replace(failure, file=users[-1][0], place=Place(users[-1][1], 1)) if users else failure
-
-
-def _users_lines(problem: BaseException) -> list[tuple[str, int]]:
-    frames = traceback.walk_tb(problem.__traceback__)
-    return [place for frame, line in frames if (place := users_line(frame, line))]
+    users = users_lines(next(leaves(problem))) if problem else ()
+    return replace(failure, file=users[-1].path, place=Place(users[-1].line, 1)) if users else failure
 
 
 def _refuse_the_outside(problem: BaseException | None) -> None:
     """A run that wants what the loop does not simulate is no outcome of the program."""
     for leaf in leaves(problem) if problem else ():
         if isinstance(leaf, NotSimulated):
-            users = _users_lines(leaf)
-            raise Blocking(str(leaf), **(at(*users[-1]) if users else {})) from leaf
+            raise Blocking(str(leaf), **at_last(users_lines(leaf))) from leaf
 
 
 def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:

@@ -15,6 +15,16 @@ Independence = Literal["syntactic", "semantic"]
 ActorSelection = Literal["first", "random", "stable", "refined"]
 TaskSelection = Literal["all", "independent"]
 
+USUAL = {
+    "run": "random",
+    "replay": "random",
+    "explore": "optimal",
+    "check": "graph",
+    "permute": "fagiani",
+    "symbolic": "symbolic",
+}
+"""By which engine each command answers, unless it is told otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -60,7 +60,7 @@ class Permuting:
             final = self.stats.observed(self._final(permutation))
             if self.path_conditions:
                 self.entries.append(self._entry(permutation, trace, final))
-                self.runs.append(Outcome(final.kind, final.state, 1, trace.schedule, trace, final.waiting))
+                self.runs.append(Outcome.of(trace, final))
             if final.kind != "unfinished":  # that is a trace, but no execution
                 self.stats.complete(trace, final, None)
 

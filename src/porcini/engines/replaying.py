@@ -44,11 +44,11 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     return trace, run
 
 
-def follow_loop(run: Run, loop: Schedule) -> list[Event]:
+def follow_loop(program: Program, run: Run, loop: Schedule) -> list[Event]:
     """Follow a schedule that must lead back to the state in which it begins."""
-    before = getattr(run, "state", None)
+    before = program.state_of(run)
     events = follow(run, loop)
-    if not loop or before is None or getattr(run, "state", None) != before:
+    if not loop or before is None or program.state_of(run) != before:
         raise ScheduleError("the loop does not lead back to where it begins")
     return events
 

@@ -145,7 +145,7 @@ class SearchStats:
     def outcomes(self) -> Outcomes:
         """In order of kind and state, which does not depend on the order of the search."""
         return tuple(
-            Outcome(s.final.kind, s.final.state, s.executions, s.trace.schedule, s.trace, s.final.waiting)
+            Outcome.of(s.trace, s.final, s.executions)
             for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, _rank(s.final.state)))
         )
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from porcini.core.reports import Outcome, Report, TraceEntry
+from porcini.core.reports import PLAIN, Outcome, Report, TraceEntry, View
 from porcini.core.systems import Observed
 from porcini.core.version import __version__
 from porcini.formats.schedules import show_schedule
@@ -15,7 +15,7 @@ from porcini.formats.sources import short_path
 SCHEMA = 1
 
 
-def show_json(report: Report) -> str:
+def show_json(report: Report, view: View = PLAIN) -> str:
     """What `--json` prints: one line."""
     return json.dumps(to_json(report), ensure_ascii=False)
 

@@ -14,8 +14,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 from porcini.core.explanations import Lane, LaneStep, Touch
+from porcini.core.origins import origin_of
 from porcini.core.reports import Outcome
-from porcini.formats.sources import of_library, source_at
+from porcini.formats.sources import source_at
 
 _CREATED = re.compile(r"<[\d.]+#\d+/\d+>")
 _BETWEEN = "   "
@@ -176,7 +177,7 @@ class _Lines:
         self.named = False
 
     def show(self, path: str, line: int) -> str:
-        if of_library(path):
+        if origin_of(path) == "python":
             return f"({Path(path).name}:{line})"
         file = "" if path == self.main and self.named else Path(path).name
         self.named = self.named or path == self.main

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import linecache
-import sysconfig
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from porcini.core.errors import Line
 from porcini.core.explanations import Raised
+from porcini.core.origins import in_library, in_packages
 from porcini.core.pids import Pid
 from porcini.core.systems import Waiting
 
-_LIBRARY = sysconfig.get_path("stdlib")
 _MOST_FRAMES = 12
 _LONGEST = 400
-
-
-def of_library(path: str) -> bool:
-    """Is a file part of Python itself?"""
-    return path.startswith((_LIBRARY, "<frozen")) and not installed(path)
-
-
-def installed(path: str) -> bool:
-    return "site-packages" in path or "dist-packages" in path
 
 
 @lru_cache(maxsize=1024)
@@ -32,12 +22,9 @@ def _from(here: str, path: str) -> str:
     file = Path(path)
     if not file.is_absolute():
         return path
-    parts = file.parts
-    for folder in ("site-packages", "dist-packages"):
-        if folder in parts[:-1]:
-            return str(Path(*parts[parts.index(folder) + 1 :]))
-    if of_library(path):
-        return str(file.relative_to(_LIBRARY))
+    below = in_packages(path) or in_library(path)
+    if below is not None:
+        return str(below)
     return str(file.relative_to(here)) if file.is_relative_to(here) else path
 
 

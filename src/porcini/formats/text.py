@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from shlex import quote
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -17,13 +17,13 @@ from rich.text import Text
 
 from porcini.core.errors import Place
 from porcini.core.events import Event
-from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
+from porcini.core.reports import PLAIN, Counterexample, Outcome, Report, TraceEntry, Trail, View
 from porcini.core.systems import Observed, Waiting
 from porcini.core.traces import common_prefix
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
-from porcini.formats.verdicts import REAL_CODE, count_of, footer_of, until_failure, verdict_of
+from porcini.formats.verdicts import count_of, footer_of, until_failure, verdict_of
 
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
 _MOST_ROWS = 20
@@ -55,7 +55,7 @@ def make_console() -> Console:
 def print_report(report: Report, console: Console, options: str = "") -> None:
     """Everything a person wants to know, in the order in which they want it; `options` go into lines to paste."""
     print_verdict(report, console)
-    if report.language == REAL_CODE:
+    if report.coverage is not None:
         _print_real_code(report, console)
         return
     if report.command in ("run", "replay"):
@@ -113,11 +113,32 @@ def _print_real_code(report: Report, console: Console) -> None:
             console.print(Text(f"note: {note}", style="yellow"))
 
 
-def show_report(report: Report) -> str:
-    """What `print_report` prints, as text."""
-    console = Console(file=StringIO(), highlight=False, soft_wrap=True, width=_WIDE, color_system=None)
-    print_report(report, console)
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+def show_report(report: Report, view: View = PLAIN) -> str:
+    """What a person wants to read: in colours, and as wide as it is, where it goes to a terminal."""
+    text = StringIO()
+    reader = None if view.stream is None else Console(file=view.stream)
+    if reader is not None and reader.is_terminal:
+        console = _on_terminal(reader, text)
+    else:
+        console = Console(file=text, highlight=False, soft_wrap=True, width=_WIDE, color_system=None)
+    if view.verdict_only:
+        print_verdict(report, console)
+    else:
+        print_report(report, console, view.options)
+    return text.getvalue().removesuffix("\n")
+
+
+def _on_terminal(reader: Console, text: StringIO) -> Console:
+    """What a terminal can show, written down."""
+    colours: Any = reader.color_system
+    return Console(
+        file=text,
+        highlight=False,
+        soft_wrap=True,
+        width=reader.width,
+        force_terminal=True,
+        color_system=colours,
+    )
 
 
 def print_comparison(reports: Sequence[Report], console: Console) -> None:

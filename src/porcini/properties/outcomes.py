@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import get_args
 
@@ -15,6 +16,19 @@ EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure
 _BAD_KINDS = {"deadlock-free": ("deadlock",), "failure-free": ("assertion", "error")}
 _MOST_COMPARED = 20
 assert set(EXPLORED) < set(get_args(PropertyName))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: one property, some in order, or those that are usual; or a formula instead."""
+
+    property: PropertyName | None = None
+    properties: tuple[PropertyName, ...] = ()
+    deterministic: bool = False
+    """For real code: is it usual that the result does not depend on the order?"""
+    first: bool = False
+    """Is one violation enough?"""
+    ltl: str | None = None
 
 
 def counterexample(name: PropertyName, outcomes: Sequence[Outcome]) -> Counterexample | None:

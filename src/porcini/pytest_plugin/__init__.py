@@ -26,16 +26,20 @@ import functools
 import inspect
 from collections import Counter
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest._code.code import ExceptionRepr
+
+if TYPE_CHECKING:
+    from porcini.core.reports import Report
 
 MARKER = "porcini"
 SECTION = pytest.StashKey[Callable[[], str]]()
 """What a test's report has to say besides its exception; asked for when stdout is the terminal again."""
 
-SUMMARY = pytest.StashKey[dict[str, Any]]()
-"""What was explored, in types that reports can carry from one process to another."""
+REPORT = pytest.StashKey["Report"]()
+"""What was explored."""
 
 _BROKEN = pytest.StashKey[bool]()
 """Was it Porcini that failed, or a fixture, and not the test?"""
@@ -114,22 +118,36 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "call":
-        report.porcini = item.stash.get(SUMMARY, None)  # type: ignore[attr-defined]
+        found = item.stash.get(REPORT, None)
+        report.porcini = None if found is None else _portable(found)  # type: ignore[attr-defined]
         report.porcini_broken = item.stash.get(_BROKEN, False)  # type: ignore[attr-defined]
     section = item.stash.get(SECTION, None)
     if section is not None and report.when == "call" and report.failed:
-        add: Any = getattr(report.longrepr, "addsection", None)
-        if add is not None:
-            add("porcini", section(), "-")
+        if isinstance(report.longrepr, ExceptionRepr):
+            report.longrepr.addsection("porcini", section(), "-")
         else:
             report.sections.append(("porcini", section()))
     return report
 
 
+def _portable(report: Report) -> dict[str, Any]:
+    """What is summed up, in types that pytest's reports carry from one process to another."""
+    seen = report.coverage
+    assert seen is not None
+    return {
+        "schedules": report.counts.executions,
+        "limit": report.limit,
+        "steps": seen.steps,
+        "opaque": seen.opaque,
+        "places": [list(place) for place in seen.places],
+        "unretrieved": [list(one) for one in seen.unretrieved],
+    }
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
     """A bug of ours says nothing about the test: it is an error, not a failure."""
-    broken = report.failed and getattr(report, "porcini_broken", False)
+    broken = report.failed and vars(report).get("porcini_broken")  # not all reports are made by us
     return ("error", "E", "ERROR") if broken else None
 
 
@@ -139,7 +157,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         report.nodeid: told
         for reports in terminalreporter.stats.values()
         for report in reports
-        if (told := getattr(report, "porcini", None)) is not None
+        if (told := vars(report).get("porcini")) is not None
     }
     if not found or terminalreporter.verbosity < -1:
         return
@@ -148,10 +166,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(f"porcini: {test}: {_told([told])}")
     number = f"{len(found):,} test{'' if len(found) == 1 else 's'}, "
     terminalreporter.write_line(f"porcini: {number}{_told(list(found.values()))}")
-    for test, told in found.items():
-        for text, times in told["unretrieved"]:
-            runs = f"{times:,} run{'' if times == 1 else 's'}"
-            terminalreporter.write_line(f"porcini: {test}: an exception that nobody retrieved, in {runs}: {text}")
+    unretrieved = [(test, *one) for test, told in found.items() for one in told["unretrieved"]]
+    if unretrieved:
+        from porcini.coroutines.notes import show_unretrieved
+
+        for test, text, times in unretrieved:
+            terminalreporter.write_line(f"porcini: {test}: {show_unretrieved(text, times)}")
 
 
 def _told(all_told: list[dict[str, Any]]) -> str:

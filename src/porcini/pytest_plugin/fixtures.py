@@ -8,15 +8,16 @@ asynchronous ones, those that take `request`, and what any of these is made from
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Iterator
+from operator import methodcaller
 from typing import Any
 
 import pytest
 
 from porcini.coroutines.session import is_users
 
-_EMPTIED = {"caplog": "clear", "recwarn": "clear", "capsys": "readouterr", "capfd": "readouterr"}
+_clear, _read = methodcaller("clear"), methodcaller("readouterr")
+_EMPTIED = {"caplog": _clear, "recwarn": _clear, "capsys": _read, "capfd": _read}
 """Fixtures of pytest's that collect what a test does: each run begins with nothing in them."""
 
 
@@ -34,9 +35,9 @@ class Fixtures:
 
     def start_run(self) -> None:
         """A run is about to begin."""
-        for name, method in _EMPTIED.items():
+        for name, empty in _EMPTIED.items():
             if name in self.arguments:
-                getattr(self.arguments[name], method)()
+                empty(self.arguments[name])
         self._runs += 1
         if self._runs > 1 and self._definitions:
             self.tear_down()
@@ -84,7 +85,7 @@ def _made_anew(definitions: dict[str, Any]) -> dict[str, Any]:
 
 def _can_be_made_anew(definition: Any) -> bool:
     function = inspect.unwrap(definition.func)
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    module = inspect.getmodule(function)
     waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
     own = module is not None and is_users(module)
     for_itself = {"request", definition.argname}.isdisjoint(definition.argnames)  # or it overrides its own name

@@ -9,10 +9,11 @@ from typing import Any, get_args
 import pytest
 
 from porcini.core.errors import InputError
-from porcini.coroutines.exploring import CAPABILITIES, taken
+from porcini.coroutines.code import CAPABILITIES, taken
 from porcini.coroutines.guards import Guards
 from porcini.engines.catalogue import ENGINES
 from porcini.engines.limits import Limits
+from porcini.engines.options import USUAL
 from porcini.langs.aio.loop import Mode
 from porcini.pytest_plugin import MARKER
 
@@ -29,7 +30,7 @@ class Wanted:
     timeout: float | None = 60.0
     max_depth: int | None = None
     deterministic: bool = False
-    engine: str = "optimal"
+    engine: str = USUAL["explore"]
     allow_unknown: bool = False
     packages: tuple[str, ...] = ()
     seed: int = 0

@@ -181,6 +181,9 @@ class PackedView(System):
     def initial(self) -> int:
         return self.system.initial()
 
+    def printed(self, run: PackedRun) -> tuple[str, ...]:
+        return tuple(run.said)
+
     def start(self) -> PackedRun:
         return PackedRun(self, self.initial(), Names(len(self.system.program.initial)))
 

@@ -10,12 +10,12 @@ from porcini.core import languages
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import Place
 from porcini.core.systems import Value
-from porcini.langs.maude.checker import Answer, TooMany, ask
+from porcini.langs.maude.checker import MaudeChecker
 from porcini.langs.maude.model import Model, load
 from porcini.langs.maude.reduction import Heuristic
 from porcini.langs.maude.system import MaudeSystem
 
-__all__ = ["LANGUAGE", "Answer", "MaudeModel", "MaudeSystem", "Model", "TooMany", "ask", "load"]
+__all__ = ["LANGUAGE", "MaudeChecker", "MaudeModel", "MaudeSystem", "Model", "load"]
 
 CAPABILITIES = Capabilities(
     ".maude programs",
@@ -35,8 +35,14 @@ class MaudeModel(languages.Model):
 
     input_hint: ClassVar[str] = "`initial` says them all"
     kind: ClassVar[str] = "rewrite theories"
-    checker: ClassVar[str] = "maude"
     capabilities: ClassVar[Capabilities] = CAPABILITIES
+
+    @property
+    def checker(self) -> MaudeChecker:
+        return MaudeChecker(self.graph)
+
+    def formula(self, text: str) -> str:
+        return text.replace("~", "!")
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,55 +7,60 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import Move
+from porcini.core.languages import CheckerOptions, Lasso
 from porcini.core.pids import Pid
+from porcini.core.systems import System
 from porcini.langs.maude.model import Model
-from porcini.langs.maude.reduction import Heuristic
+from porcini.langs.maude.system import MaudeSystem
 
 _SHARE = 2
 """The child may take one part in so many of the machine's memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A verdict, how many states were seen, and the steps of a run for which the formula does not hold."""
+class MaudeChecker:
+    """`core.languages.Checker` for a theory."""
 
-    holds: bool
-    states: int
-    stem: tuple[Move, ...] = ()
-    loop: tuple[Move, ...] = ()
+    model: Model
+    name: ClassVar[str] = "maude"
+    title: ClassVar[str] = "Maude"
+    signs: ClassVar[Mapping[str, str]] = {
+        "true": "True",
+        "false": "False",
+        "!": "~",
+        "X": "O",
+        "&&": "/\\",
+        "||": "\\/",
+        "U": "U",
+        "V": "R",
+    }
+
+    def ask(self, system: System, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Lasso | None:
+        assert isinstance(system, MaudeSystem)
+        found = _answer(self.model, formula, watched, asked)
+        asked.counts.states = found["states"]
+        if "limit" in found:
+            raise LimitHit(found["limit"])
+        if found["holds"]:
+            return None
+        stem, loop = ([Move(Pid.parse(pid), choice) for pid, choice in found[key]] for key in ("stem", "loop"))
+        return system.along(stem, loop)
 
 
-class TooMany(LimitHit):
-    """There were more states than allowed."""
-
-    def __init__(self, message: str, states: int) -> None:
-        super().__init__(message)
-        self.states = states
-
-
-def ask(
-    model: Model,
-    formula: str,
-    watched: Sequence[str],
-    *,
-    heuristic: Heuristic | None,
-    timeout: float | None = None,
-    most: int | None = None,
-) -> Answer:
-    """Check a formula of Maude's. `heuristic` None takes the theory as it is. A limit that is hit is a
-    `LimitHit`."""
+def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOptions) -> dict[str, Any]:
     question = {
         "file": str(model.theory.file),
         "por": model.description.file,
-        "heuristic": heuristic,
+        "heuristic": asked.ample,
         "watched": list(watched),
         "formula": formula,
-        "most": most,
+        "most": asked.max_states,
     }
     command = [sys.executable, "-m", "porcini.langs.maude.worker"]
     try:
@@ -64,23 +69,18 @@ def ask(
             input=json.dumps(question),
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=asked.timeout,
             preexec_fn=_bounded,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise LimitHit(f"the time limit of {timeout:g} s") from None
+        raise LimitHit(f"the time limit of {asked.timeout:g} s") from None
     if done.returncode != 0:
         if done.returncode < 0 or "MemoryError" in done.stderr or "bad_alloc" in done.stderr:
             raise LimitHit("Maude's memory or stack: it was ended by the system")
         raise InternalError(f"Maude's checker failed: {done.stderr.strip().splitlines()[-1:]}")
-    found = json.loads(done.stdout)
-    if "limit" in found:
-        raise TooMany(found["limit"], found["states"])
-    stem, loop = (
-        tuple(Move(Pid.parse(pid), choice) for pid, choice in found.get(key, ())) for key in ("stem", "loop")
-    )
-    return Answer(found["holds"], found["states"], stem, loop)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def _bounded() -> None:

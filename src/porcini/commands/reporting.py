@@ -14,20 +14,21 @@ from typing import Protocol, TypeVar
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
-from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry
+from porcini.core.reports import Counterexample, Coverage, Outcome, Report, TraceEntry
+from porcini.engines.options import USUAL
 from porcini.engines.replaying import Recorded
 from porcini.engines.stats import SearchStats
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.properties.outcomes import verdict
 from porcini.properties.shrink import in_long_turns
+from porcini.subjects import Opened, Subject
 
 T = TypeVar("T")
-
 
 _MOST_READABLE = 20
 
 
-class Subject(Protocol):
+class About(Protocol):
     """What a report is about."""
 
     @property
@@ -64,7 +65,7 @@ def stopped(stats: SearchStats, recorded: Recorded) -> None:
     stats.seconds = stats.clock.seconds
 
 
-def of_one_run(subject: Subject, command: str, stats: SearchStats, recorded: Recorded) -> Report:
+def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStats, recorded: Recorded) -> Report:
     """The report of one run: it holds when the run terminated."""
     counterexample = None
     if recorded.limit is not None:
@@ -77,9 +78,15 @@ def of_one_run(subject: Subject, command: str, stats: SearchStats, recorded: Rec
         if final.kind != "terminated":
             counterexample = Counterexample(stats.outcomes, ())
     report = build_report(
-        subject, command, stats, engine="random", property="terminates", counterexample=counterexample
+        subject,
+        command,
+        stats,
+        property="terminates",
+        counterexample=counterexample,
+        notes=opened.notes(),
+        coverage=opened.coverage(),
     )
-    return replace(report, said=tuple(getattr(recorded.run, "said", ())))
+    return replace(report, said=opened.program.printed(recorded.run))
 
 
 def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
@@ -88,23 +95,25 @@ def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 
 
 def build_report(
-    subject: Subject,
+    subject: About,
     command: str,
     stats: SearchStats,
     *,
-    engine: str,
     property: str,
+    engine: str | None = None,
     independence: str = "syntactic",
     counterexample: Counterexample | None = None,
     notes: tuple[str, ...] = (),
     traces: tuple[TraceEntry, ...] | None = None,
     seeds: tuple[Schedule, ...] | None = None,
+    coverage: Coverage | None = None,
 ) -> Report:
+    """A report of what was counted; the engine is the usual one of the command, unless it is named."""
     return Report(
         command=command,
         file=subject.file,
         language=subject.language,
-        engine=engine,
+        engine=engine or USUAL[command],
         independence=independence,
         selection=stats.selection,
         reduction=stats.reduction,
@@ -120,4 +129,5 @@ def build_report(
         notes=notes,
         interrupted=stats.interrupted,
         seconds=stats.seconds,
+        coverage=coverage,
     )

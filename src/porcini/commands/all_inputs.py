@@ -1,4 +1,4 @@
-"""All inputs at once: what `api.symbolic` is made of.
+"""All inputs at once: what `symbolic` is made of.
 
     explored     one entry for each class of paths: its condition, how it ends, an input that takes it, a schedule
     matters      the exact condition on the inputs under which the order matters, and two runs that show it
@@ -9,10 +9,8 @@ The search itself is `engines.symbolic`, the comparison of endings `properties.f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path as File
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from porcini.core.errors import InputError, LimitHit
@@ -157,7 +155,7 @@ def concrete(
     trace, run = replay(model.system(dict(values)), path.schedule)
     final = run.final()
     state = {name: value for name, value in final.state.items() if observe is None or name in observe}
-    return Outcome(final.kind, state, 1, trace.schedule, trace, final.waiting)
+    return Outcome.of(trace, replace(final, state=state))
 
 
 # Test cases
@@ -179,30 +177,3 @@ def cases(found: Explored) -> list[dict[str, Any]]:
             }
         )
     return made
-
-
-def written_as_pytest(file: str, module: str, tests: Sequence[Mapping[str, Any]]) -> str:
-    """The same cases as a test module that calls the Python API, and finds the model from where it stands."""
-    name = File(os.path.relpath(file, File(module).resolve().parent)).as_posix()
-    rows = "\n".join(f"    {dict(test)!r}," for test in tests)
-    return f'''"""Written by `porcini symbolic --pytest`: one case for each class of paths of {name}."""
-
-from pathlib import Path
-
-import pytest
-
-import porcini
-
-MODEL = Path(__file__).parent / {name!r}
-CASES = [
-{rows}
-]
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{{case['input']}} {{case['schedule']}}")
-def test_case(case):
-    outcome = porcini.replay(MODEL, case["schedule"], inputs=case["input"]).outcomes[0]
-    state = {{name: list(v) if isinstance(v, tuple) else v for name, v in outcome.state.items()}}
-    assert outcome.kind == case["kind"]
-    assert {{name: state[name] for name in case["state"]}} == case["state"]
-'''

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -25,7 +26,7 @@ _SCALARS = (int, float, str, bytes, bool, type(None))
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Setup:
     """A coroutine function with its arguments, and how it is run."""
 
     function: Function
@@ -43,17 +44,17 @@ class Subject:
             yield opened
 
 
-def lines_to_paste(subject: Subject, schedules: Sequence[Schedule]) -> Iterator[str]:
+def lines_to_paste(setup: Setup, schedules: Sequence[Schedule]) -> Iterator[str]:
     """For the shell if a new process can find the function, else for the script that knows it."""
-    name, function = name_of(subject.function), subject.function
+    name, function = name_of(setup.function), setup.function
     place = _importable_from(function)
     for schedule in schedules:
         text = show_schedule(schedule)
-        if place is None or subject.args or subject.guards not in (None, Guards()):
-            yield f'porcini.replay({_shown(function)}, "{text}"{_keywords(subject)})'
+        if place is None or setup.args or setup.guards not in (None, Guards()):
+            yield f'porcini.replay({_shown(function)}, "{text}"{_keywords(setup)})'
             continue
-        options = "--mode fifo " if subject.mode == "fifo" else ""
-        options += f"--packages {shlex.quote(','.join(subject.packages))} " if subject.packages else ""
+        options = "--mode fifo " if setup.mode == "fifo" else ""
+        options += f"--packages {shlex.quote(','.join(setup.packages))} " if setup.packages else ""
         there = f"cd {shlex.quote(place)} && " if place else ""
         yield f'{there}porcini replay {name} {options}"{text}"'
 
@@ -62,14 +63,14 @@ def _shown(function: Any) -> str:
     return function.__qualname__.rpartition("<locals>.")[2] if isinstance(function, FunctionType) else "function"
 
 
-def _keywords(subject: Subject) -> str:
+def _keywords(setup: Setup) -> str:
     given: list[str] = []
-    if subject.args:
-        plain = all(isinstance(arg, _SCALARS) for arg in subject.args)
-        given.append(f"args={subject.args!r}" if plain else "args=(...)")
-    given += [f'mode="{subject.mode}"'] if subject.mode != "any" else []
-    given += [f"packages={list(subject.packages)!r}"] if subject.packages else []
-    given += [f"guards=porcini.{subject.guards!r}"] if subject.guards not in (None, Guards()) else []
+    if setup.args:
+        plain = all(isinstance(arg, _SCALARS) for arg in setup.args)
+        given.append(f"args={setup.args!r}" if plain else "args=(...)")
+    given += [f'mode="{setup.mode}"'] if setup.mode != "any" else []
+    given += [f"packages={list(setup.packages)!r}"] if setup.packages else []
+    given += [f"guards=porcini.{setup.guards!r}"] if setup.guards not in (None, Guards()) else []
     return "".join(f", {text}" for text in given)
 
 
@@ -77,13 +78,14 @@ def _importable_from(function: Any) -> str | None:
     """The folder in which `porcini replay module:function` finds a function: empty for here, None for nowhere."""
     if was_named(function):
         return ""
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    file = getattr(module, "__file__", None)
-    if module is None or file is None or module.__name__ == "__main__" or not isinstance(function, FunctionType):
+    module = sys.modules.get(function.__module__ or "") if isinstance(function, FunctionType) else None
+    file = vars(module).get("__file__") if module is not None else None
+    if module is None or file is None or module.__name__ == "__main__":
         return None
-    found: Any = module
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
+    try:
+        found = attrgetter(function.__qualname__)(module)
+    except AttributeError:
+        return None
     if found is not function:
         return None
     parents = len(module.__name__.split(".")) - (Path(file).name != "__init__.py")

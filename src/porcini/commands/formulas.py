@@ -1,4 +1,4 @@
-"""Formulas and claims against models: what `api.check` is made of.
+"""Formulas and claims against models: what `check` is made of.
 
     formulas     from the command line, or the `ltl` blocks of a model
     Question     a model with the propositions of one formula: its states, its reduction, its letters
@@ -9,7 +9,7 @@ Everything is asked of the graph of states, whatever the language.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,13 +17,13 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
-from porcini.core.languages import Model
+from porcini.core.languages import Checker, CheckerOptions, Model
 from porcini.core.reports import Trail
 from porcini.core.systems import System
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
-from porcini.engines.options import Options
+from porcini.engines.options import USUAL, Options
 from porcini.engines.product import Lasso, Product
 from porcini.engines.reductions import reduction_of
 from porcini.engines.replaying import follow
@@ -32,9 +32,10 @@ from porcini.properties.ltl import formula as ltl
 from porcini.properties.ltl.automaton import translate
 from porcini.properties.ltl.claim import FormulaClaim
 from porcini.properties.ltl.parser import parse
+from porcini.subjects import Subject
 
-Maker = Callable[[bool], System]
-"""Compiles the program, optimised or not."""
+Found = tuple[Trail | None, tuple[str, ...]]
+"""A run that shows that a formula does not hold, if there is one; and what should be said with it."""
 
 MOST_COMPARED = 100_000
 """States of a graph that is compared with its reduction."""
@@ -68,8 +69,7 @@ def given_formula(text: str, model: Model) -> Named:
     for number, claim in enumerate(model.claims):
         if claim.name == text.strip():
             return formulas_of(model)[number]
-    read = text.replace("~", "!") if model.checker == "maude" else text  # as Maude writes it
-    return Named(f"ltl {text}", parse(read, file="--ltl", source=text), "--ltl", text)
+    return Named(f"ltl {text}", parse(model.formula(text), file="--ltl", source=text), "--ltl", text)
 
 
 @dataclass(slots=True)
@@ -86,10 +86,10 @@ class Question:
 
 
 def asked(
-    model: Model, make: Maker, named: Named, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
+    subject: Subject, named: Named, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
 ) -> Question:
     """The states of a model as a formula sees them."""
-    notes: tuple[str, ...] = ()
+    model, notes = subject.model, tuple[str, ...]()
     counts_steps = ltl.has_next(named.formula)
     if counts_steps:
         options = replace(options, reduction="none")
@@ -99,21 +99,19 @@ def asked(
         notes = (*notes, "fairness is about who could move: no reduction")
     # First, since what they look at must not be optimised away.
     propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
-    system = make(options.optimise and not counts_steps)
+    system = subject.system(optimise=options.optimise and not counts_steps)
     watched = system.watching(propositions)
     graph = system.state_graph(every_statement=True)
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
     return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
 
 
-def check_formula(
-    model: Model, make: Maker, named: Named, stats: SearchStats, options: Options
-) -> tuple[Trail | None, tuple[str, ...]]:
-    """A run on which a formula does not hold, if there is one; and what should be said with it."""
+def check_formula(subject: Subject, named: Named, stats: SearchStats, options: Options) -> Found:
+    """A run on which a formula does not hold, in the product of its negation with the states."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
-        question = asked(model, make, named, atoms, options, stats)
+        question = asked(subject, named, atoms, options, stats)
     found: list[Lasso[Any] | None] = []
 
     def work(stats: SearchStats) -> None:  # automata can be too large, too
@@ -123,10 +121,10 @@ def check_formula(
 
     stats.explore(work)
     lasso = found[0] if found else None
-    notes = (*model.notes, *question.notes, *question.system.noticed())
+    notes = (*subject.model.notes, *question.notes, *question.system.noticed())
     if lasso is None:
         return None, notes
-    return as_written(make, trail_of(question, lasso)), notes
+    return as_written(subject.system(), trail_of(question, lasso)), notes
 
 
 def propositions_of(model: Model, named: Named) -> tuple[str, ...]:
@@ -148,76 +146,60 @@ def _in_formula(named: Named) -> Iterator[None]:
         raise
 
 
-def check_by_maude(
-    model: Model, named: Named, stats: SearchStats, options: Options
-) -> tuple[Trail | None, tuple[str, ...]]:
-    """The same by Maude's own checker, on the theory with the reduction built in."""
-    from porcini.langs import maude  # the only model that has a checker of its own
-
-    assert isinstance(model, maude.MaudeModel)
+def check_by_own_checker(
+    checker: Checker, subject: Subject, named: Named, stats: SearchStats, options: Options
+) -> Found:
+    """The same by a checker of the language's own."""
+    model = subject.model
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     notes = model.notes
     if options.fair:
-        raise InputError("Maude's checker knows no fairness", hint="--engine graph")
+        raise InputError(f"{checker.title}'s checker knows no fairness", hint=f"--engine {USUAL['check']}")
     if options.reduction != "none" and ltl.has_next(named.formula):
         options = replace(options, reduction="none")
         notes = (*notes, "X counts steps: no reduction")
-    system = model.compiled({}, optimise=False)
-    whole = replace(options, reduction="none")  # a run that Maude finds is shown step by step
+    whole = replace(options, reduction="none", optimise=False)  # a run that it finds is shown step by step
     with _in_formula(named):
-        question = asked(model, lambda _: system, named, atoms, whole, stats)
-    reduced = options.reduction != "none"
-    stats.reduction = "ample" if reduced else "none"
-    answers: list[maude.Answer] = []
+        question = asked(subject, named, atoms, whole, stats)
+    ample = None if options.reduction == "none" else options.ample
+    stats.reduction = "none" if ample is None else "ample"
+    limits = CheckerOptions(stats.counts, ample, stats.limits.timeout, stats.limits.max_states)
+    found: list[Lasso[Any] | None] = []
 
-    def work(stats: SearchStats) -> None:
-        try:
-            answer = maude.ask(
-                model.graph,
-                _in_maude(named.formula),
-                [atom.text for atom in atoms],
-                heuristic=options.ample if reduced else None,
-                timeout=stats.limits.timeout,
-                most=stats.limits.max_states,
-            )
-        except maude.TooMany as hit:
-            stats.counts.states = hit.states
-            raise
-        answers.append(answer)
+    def work(_: SearchStats) -> None:
+        text = show_formula(named.formula, checker.signs)
+        lasso = checker.ask(question.system, text, [atom.text for atom in atoms], limits)
+        found.append(None if lasso is None else Lasso(*lasso))
 
     stats.explore(work)
-    if not answers:
+    if not found or found[0] is None:
         return None, notes
-    stats.counts.states = answers[0].states
-    if answers[0].holds:
-        return None, notes
-    return trail_of(question, Lasso(*system.along(answers[0].stem, answers[0].loop))), notes
+    return trail_of(question, found[0]), notes
 
 
-def _in_maude(formula: ltl.Formula) -> str:
-    """A formula in Maude's syntax."""
+def show_formula(formula: ltl.Formula, signs: Mapping[str, str]) -> str:
+    """A formula with the signs of somebody else."""
     match formula:
         case ltl.Constant(value):
-            return "True" if value else "False"
+            return signs["true" if value else "false"]
         case ltl.Atom(text):
             return f"({text})"
         case ltl.Not(operand):
-            return f"(~ {_in_maude(operand)})"
+            return f"({signs['!']} {show_formula(operand, signs)})"
         case ltl.Next(operand):
-            return f"(O {_in_maude(operand)})"
+            return f"({signs['X']} {show_formula(operand, signs)})"
         case ltl.And(left, right) | ltl.Or(left, right) | ltl.Until(left, right) | ltl.Release(left, right):
-            sign = {ltl.And: "/\\", ltl.Or: "\\/", ltl.Until: "U", ltl.Release: "R"}[type(formula)]
-            return f"({_in_maude(left)} {sign} {_in_maude(right)})"
+            sign = signs[{ltl.And: "&&", ltl.Or: "||", ltl.Until: "U", ltl.Release: "V"}[type(formula)]]
+            return f"({show_formula(left, signs)} {sign} {show_formula(right, signs)})"
 
 
-def check_never(
-    model: Model, make: Maker, stats: SearchStats, options: Options
-) -> tuple[Trail | None, tuple[str, ...]]:
-    """A run that a never claim describes, if there is one."""
-    system = make(False)
+def check_never(subject: Subject, stats: SearchStats, options: Options) -> Found:
+    """A run that a never claim describes."""
+    system = subject.system()
     graph: Any = system.state_graph(every_statement=True)
     stats.reduction = "none"
-    product: Product[Any] = Product(graph, model.never_claim(system), stats, None, graph if options.fair else None)
+    claim = subject.model.never_claim(system)
+    product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None)
     found: list[Lasso[Any] | None] = []
     stats.explore(lambda _: found.append(product.search()))
     notes = ("a never claim may count steps: no reduction", *system.noticed())
@@ -226,14 +208,14 @@ def check_never(
     return trail_of(Question(system, graph, lambda _: 0, None, []), found[0]), notes
 
 
-def verify_reduction(
-    model: Model, make: Maker, formulas: Sequence[Named], stats: SearchStats, options: Options
+def lost_by_reduction(
+    subject: Subject, formulas: Sequence[Named], stats: SearchStats, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
     """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
     with _in_formula(named):
-        question = asked(model, make, named, atoms, replace(options, fair=False), stats)
+        question = asked(subject, named, atoms, replace(options, fair=False), stats)
     if question.reduction is None:
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
     most = min(stats.limits.states, MOST_COMPARED)
@@ -273,17 +255,17 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
     return Trail(Trace(named[: len(parts[0])]), Trace(named[len(parts[0]) :]), tuple(notes))
 
 
-def as_written(make: Maker, trail: Trail) -> Trail:
+def as_written(system: System, trail: Trail) -> Trail:
     """The same trail for the program as it was written, where variables keep values that make no difference any
     more: it may take a few rounds until these come back too."""
-    run: Any = make(False).start()
+    run = system.start()
     follow(run, trail.stem.schedule)
     stem, size = list(trail.stem), len(trail.stem)
     notes = list(trail.notes)
     for _ in range(_MOST_ROUNDS if trail.loop else 0):
-        before = run.state
+        before = system.state_of(run)
         follow(run, trail.loop.schedule)
-        if run.state == before:
+        if system.state_of(run) == before:
             break
         stem += trail.loop
         notes += trail.notes[1 + size :]

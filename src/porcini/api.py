@@ -1,0 +1,137 @@
+"""What a library user calls. Each function takes a program, as a model, by the path of one, or as a coroutine
+function, and answers with a `Report`; what else it can be told has a name (`commands.requests`).
+
+`porcini` itself has the most common of them; each command is loaded when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Unpack
+
+from porcini.commands.programs import Named
+from porcini.commands.requests import (
+    CheckOptions,
+    CompareOptions,
+    ExploreOptions,
+    PermuteOptions,
+    ReplayOptions,
+    RunOptions,
+    SymbolicOptions,
+    VerifyOptions,
+    request_of,
+)
+from porcini.core.events import Schedule
+from porcini.core.reports import Report
+from porcini.engines.options import Ample, Options
+from porcini.models import Model
+
+
+def run(program: Named, **given: Unpack[RunOptions]) -> Report:
+    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
+
+    >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
+    'terminated'
+    """
+    from porcini.commands import running
+
+    return running.run(request_of("run", program, given))
+
+
+def replay(program: Named, schedule: Schedule | str, **given: Unpack[ReplayOptions]) -> Report:
+    """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
+    `loop`, the run need not end, but the loop must lead back to where it begins.
+
+    >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
+    4
+    """
+    from porcini.commands import running
+
+    return running.replay(request_of("replay", program, {"schedule": schedule, **given}))
+
+
+def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
+    """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
+
+    A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
+    next, `packages` whose code is to be followed besides the user's, `guards` how the world looks to it. What it
+    returns may depend on the order, unless it is to be `deterministic`.
+
+    >>> report = explore("examples/gcl/vineyard.gcl")
+    >>> report.verdict, len(report.outcomes), report.counts.classes
+    ('violated', 4, 5)
+    """
+    from porcini.commands import exploring
+
+    return exploring.explore(request_of("explore", program, given))
+
+
+def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
+    """Explore with every complete engine that takes the program. Those that come to their end must agree in
+    verdict, classes and outcomes, or there is a `Disagreement`."""
+    from porcini.commands import exploring
+
+    return exploring.compare(request_of("compare", program, given))
+
+
+def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
+    """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
+    instead of all that, one formula. Formulas about rewrite theories are checked by Maude itself, unless the
+    engine is to be `graph`.
+
+    >>> check("examples/gcl/vineyard.gcl").verdict
+    'holds'
+    >>> check("examples/gcl/vineyard.gcl", ltl="<> flag").verdict
+    'holds'
+    """
+    from porcini.commands import checking
+
+    return checking.check(request_of("check", program, given))
+
+
+def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
+    """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
+    of a formula, or of the model's own, can tell, however often a letter is repeated.
+
+    >>> verify_reduction("examples/gcl/vineyard.gcl", ltl="<> (x > 3)").verdict
+    'holds'
+    """
+    from porcini.commands import checking
+
+    return checking.verify_reduction(request_of("verify_reduction", program, given))
+
+
+def symbolic(program: Named, **given: Unpack[SymbolicOptions]) -> Report:
+    """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
+    `with_cases` adds test cases: for each class an input, a schedule, and what comes of them.
+
+    >>> from porcini.models import loads
+    >>> symbolic(loads("x |-> ?, y |-> 0, True |> spawn(True |> y := x); True |> y := 2 * x")).condition
+    'x != 0'
+    """
+    from porcini.commands import symbolic
+
+    return symbolic.symbolic(request_of("symbolic", program, given))
+
+
+def permute(program: Named, **given: Unpack[PermuteOptions]) -> Report:
+    """Record one run and list its executable permutations, one per class (P0's algorithm): are all of them
+    equivalent to it?
+
+    >>> sorted(entry.state["x"] for entry in permute("examples/gcl/vineyard.gcl").traces)
+    [2, 3, 4, 4, 5]
+    """
+    from porcini.commands import permuting
+
+    return permuting.permute(request_of("permute", program, given))
+
+
+def transform(
+    model: Model | str | Path, *, ltl: str | None = None, ample: Ample = "closure", load: str | None = None
+) -> str:
+    """P1: a rewrite theory with partial order reduction built in, as text for Maude. `ltl` is a formula whose
+    propositions must be seen; `load` is what the text is to load first.
+    """
+    from porcini.commands import checking
+
+    return checking.transform(request_of("transform", model, {"ltl": ltl, "options": Options(ample=ample)}), load)

@@ -1,0 +1,129 @@
+"""`check`, `verify_reduction` and `transform`: states and formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porcini.commands.exploring import explore, less_reduced
+from porcini.commands.formulas import (
+    Found,
+    Named,
+    check_by_own_checker,
+    check_formula,
+    check_never,
+    formulas_of,
+    given_formula,
+    lost_by_reduction,
+    propositions_of,
+)
+from porcini.commands.needs import COMMANDS, require
+from porcini.commands.reporting import build_report
+from porcini.commands.requests import Request
+from porcini.core.errors import InputError
+from porcini.core.languages import Checker
+from porcini.core.reports import Counts, Report
+from porcini.engines.options import USUAL
+from porcini.engines.stats import SearchStats
+from porcini.properties.outcomes import verdict
+
+
+def check(request: Request) -> Report:
+    """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
+    instead of all that, one formula. A formula is checked by the language's own checker, if there is one, unless
+    another engine is named."""
+    model, question, usual = request.subject.model, request.question, USUAL["check"]
+    own = model.checker if question.ltl is not None else None
+    if request.engine not in (None, usual, own and own.name):
+        hint = usual if model.checker is None else f"{usual}, or {model.checker.name} for a formula"
+        raise InputError(f"`check` does not go by engine `{request.engine}` here", hint=hint)
+    require("check", request.subject)
+    if question.ltl is not None:
+        named = given_formula(question.ltl, model)
+        fair = request.options.fair and request.engine is None  # other checkers know no fairness
+        if own is not None and request.engine != usual and not fair:
+            return _check_by(own, request, named)
+        return _check_formula(request, named)
+    claimed = model.has_never_claim
+    asked = replace(question, properties=("failure-free",) if claimed else ("deadlock-free", "failure-free"))
+    found = replace(explore(replace(request, engine=usual, question=asked)), command="check")
+    for named in formulas_of(model):
+        if found.verdict == "violated" or found.interrupted:
+            break
+        found = _both(found, _check_formula(request, named))
+    if claimed and found.verdict != "violated" and not found.interrupted:
+        stats = _stats(request)
+        found = _both(
+            found, _report(request, stats, "never", check_never(request.subject, stats, request.options))
+        )
+    return found
+
+
+def _stats(request: Request) -> SearchStats:
+    return SearchStats(request.limits, watch=request.watch)
+
+
+def _report(request: Request, stats: SearchStats, name: str, found: Found, engine: str | None = None) -> Report:
+    trail, notes = found
+    report = build_report(request.subject, "check", stats, engine=engine, property=name, notes=notes)
+    if trail is None:
+        return report
+    return replace(report, trail=trail, stopped="first-violation", verdict="violated")
+
+
+def _check_by(checker: Checker, request: Request, named: Named) -> Report:
+    stats = SearchStats(request.limits)
+    found = check_by_own_checker(checker, request.subject, named, stats, request.options)
+    return _report(request, stats, named.name, found, checker.name)
+
+
+def _check_formula(request: Request, named: Named) -> Report:
+    stats = _stats(request)
+    require("check --ltl", request.subject)
+    trail, notes = check_formula(request.subject, named, stats, request.options)
+    return _report(request, stats, named.name, (trail, notes + less_reduced(request, stats)))
+
+
+def _both(one: Report, two: Report) -> Report:
+    """The reports of two questions as one: the worse verdict, all that was counted."""
+    worse = two if _WORSE.index(two.verdict) >= _WORSE.index(one.verdict) else one
+    counts = Counts(
+        one.counts.executions,
+        states=one.counts.states + two.counts.states,
+        events=one.counts.events + two.counts.events,
+    )
+    return replace(
+        worse,
+        property=two.property if two.verdict == "violated" else f"{one.property}, {two.property}",
+        counts=counts,
+        outcomes=one.outcomes,
+        notes=tuple(dict.fromkeys(one.notes + two.notes)),
+        seconds=one.seconds + two.seconds,
+    )
+
+
+_WORSE = ("holds", "unknown", "violated")
+
+
+def verify_reduction(request: Request) -> Report:
+    """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
+    of a formula, or of the model's own, can tell, however often a letter is repeated."""
+    model, ltl, stats = request.subject.model, request.question.ltl, _stats(request)
+    formulas = [given_formula(ltl, model)] if ltl is not None else formulas_of(model)
+    lost, notes = lost_by_reduction(request.subject, formulas, stats, request.options)
+    if lost is not None:
+        notes = (
+            f"lost: {lost}. This is a bug in Porcini, or the model's own words on independence are wrong",
+            *notes,
+        )
+    report = _report(request, stats, "reduction", (None, notes))
+    return replace(report, verdict=verdict(lost is not None, stats.stopped == "exhausted"))
+
+
+def transform(request: Request, load: str | None = None) -> str:
+    """P1: a rewrite theory with partial order reduction built in, as text for Maude; the propositions of a formula
+    can be seen in it. `load` is what the text is to load first."""
+    model, ltl = request.subject.model, request.question.ltl
+    if model.capabilities.missing(COMMANDS["transform"]) is not None:
+        raise InputError("only rewrite theories can be transformed", file=model.file, hint=".maude")
+    watched = propositions_of(model, given_formula(ltl, model)) if ltl is not None else ()
+    return model.transformed(request.options.ample, watched, load)

@@ -1,0 +1,203 @@
+"""What is asked: of which program, what, and how far to go.
+
+Users give all of it by name: as options of the command line, or as keywords (`KEYWORDS` says which command takes
+which). `request_of` sorts it into records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from porcini.commands.programs import ModelSubject, Named, function_of, model_of
+from porcini.core.errors import InputError
+from porcini.core.events import Schedule
+from porcini.core.reports import PropertyName
+from porcini.core.systems import Value
+from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, Limits
+from porcini.engines.options import Options
+from porcini.engines.stats import Watcher
+from porcini.properties.outcomes import Question
+from porcini.subjects import Subject
+
+if TYPE_CHECKING:
+    from porcini.coroutines.guards import Guards
+    from porcini.langs.aio.loop import Mode
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """One run: a schedule as far as it goes, then a loop, or what a seed says."""
+
+    schedule: Schedule | str = ()
+    loop: Schedule | str | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AllInputs:
+    """How to search for all inputs at once."""
+
+    equivalence: str = "syntactic"
+    reduced: bool = True
+    solver_timeout: float = DEFAULT_SOLVER_TIMEOUT
+    with_cases: bool = False
+    """With a test case for each class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a command is asked. Each looks at what concerns it."""
+
+    subject: Subject
+    engine: str | None = None
+    """None is the usual one of the command."""
+    independence: str = "syntactic"
+    question: Question = field(default_factory=Question)
+    following: Following = field(default_factory=Following)
+    """The run that is asked about; where `explore` stops at the first violation, one to try before all others."""
+    options: Options = field(default_factory=Options)
+    limits: Limits = field(default_factory=Limits)
+    all_inputs: AllInputs = field(default_factory=AllInputs)
+    seeds: bool = False
+    """For `permute`: also the prefixes that lead to other classes."""
+    watch: Watcher | None = None
+
+
+# By name ------------------------------------------------------------------------------------------------------
+
+
+class OfModel(TypedDict, total=False):
+    """What a model is run with: values for its inputs, and what counts as its outcome."""
+
+    inputs: Mapping[str, Value] | None
+    observe: Iterable[str] | None
+
+
+class OfProgram(OfModel, total=False):
+    """The same for a coroutine function: its arguments, what can go next, whose code is to be followed besides the
+    user's, and how the world looks to it."""
+
+    args: Sequence[object]
+    mode: Mode
+    packages: Sequence[str]
+    guards: Guards | None
+
+
+class OfSearch(TypedDict, total=False):
+    limits: Limits | None
+    watch: Watcher | None
+    """Called now and then, for a progress line."""
+
+
+class RunOptions(OfProgram, total=False):
+    seed: int
+    schedule: Schedule | str
+    limits: Limits | None
+
+
+class ReplayOptions(OfProgram, total=False):
+    loop: Schedule | str | None
+    """What is done for ever after the schedule: it must lead back to where it begins."""
+
+
+class CompareOptions(OfModel, total=False):
+    property: PropertyName | None
+    limits: Limits | None
+
+
+class ExploreOptions(OfProgram, OfSearch, total=False):
+    engine: str
+    independence: str
+    property: PropertyName | None
+    """Ask this only."""
+    properties: tuple[PropertyName, ...]
+    """Ask these, in this order."""
+    deterministic: bool
+    """What a coroutine function returns must not depend on the order."""
+    first: bool
+    """Stop at the first violation."""
+    options: Options | None
+
+
+class VerifyOptions(OfModel, OfSearch, total=False):
+    ltl: str | None
+    options: Options | None
+
+
+class CheckOptions(VerifyOptions, total=False):
+    engine: str | None
+    first: bool
+
+
+class SymbolicOptions(OfSearch, total=False):
+    equivalence: str
+    reduced: bool
+    solver_timeout: float
+    with_cases: bool
+    observe: Iterable[str] | None
+
+
+class PermuteOptions(OfModel, OfSearch, total=False):
+    seed: int
+    schedule: Schedule | str
+    seeds: bool
+
+
+KEYWORDS: dict[str, frozenset[str]] = {
+    "run": RunOptions.__optional_keys__,
+    "replay": ReplayOptions.__optional_keys__ | {"schedule"},
+    "explore": ExploreOptions.__optional_keys__,
+    "compare": CompareOptions.__optional_keys__,
+    "check": CheckOptions.__optional_keys__,
+    "verify_reduction": VerifyOptions.__optional_keys__,
+    "symbolic": SymbolicOptions.__optional_keys__,
+    "permute": PermuteOptions.__optional_keys__,
+    "transform": frozenset({"ltl", "options"}),
+}
+"""What each command can be told."""
+
+
+def request_of(command: str, program: Named, given: Mapping[str, Any]) -> Request:
+    """What was given by name, as a request."""
+    for name in given.keys() - KEYWORDS[command]:  # what is left out without a word would be taken for done
+        raise TypeError(f"{command}() got an unexpected keyword argument {name!r}")
+    return Request(
+        subject_of(program, given),
+        question=pick(Question, given),
+        following=pick(Following, given),
+        options=given.get("options") or Options(),
+        limits=given.get("limits") or Limits(),
+        all_inputs=pick(AllInputs, given),
+        **{name: given[name] for name in ("engine", "independence", "seeds", "watch") if name in given},
+    )
+
+
+def pick(record: type[R], given: Mapping[str, Any]) -> R:
+    """A record of what was given, and of defaults for all that was not."""
+    names = [each.name for each in fields(record)]  # type: ignore[arg-type]  # it is a dataclass
+    return record(**{name: given[name] for name in names if name in given})
+
+
+def subject_of(program: Named, given: Mapping[str, Any]) -> Subject:
+    """A program with what it is run with."""
+    function = function_of(program)
+    if function is None:
+        observe = given.get("observe")
+        names = None if observe is None else frozenset(observe)
+        return ModelSubject(model_of(program), given.get("inputs") or {}, names)
+    from porcini.coroutines.code import Code  # real code is loaded when it is needed
+
+    for name in ("observe", "inputs"):
+        if given.get(name):
+            raise InputError(f"`{name}` is not for coroutine functions")
+    return Code(
+        function,
+        tuple(given.get("args", ())),
+        given.get("mode", "any"),
+        tuple(given.get("packages", ())),
+        given.get("guards"),
+    )

@@ -1,0 +1,58 @@
+"""`run` and `replay`: one execution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from porcini.commands.reporting import build_report, located, moves_of, of_one_run
+from porcini.commands.requests import Request
+from porcini.core.reports import Report, Trail
+from porcini.core.traces import Trace
+from porcini.engines import replaying
+from porcini.engines.replaying import Recorded, follow, follow_loop, run_freely
+from porcini.engines.stats import SearchStats
+from porcini.subjects import Opened
+
+
+def run(request: Request) -> Report:
+    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
+    subject, following = request.subject, request.following
+    with subject.recorded() as opened:
+        stats = SearchStats(request.limits, subject.observed)
+        with located(following.schedule):
+            chance = Random(following.seed)
+            recorded = run_freely(opened.program, moves_of(following.schedule), chance, stats.limits)
+        report = of_one_run(subject, opened, "run", stats, recorded)
+    return opened.explained(report)
+
+
+def replay(request: Request) -> Report:
+    """One complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
+    subject, following = request.subject, request.following
+    if following.loop is not None:
+        subject.capabilities.require("`loop`", ("states",), subject.file)
+    with subject.recorded() as opened:
+        stats = SearchStats(observe=subject.observed)
+        if following.loop is not None:
+            return _endless(request, opened, stats)
+        with located(following.schedule):
+            recorded = Recorded(*replaying.replay(opened.program, moves_of(following.schedule)))
+        report = of_one_run(subject, opened, "replay", stats, recorded)
+    return opened.explained(report)
+
+
+def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:
+    """A run that is followed once round its loop, which must lead back to where it begins."""
+    following, run = request.following, opened.program.start()
+    with located(following.schedule):
+        stem = follow(run, moves_of(following.schedule))
+    assert following.loop is not None
+    with located(following.loop):
+        loop = follow_loop(opened.program, run, moves_of(following.loop))
+    stats.counts.events = len(stem) + len(loop)
+    stats.counts.states = stats.counts.events + 1
+    stats.seconds = stats.clock.seconds
+    note = f"the last {len(loop)} steps lead back to where they began, and can be done for ever"
+    report = build_report(request.subject, "replay", stats, property="endless", notes=(note,))
+    return replace(report, trail=Trail(Trace(stem), Trace(loop), ()), verdict="violated")  # it does not terminate

@@ -1,0 +1,97 @@
+"""What a request is about: a model, or real code; and what commands may ask of either.
+
+Subject      a program with what it is run with, and what a report says it is about
+Opened       the same, ready to be run: it knows how to search itself, and what to say of its runs
+
+A model with its inputs is a subject (`commands.programs.ModelSubject`), and so is a coroutine function with its
+arguments (`coroutines.code.Code`). Defaults are what suits a model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+
+from porcini.core.capabilities import Capabilities
+from porcini.core.errors import InternalError
+from porcini.core.languages import Model
+from porcini.core.reports import Counterexample, Coverage, PropertyName, Report
+from porcini.core.systems import Program, System
+from porcini.engines.catalogue import Engine, explored
+from porcini.engines.options import Options
+from porcini.engines.stats import SearchStats
+from porcini.properties.outcomes import Question
+from porcini.properties.shrink import shrunk
+
+
+class Opened:
+    """A program that is ready to be run. `said` is what should be known of how it was read."""
+
+    def __init__(self, program: Program, said: tuple[str, ...] = ()) -> None:
+        self.program = program
+        self.said = said
+
+    def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
+        """Let an engine explore it; what was seen may have been counted anew."""
+        self.program, stats = explored(engine, self.program, stats, options)
+        return stats
+
+    def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
+        """The same counterexample in orders that are easier to read."""
+        return shrunk(example)
+
+    def notes(self) -> tuple[str, ...]:
+        """What should be known of how the program was read, and of what it did."""
+        return (*self.said, *self.program.noticed())
+
+    def coverage(self) -> Coverage | None:
+        """For real code: how much was seen of what it did."""
+        return None
+
+    def explained(self, report: Report) -> Report:
+        """With the counterexample, or the one run, in detail. Asked when the program has been closed."""
+        return report
+
+
+class Subject(ABC):
+    """What a request is about."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def file(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def language(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    @abstractmethod
+    def model(self) -> Model:
+        """For commands that are for models only: others refuse."""
+
+    @abstractmethod
+    def wanted(self, question: Question) -> tuple[PropertyName, ...]:
+        """The properties that are asked for, in order."""
+
+    @abstractmethod
+    def opened(self, *, optimise: bool = False) -> AbstractContextManager[Opened]:
+        """Ready for a search; `optimise` for those that keep states."""
+
+    def recorded(self) -> AbstractContextManager[Opened]:
+        """Ready for one run, of which everything is kept that can be told about it."""
+        return self.opened()
+
+    @property
+    def observed(self) -> frozenset[str] | None:
+        """The names that count as the outcome; None if all do."""
+        return None
+
+    def system(self, *, optimise: bool = False) -> System:
+        """For commands that keep states."""
+        raise InternalError("the states of a program that has none were asked for")
