@@ -83,6 +83,8 @@ class Question:
     shown: list[str]
     """The propositions as a person would write them."""
     notes: tuple[str, ...] = ()
+    irreducible: str | None = None
+    """Why nothing can be left out for this formula, if so."""
 
 
 def asked(
@@ -103,7 +105,10 @@ def asked(
     watched = system.watching(propositions)
     graph = system.state_graph(every_statement=True)
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
-    return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
+    if watched.why and options.reduction != "none":
+        notes = (*notes, f"no reduction: {watched.why}")
+    shown = [model.shown(a.text) for a in atoms]
+    return Question(system, graph, watched.letter, reduction, shown, notes, watched.why)
 
 
 def check_formula(
@@ -166,7 +171,9 @@ def check_by_maude(
     whole = replace(options, reduction="none")  # a run that Maude finds is shown step by step
     with _in_formula(named):
         question = asked(model, lambda _: system, named, atoms, whole, stats)
-    reduced = options.reduction != "none"
+    reduced = options.reduction != "none" and question.irreducible is None
+    if options.reduction != "none" and not reduced:
+        notes = (*notes, f"no reduction: {question.irreducible}")
     stats.reduction = "ample" if reduced else "none"
     answers: list[maude.Answer] = []
 

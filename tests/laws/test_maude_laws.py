@@ -517,7 +517,7 @@ def test_mutant_that_looks_at_enabled_threads_only(monkeypatch) -> None:
 
 
 def test_mutant_without_c2(monkeypatch) -> None:
-    monkeypatch.setattr(_Reduction, "_visible", lambda self: ["  eq Invisible(Ss, C) = true ."])
+    monkeypatch.setattr(_Reduction, "_visible", lambda self: ["  eq Invisible(Cs, Ss, C) = true ."])
     assert kept(ORDERED, []) and not kept(ORDERED, ["x(1)", "y(1)"])
 
 
