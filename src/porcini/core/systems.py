@@ -160,9 +160,9 @@ class Lookahead(Protocol[S_in]):
 class Watched(Generic[S_in]):
     """The propositions of a formula on the states of a program.
 
-    `visible` is what they look at: locations, or bits of a packed state. Or it says of an action that is enabled in
-    a state whether it may change a letter, there or wherever it is taken after actions that are independent of it.
-    None: nothing is known, and any action may.
+    `visible` is what they look at: locations, or bits of a packed state. Or it says of an action that is enabled
+    in a state whether it may change a letter, there or wherever it is taken after actions that are independent of
+    it. None: nothing is known, and any action may.
     """
 
     letter: Callable[[S_in], int]

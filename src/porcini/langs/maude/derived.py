@@ -184,10 +184,9 @@ def rewritten_parts(theory: Theory) -> Rewritten:
         threads = [part for part in before if theory.is_thread(part)]
         others = [part for part in before if isinstance(part, Apply) and part not in threads]
         rest = [part for part in before if isinstance(part, Variable)]
-        if threads and not all(theory.is_thread(part) or part in rest for part in after):
-            found.everything = True
-        elif any(not _is_rest(theory, equation, part) for part in rest) or not (threads or others):
-            found.everything = True
+        makes_parts = threads and not all(theory.is_thread(part) or part in rest for part in after)
+        names_parts = (threads or others) and all(_is_rest(theory, equation, part) for part in rest)
+        found.everything |= bool(makes_parts or not names_parts)
         in_place = len(before) == len(after) == 1 and all(
             isinstance(part, Apply) and _similar(part, other) for part in after for other in others
         )

@@ -4,23 +4,22 @@ A step may be put before others only if it changes no proposition *wherever* it 
 others that are independent of it. To ask only here is not enough. With a message in a channel, a send leaves its
 first message alone; once the other end has received, the same send changes it.
 
-An equation for a proposition, `P1 ... Pn S |= F = V if B`, looks at the parts P1 to Pn of a soup and at no more, if S
-stands for the rest, occurs nowhere else, and may be empty. So whether it applies, and what it says, depends on the
-parts that match some Pi together with F. A step is invisible if it changes no such part:
+An equation for a proposition, `P1 ... Pn S |= F = V if B`, looks at the parts P1 to Pn of a soup and at no more,
+if S stands for the rest, occurs nowhere else, and may be empty. So whether it applies, and what it says, depends
+on the parts that match some Pi together with F. A step is invisible if it changes no such part:
 
-- Threads. Let a step of thread T lead from s to a(s), and let steps of others, independent of it, lead from s to s'.
-  They commute, so that a(s') is what these steps make of a(s). A step changes no thread but its own and those that it
-  makes. Hence T, and what T spawns, are the same terms in s' and in s, and in a(s') and in a(s): the threads that
-  are gone and those that are new are known here. An equation that looks at one part alone, and says the same of all
-  that match, applies as before if a thread that is gone matched exactly when one that is new does.
-- Other parts may be different in s' (the channel), so the rule is asked: it changes the parts that its two sides do
-  not have in common, and of these only what the thread determines is known. Each such argument must match that of
-  Pi, and all others might: then the step is visible. `sees` of the user's, if there is one, answers instead, in terms
-  of the locations that `touches` names.
+- Threads. Let a step of thread T lead from s to a(s), and let steps of others, independent of it, lead from s to
+  s'. They commute, so a(s') is what these steps make of a(s). A step changes no thread but its own, and makes new
+  ones. Hence T, and what T spawns, are the same terms in s' and in s, and in a(s') and in a(s): which threads are
+  gone and which are new can be seen here. Of an equation that looks at one part alone, and says the same of all
+  that match, it is enough that one of those that are gone matched if and only if one of the new ones does.
+- Other parts may be different in s' (the channel), so the rule is asked. It changes the parts that its two sides
+  do not have in common, and what is known of these is what the thread determines. If all of that matches Pi, the
+  rest of it might, and the step is visible.
 
-Where an equation for a proposition looks at more than that, at the rest or at a soup that must not be empty, all steps
-are visible (`Whole`). A rule is visible for all propositions if it looks at more than some parts, or if equations
-rewrite a part that it touches: what comes of it is not what its sides say.
+Where an equation for a proposition looks at more than that, at the rest or at a soup that must not be empty, all
+steps are visible (`Whole`). A step is visible for all propositions if its rule looks at more than some parts, or
+if equations rewrite a part that it touches: what comes of it is not what its sides say.
 
     View(N, U, P)       thread U matches the N-th pattern of an equation for P
     Shows(R, U, P)      rule R, taken by thread U, may change another part that P looks at, in some state
@@ -32,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from porcini.langs.maude.derived import Rewritten, paired, rewritten_parts
+from porcini.langs.maude.derived import Part, Rewritten, paired, rewritten_parts
 from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.terms import (
@@ -46,7 +45,7 @@ from porcini.langs.maude.terms import (
     subterms,
     variables,
 )
-from porcini.langs.maude.theory import Theory, ThreadRule, fresh, names_of
+from porcini.langs.maude.theory import Theory, ThreadRule
 
 SATISFIES = "_|=_"
 
@@ -73,7 +72,9 @@ class Visibility:
 
     def text(self, steps: Steps) -> list[str]:
         """Both for marked states and for plain ones: it speaks of threads."""
-        thread = steps.theory.thread_sort
+        thread, printer = steps.theory.thread_sort, steps.printer
+        sights: dict[Sight, str] = {}
+        shows = [line for rule in steps.theory.rules for line in _shows(steps, rule, sights)]
         return [
             "  --- What propositions look at, and which rules may change it.",
             f"  op View : Nat {thread} Prop -> Bool .",
@@ -81,28 +82,31 @@ class Visibility:
             "  op Whole : Prop -> Bool .",
             *(_view(steps, number, each) for number, each in enumerate(self.threads)),
             f"  eq View(N, U, {_ANY}) = false [owise] .",
-            *dict.fromkeys(line for rule in steps.theory.rules for line in self._shows(steps, rule)),
+            *(line for sight, name in sights.items() for line in self._sees(steps, sight, name)),
+            *dict.fromkeys(shows),
             f"  eq Shows(R, U, {_ANY}) = false [owise] .",
-            *dict.fromkeys(f"  eq Whole({steps.printer.term(each)}) = true ." for each in self.whole),
+            *dict.fromkeys(f"  eq Whole({printer.term(each)}) = true ." for each in self.whole),
             f"  eq Whole({_ANY}) = false [owise] .",
         ]
 
-    def _shows(self, steps: Steps, rule: ThreadRule) -> Iterator[str]:
-        """When a rule may change a part that a proposition looks at."""
-        name, printer = f"'{rule.label}", steps.printer
-        changed = _changed(steps.theory, rule)
-        if changed is None:
-            yield f"  eq Shows({name}, U, {_ANY}) = true ."
-            return
-        for part in changed:
-            for looked in self.others:
-                if (looked.part.op, len(looked.part.args)) == (part.op, len(part.args)):
-                    given = _apart(looked, rule)
-                    condition = (*rule.own_condition, *_matching(rule, part, given.part))
-                    head = f"Shows({name}, {printer.term(rule.thread)}, {printer.term(given.proposition)}) = true"
-                    yield f"  ceq {head} if {printer.condition(condition)} ." if condition else f"  eq {head} ."
+    def _sees(self, steps: Steps, sight: Sight, name: str) -> Iterator[str]:
+        """Might a part be looked at, by some of its arguments? A function of its own: in a condition, `X := Y` may
+        be an instruction of the user's."""
+        (op, arity), known = sight
+        signature, printer = steps.theory.signature, steps.printer
+        domain = signature.declared(op, arity)[0].domain
+        kinds = "".join(f"[{signature.kind(domain[number])}] " for number in known)
+        yield f"  op {name} : {kinds}Prop -> Bool ."
+        for looked in self.others:
+            if (looked.part.op, len(looked.part.args)) == (op, arity):
+                args = [looked.part.args[number] for number in known]
+                yield f"  eq {name}({', '.join(map(printer.term, (*args, looked.proposition)))}) = true ."
+        free = [f"X{number}:[{signature.kind(domain[number])}]" for number in known]
+        yield f"  eq {name}({', '.join((*free, _ANY))}) = false [owise] ."
 
 
+Sight = tuple[Part, tuple[int, ...]]
+"""A constructor of parts, and which of its arguments are known."""
 _ANY = "P:Prop"
 
 
@@ -209,30 +213,21 @@ def _is_rewritten(part: Apply, rewritten: Rewritten) -> bool:
     return (part.op, len(part.args)) in rewritten.in_place | rewritten.away
 
 
-def _matching(rule: ThreadRule, changed: Apply, looked: Apply) -> list[Fragment]:
-    """What the thread knows of a part that it changes must match what is looked at."""
-    known = variables(rule.thread, *(left for kind, left, _ in rule.own_condition if kind == ":="))
-    return [
-        (":=", pattern, given)
-        for pattern, given in zip(looked.args, changed.args, strict=True)
-        if variables(given) <= known
-    ]
-
-
-def _apart(pattern: Pattern, rule: ThreadRule) -> Pattern:
-    """A pattern whose variables have other names than those of a rule."""
-    taken = names_of(rule.statement)
-    own = sorted(variables(pattern.part, pattern.proposition), key=lambda each: each.name)
-    names: dict[Node, Node] = {each: Variable(fresh(taken, each.name), each.sort) for each in own}
-    part = _renamed(pattern.part, names)
-    assert isinstance(part, Apply)
-    return Pattern(part, _renamed(pattern.proposition, names))
-
-
-def _renamed(node: Node, names: dict[Node, Node]) -> Node:
-    if isinstance(node, Variable):
-        return names[node]
-    return Apply(node.op, tuple(_renamed(arg, names) for arg in node.args), node.sort)
+def _shows(steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator[str]:
+    """When a rule may change a part that a proposition looks at: what the thread knows of it must match."""
+    name, printer = f"'{rule.label}", steps.printer
+    changed = _changed(steps.theory, rule)
+    if changed is None:
+        yield f"  eq Shows({name}, U, {_ANY}) = true ."
+        return
+    determined = variables(rule.thread, *(left for kind, left, _ in rule.own_condition if kind == ":="))
+    for part in changed:
+        known = tuple(number for number, arg in enumerate(part.args) if variables(arg) <= determined)
+        sees = sights.setdefault(((part.op, len(part.args)), known), f"Sees{len(sights)}")
+        args = ", ".join((*(printer.term(part.args[number]) for number in known), _ANY))
+        own = [printer.condition(rule.own_condition)] if rule.own_condition else []
+        condition = " /\\ ".join([*own, f"{sees}({args})"])
+        yield f"  ceq Shows({name}, {printer.term(rule.thread)}, {_ANY}) = true if {condition} ."
 
 
 def _view(steps: Steps, number: int, pattern: Pattern) -> str:
