@@ -101,6 +101,13 @@ _PROPS = {
       eq S                        |= P = false [owise] .
     """,
 }
+_SEES = r"""
+      protecting GCL-POR .  op sees : Prop -> Footprint .
+      eq sees(x(I)) = reads(variable('x)) .
+      eq sees(y(I)) = reads(variable('y)) .
+      eq sees(b)    = reads(variable('b)) .
+"""
+"""Of the other propositions about a store, the rules tell."""
 ATOMS = {
     "threads": [
         *("x(0)", "x(1)", "y(0)", "y(1)", "held", "ends(0)", "ends(1)", "reg(0, 1)", "reg(1, 0)"),
@@ -145,12 +152,13 @@ class Program:
         name = f"TEST{next(_numbers)}"
         language = self.language.upper()
         path = folder / f"{name.lower()}.maude"
+        sees = dedent(_SEES) if self.language == "gcl" and not derived else ""
         path.write_text(
             f"sload {LANGUAGES / self.language}\nsload model-checker\n"
             f"mod {name} is\n  protecting {language} .\n"
             f"  op init : -> Conf .\n  eq init = {self.initial} .\n{more}endm\n"
             f"mod {name}-PROPS is\n  protecting {name} .\n  including SATISFACTION .\n  subsort Conf < State .\n"
-            f"{dedent(_PROPS[self.language])}endm\n",
+            f"{dedent(_PROPS[self.language])}{sees}endm\n",
             encoding="utf-8",
         )
         keys = {"module": name, "initial": "init", "state": "Conf", "thread": "Thread", "tid": "Tid"}

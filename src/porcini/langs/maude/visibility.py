@@ -15,14 +15,16 @@ on the parts that match some Pi together with F. A step is invisible if it chang
   that match, it is enough that one of those that are gone matched if and only if one of the new ones does.
 - Other parts may be different in s' (the channel), so the rule is asked. It changes the parts that its two sides
   do not have in common, and what is known of these is what the thread determines. If all of that matches Pi, the
-  rest of it might, and the step is visible.
+  rest of it might, and the step is visible. The user may know better: `sees` names what a proposition looks at
+  besides threads, by the locations of `touches`, and the step is visible if it writes one of these.
 
 Where an equation for a proposition looks at more than that, at the rest or at a soup that must not be empty, all
 steps are visible (`Whole`). A step is visible for all propositions if its rule looks at more than some parts, or
 if equations rewrite a part that it touches: what comes of it is not what its sides say.
 
     View(N, U, P)       thread U matches the N-th pattern of an equation for P
-    Shows(R, U, P)      rule R, taken by thread U, may change another part that P looks at, in some state
+    Alters(R, U, P)     rule R, taken by thread U, may change another part that P looks at, in some state
+    Shows(R, U, P)      the same, or what the user knows better
     Whole(P)            P may look at all of a state
 """
 
@@ -74,17 +76,18 @@ class Visibility:
         """Both for marked states and for plain ones: it speaks of threads."""
         thread, printer = steps.theory.thread_sort, steps.printer
         sights: dict[Sight, str] = {}
-        shows = [line for rule in steps.theory.rules for line in _shows(steps, rule, sights)]
+        alters = [line for rule in steps.theory.rules for line in _alters(steps, rule, sights)]
         return [
             "  --- What propositions look at, and which rules may change it.",
             f"  op View : Nat {thread} Prop -> Bool .",
-            f"  op Shows : Qid {thread} Prop -> Bool [memo] .",
+            f"  ops Shows Alters : Qid {thread} Prop -> Bool [memo] .",
             "  op Whole : Prop -> Bool .",
             *(_view(steps, number, each) for number, each in enumerate(self.threads)),
             f"  eq View(N, U, {_ANY}) = false [owise] .",
             *(line for sight, name in sights.items() for line in self._sees(steps, sight, name)),
-            *dict.fromkeys(shows),
-            f"  eq Shows(R, U, {_ANY}) = false [owise] .",
+            *dict.fromkeys(alters),
+            f"  eq Alters(R, U, {_ANY}) = false [owise] .",
+            f"  eq Shows(R, U, {_ANY}) = {_shown(steps.theory)} .",
             *dict.fromkeys(f"  eq Whole({printer.term(each)}) = true ." for each in self.whole),
             f"  eq Whole({_ANY}) = false [owise] .",
         ]
@@ -213,12 +216,12 @@ def _is_rewritten(part: Apply, rewritten: Rewritten) -> bool:
     return (part.op, len(part.args)) in rewritten.in_place | rewritten.away
 
 
-def _shows(steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator[str]:
+def _alters(steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator[str]:
     """When a rule may change a part that a proposition looks at: what the thread knows of it must match."""
     name, printer = f"'{rule.label}", steps.printer
     changed = _changed(steps.theory, rule)
     if changed is None:
-        yield f"  eq Shows({name}, U, {_ANY}) = true ."
+        yield f"  eq Alters({name}, U, {_ANY}) = true ."
         return
     determined = variables(rule.thread, *(left for kind, left, _ in rule.own_condition if kind == ":="))
     for part in changed:
@@ -227,7 +230,16 @@ def _shows(steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator
         args = ", ".join((*(printer.term(part.args[number]) for number in known), _ANY))
         own = [printer.condition(rule.own_condition)] if rule.own_condition else []
         condition = " /\\ ".join([*own, f"{sees}({args})"])
-        yield f"  ceq Shows({name}, {printer.term(rule.thread)}, {_ANY}) = true if {condition} ."
+        yield f"  ceq Alters({name}, {printer.term(rule.thread)}, {_ANY}) = true if {condition} ."
+
+
+def _shown(theory: Theory) -> str:
+    """What the user says about a proposition, or else what the rules say. Both speak of the same locations only if
+    `touches` is the user's as well."""
+    by_rules = f"Alters(R, U, {_ANY})"
+    if theory.description.dependence is None or not theory.signature.declared("sees", 1):
+        return by_rules
+    return f"if Known(sees({_ANY})) then Clash(Offers(R, nothing, U), sees({_ANY})) else {by_rules} fi"
 
 
 def _view(steps: Steps, number: int, pattern: Pattern) -> str:
