@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ class Asked(Protocol):
     """What answers: the system, which asks Maude."""
 
     def ask(self, function: str, args: list[Any]) -> Any: ...
+    def parts(self, term: Any) -> list[Any]: ...
     def threads(self, term: Any) -> Mapping[str, Any]: ...
     def number_term(self, number: int) -> Any: ...
     def label_term(self, label: str) -> Any: ...
@@ -47,27 +49,23 @@ class Watching:
     def is_seen(self, rule: str, tid: str, term: Any, later: Any) -> bool:
         """May a step of a thread that leads from one state to another change a proposition, there or wherever else
         it is taken?"""
-        before, after = self.system.threads(term), self.system.threads(later)
-        gone = [tid for tid, thread in before.items() if after.get(tid) != thread]
-        new = [tid for tid, thread in after.items() if before.get(tid) != thread]
-        one, two = (
-            self._any_view(threads[tid] for tid in tids) for threads, tids in ((before, gone), (after, new))
-        )
+        before, after = Counter(self.system.parts(term)), Counter(self.system.parts(later))
+        one, two = self._any_view(before - after), self._any_view(after - before)
         if one & self._alone != two & self._alone or (one | two) & ~self._alone:
             return True
-        return self._shows(rule, before[tid])
+        return self._shows(rule, self.system.threads(term)[tid])
 
-    def _any_view(self, threads: Iterable[Any]) -> int:
-        """The patterns that some of the threads match, for each proposition."""
+    def _any_view(self, parts: Iterable[Any]) -> int:
+        """The patterns that some of the parts match, for each proposition; only threads match any."""
         found = 0
-        for thread in threads:
-            if thread not in self._views:
-                self._views[thread] = self._bits(
-                    self._is_true("View", number, thread, prop)
+        for part in parts:
+            if part not in self._views:
+                self._views[part] = self._bits(
+                    self._is_true("View", number, part, prop)
                     for number in self._numbers
                     for prop in self.propositions
                 )
-            found |= self._views[thread]
+            found |= self._views[part]
         return found
 
     def _shows(self, rule: str, thread: Any) -> bool:
