@@ -7,7 +7,7 @@ P1's conditions, with its errata corrected:
   still do, enabled or not, with what it may spawn (erratum 1). All choices of a process belong together (erratum
   2), and every process of a set is taken, not one of them (erratum 3).
 - C2: with a formula, nothing of the set that is enabled may be seen by it: not here, and not wherever it is taken
-  after steps of others. To compare what holds here and after the step would miss the latter. C3 is the search's.
+  after steps of others. P1 compares what holds here and after the step, and misses the latter. C3 is the search's.
 
 `single` tries one process at a time; `closure` adds to a process those whose future depends on it, until none is
 left.

@@ -1,8 +1,9 @@
 """What propositions look at, and which steps could change it: P1's condition C2.
 
 A step may be put before others only if it changes no proposition *wherever* it is taken: here, and after steps of
-others that are independent of it. To ask only here is not enough. With a message in a channel, a send leaves its
-first message alone; once the other end has received, the same send changes it.
+others that are independent of it. So P1 defines it (section 2), but what P1 checks (section 3.3) is only here, and that
+is not enough. With a message in a channel, a send leaves its first message alone; once the other end has received,
+the same send changes it.
 
 An equation for a proposition, `P1 ... Pn S |= F = V if B`, looks at the parts P1 to Pn of a soup and at no more,
 if S stands for the rest, occurs nowhere else, and may be empty. So whether it applies, and what it says, depends
