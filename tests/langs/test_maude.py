@@ -10,7 +10,7 @@ import pytest
 
 import porcini
 from helpers import engines_agree
-from laws.test_maude_laws import ENGINES, nothing_is_lost, one_step_bisimilar
+from laws.test_maude_laws import ENGINES, nothing_is_lost, one_step_bisimilar, reduced
 from porcini.cli import main
 from porcini.core.errors import InputError
 from porcini.engines.catalogue import Options
@@ -433,6 +433,28 @@ def test_propositions_look_at_parts_or_at_all_of_a_state() -> None:
     assert not found.others and not found.whole
 
 
+def test_users_may_know_better_what_propositions_look_at() -> None:
+    """All variables are in one store, so that each `put` could be seen by each proposition about it."""
+    model, texts = example("semaphores"), ("holds('sum, 4)",)
+    assert "if Known(sees(P:Prop)) then Clash(" in model.transformed("single", texts)
+    found = reduced(model, "single", list(texts))
+    assert found is not None and len(found.after) == 273
+
+
+def test_sees_is_not_believed_about_locations_that_are_derived(theory) -> None:
+    model = theory(
+        "SEES-ALONE",
+        f"{SOUP}  sort Code .  op inc : Nat -> Code [ctor] .  op nop : -> Code [ctor] .\n"
+        "  op t : Nat Code -> Thread [ctor] .  op c : Nat Nat -> Cell [ctor] .  vars I K V : Nat .\n"
+        "  rl [add] : t(I, inc(K)) c(K, V) => t(I, nop) c(K, s V) .\n"
+        "  op init : -> Conf .  eq init = t(0, inc(0)) t(1, inc(1)) c(0, 0) c(1, 0) .",
+        props="  protecting PORCINI .  op sees : Prop -> Footprint .  op y : Nat -> Prop [ctor] .\n"
+        "  var V : Nat .  var S : Conf .  var P : Prop .  eq sees(P) = nothing .\n"
+        "  eq c(0, V) S |= x(V) = true .  eq c(1, V) S |= y(V) = true .  eq S |= P = false [owise] .",
+    )
+    assert nothing_is_lost(model.graph, ["x(1)", "y(1)"], deterministic=True)
+
+
 def test_threads_that_no_rule_moves_are_seen(theory) -> None:
     """z is a thread by its sort alone: it has nothing left to do."""
     model = theory(
@@ -458,8 +480,8 @@ def test_a_soup_that_must_not_be_empty_is_looked_at_as_a_whole(theory) -> None:
         props="  vars I V : Nat .  var S : Conf .  op here : Nat -> Prop [ctor] .\n"
         "  eq c(V) S |= x(V) = true .  eq t(I) S |= here(I) = true .  eq S |= P:Prop = false [owise] .",
     )
-    assert [each.op for each in model.graph.visibility.whole if isinstance(each, Apply)] == ["x", "here"]
     assert nothing_is_lost(model.graph, ["x(0)", "here(0)"], deterministic=True)
+    assert [each.op for each in model.graph.visibility.whole if isinstance(each, Apply)] == ["x", "here"]
 
 
 def test_propositions_of_a_module_with_parameters_are_read(theory, tmp_path) -> None:

@@ -133,9 +133,10 @@ def test_erratum_3_every_thread_of_a_set_is_marked(monkeypatch, printed: bool) -
 
 @pytest.mark.parametrize("printed", [False, True])
 def test_invisible_is_invisible_in_every_state(monkeypatch, printed: bool) -> None:
-    """C2 as section 3.3 checks it, at a state and after a step, against its definition in section 2: in each state.
+    """C2 as section 3.3 checks it, in a state and after the step, and as section 2 defines it, in each state.
 
-    A send that leaves the first message alone here changes it after a receive, and that order was left out."""
+    A send that leaves the first message alone here changes it after a receive: that order is left out.
+    """
     if printed:
         monkeypatch.setattr(_Reduction, "_visible", only_here)
     found = reduced(SENT_LATER.loaded(maude.load), "single", ["first(0)"])

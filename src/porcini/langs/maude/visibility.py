@@ -1,9 +1,9 @@
 """What propositions look at, and which steps could change it: P1's condition C2.
 
-A step may be put before others only if it changes no proposition *wherever* it is taken: here, and after steps of
-others that are independent of it. So P1 defines it (section 2), but what P1 checks (section 3.3) is only here, and that
-is not enough. With a message in a channel, a send leaves its first message alone; once the other end has received,
-the same send changes it.
+A step may be put before others only if it changes no proposition *wherever* it is taken: here, and after steps
+of others that are independent of it. So P1 defines it (section 2), but what it checks (section 3.3) is only here,
+and that is not enough. With a message in a channel, a send leaves its first message alone; once the other end has
+received, the same send changes it.
 
 An equation for a proposition, `P1 ... Pn S |= F = V if B`, looks at the parts P1 to Pn of a soup and at no more,
 if S stands for the rest, occurs nowhere else, and may be empty. So whether it applies, and what it says, depends
@@ -138,14 +138,11 @@ def look_at(theory: Theory) -> Visibility:
 
 
 def _defines_a_proposition(theory: Theory, equation: Statement) -> bool:
-    left, signature = equation.left, theory.signature
-    return (
-        isinstance(left, Apply)
-        and left.op == SATISFIES
-        and len(left.args) == 2
-        and signature.same_kind(signature.least_sort(left.args[1]), "Prop")
-        and not equation.nonexec
-    )
+    left = equation.left
+    if not isinstance(left, Apply) or left.op != SATISFIES or len(left.args) != 2 or equation.nonexec:
+        return False
+    sort = theory.signature.least_sort(left.args[1])
+    return sort == "?" or theory.signature.same_kind(sort, "Prop")
 
 
 def _looked_at(theory: Theory, equation: Statement) -> list[Apply] | None:
