@@ -46,7 +46,21 @@ _PROPS = {
       eq lock('m, T) S              |= held = true .
       eq < T | done | V > S         |= ends(T) = true .
       eq < T | C | 'r |-> I , V > S |= reg(T, I) = true .
-      eq S                          |= P = false [owise] .
+
+      op same : -> Prop [ctor] .  ops saw over : Tid Int -> Prop [ctor] .
+      ops has turned echo : Tid -> Prop [ctor] .
+      op anyone : -> Prop [ctor] .
+      op someone : Conf -> Bool .  var J : Int .  var N : Name .
+      eq  ['x = I] ['y = I] S           |= same = true .
+      eq  ['x = I] < T | done | V > S   |= saw(T, I) = true .
+      eq  ['x = I] < T | C | 'r |-> I , V > S |= echo(T) = true .
+      ceq < T | C | 'r |-> I , V > S    |= over(T, J) = true if I > J .
+      eq  lock(N, T) S                  |= has(T) = true .
+      eq  < T | C | 'r |-> I , V > S    |= turned(T) = I =/= 0 .
+      eq  S                             |= anyone = someone(S) .
+      eq  someone(lock(N, T) S)         = true .
+      eq  someone(S)                    = false [owise] .
+      eq  S                             |= P = false [owise] .
     """,
     "channels": r"""
       op first : Int -> Prop [ctor] .  ops fullC fullD : -> Prop [ctor] .
@@ -58,7 +72,18 @@ _PROPS = {
       eq chan('d, 0, M) S           |= fullD = true .
       eq < T | done | V > S         |= ends(T) = true .
       eq < T | C | 'v |-> I , V > S |= var(T, I) = true .
-      eq S                          |= P = false [owise] .
+
+      ops alike roomy : -> Prop [ctor] .  op over : Int -> Prop [ctor] .  op left : Tid Int -> Prop [ctor] .
+      op any : -> Prop [ctor] .  op filled : Conf -> Bool .
+      var J : Int .  var M' : Queue .  var X : Name .
+      eq  chan('c, N, M) chan('d, N, M') S        |= alike = true .
+      eq  chan('c, N, I @ M) < T | done | V > S   |= left(T, I) = true .
+      ceq chan('c, N, I @ M) S                    |= over(J) = true if I > J .
+      eq  chan('d, N, M) S                        |= roomy = N > 0 .
+      eq  S                                       |= any = filled(S) .
+      eq  filled(chan(X, N, I @ M) S)             = true .
+      eq  filled(S)                               = false [owise] .
+      eq  S                                       |= P = false [owise] .
     """,
     "gcl": r"""
       ops x y : Int -> Prop [ctor] .  op b : -> Prop [ctor] .  op ends : Tid -> Prop [ctor] .
@@ -67,13 +92,46 @@ _PROPS = {
       eq store('y |-> I , M) S    |= y(I) = true .
       eq store('b |-> true , M) S |= b = true .
       eq < T | N | skip > S       |= ends(T) = true .
+
+      op same : -> Prop [ctor] .  op over : Int -> Prop [ctor] .  op left : Int -> Prop [ctor] .
+      var J : Int .
+      eq  store('x |-> I , 'y |-> I , M) S      |= same = true .
+      ceq store('x |-> I , M) S                 |= over(J) = true if I > J .
+      eq  store('x |-> I , M) < T | N | skip > S |= left(I) = true .
       eq S                        |= P = false [owise] .
     """,
 }
+_SEES = r"""
+      protecting GCL-POR .  op sees : Prop -> Footprint .
+      eq sees(x(I)) = reads(variable('x)) .
+      eq sees(y(I)) = reads(variable('y)) .
+      eq sees(b)    = reads(variable('b)) .
+"""
+"""Of the other propositions about a store, the rules tell."""
 ATOMS = {
-    "threads": ["x(0)", "x(1)", "y(0)", "y(1)", "held", "ends(0)", "ends(1)", "reg(0, 1)", "reg(1, 0)"],
-    "channels": ["first(0)", "first(1)", "fullC", "fullD", "ends(0)", "ends(1)", "var(0, 1)", "var(1, 0)"],
-    "gcl": ["x(0)", "x(1)", "y(0)", "y(1)", "b", "ends(0)", "ends(0 / 0)", "ends(0 / 1)"],
+    "threads": [
+        *("x(0)", "x(1)", "y(0)", "y(1)", "held", "ends(0)", "ends(1)", "reg(0, 1)", "reg(1, 0)"),
+        *(
+            "same",
+            "saw(0, 0)",
+            "saw(1, 1)",
+            "over(0, 0)",
+            "has(0)",
+            "has(1)",
+            "turned(1)",
+            "echo(0)",
+            "echo(1)",
+            "anyone",
+        ),
+    ],
+    "channels": [
+        *("first(0)", "first(0)", "first(1)", "fullC", "fullD", "ends(0)", "ends(1)", "var(0, 1)", "var(1, 0)"),
+        *("alike", "left(0, 0)", "left(1, 0)", "over(0)", "roomy", "any"),
+    ],
+    "gcl": [
+        *("x(0)", "x(1)", "y(0)", "y(1)", "b", "ends(0)", "ends(0 / 0)", "ends(0 / 1)"),
+        *("same", "over(0)", "left(0)"),
+    ],
 }
 
 
@@ -94,12 +152,13 @@ class Program:
         name = f"TEST{next(_numbers)}"
         language = self.language.upper()
         path = folder / f"{name.lower()}.maude"
+        sees = dedent(_SEES) if self.language == "gcl" and not derived else ""
         path.write_text(
             f"sload {LANGUAGES / self.language}\nsload model-checker\n"
             f"mod {name} is\n  protecting {language} .\n"
             f"  op init : -> Conf .\n  eq init = {self.initial} .\n{more}endm\n"
             f"mod {name}-PROPS is\n  protecting {name} .\n  including SATISFACTION .\n  subsort Conf < State .\n"
-            f"{dedent(_PROPS[self.language])}endm\n",
+            f"{dedent(_PROPS[self.language])}{sees}endm\n",
             encoding="utf-8",
         )
         keys = {"module": name, "initial": "init", "state": "Conf", "thread": "Thread", "tid": "Tid"}
@@ -236,8 +295,9 @@ def _alternatives(draw: st.DrawFn, budget: _Budget, depth: int, endless: bool, l
 @st.composite
 def channel_programs(draw: st.DrawFn, threads: int = 3, steps: int = 6, endless: bool = True) -> Program:
     budget = _Budget(steps)
-    parts = [draw(st.sampled_from(["chan('c, 1, nil)", "chan('c, 0, 1)", "chan('c, 1, 0)"]))]
-    parts.append(draw(st.sampled_from(["chan('d, 1, nil)", "chan('d, 2, nil)"])))
+    contents = ["1, nil", "0, 1", "1, 0", "1, 0", "1, 1", "1, 0 @ 1"]  # with room and a message, both ends can go
+    parts = [f"chan('c, {draw(st.sampled_from(contents))})"]
+    parts.append(f"chan('d, {draw(st.sampled_from(['1, nil', '2, nil', '1, 0']))})")
     for tid in range(draw(st.integers(2, threads))):
         parts.append(f"< {tid} | {_process(draw, budget, 0, endless, False)} | 'v |-> 0 , 'i |-> 0 >")
     return Program("channels", " ".join(parts))

@@ -10,12 +10,14 @@ import pytest
 
 import porcini
 from helpers import engines_agree
-from laws.test_maude_laws import ENGINES, nothing_is_lost, one_step_bisimilar
+from laws.test_maude_laws import ENGINES, nothing_is_lost, one_step_bisimilar, reduced
 from porcini.cli import main
 from porcini.core.errors import InputError
 from porcini.engines.catalogue import Options
 from porcini.langs import maude
+from porcini.langs.maude import derived, visibility
 from porcini.langs.maude.derived import Derived
+from porcini.langs.maude.terms import Apply
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "maude"
 
@@ -366,6 +368,147 @@ def test_equations_between_parts_are_seen_by_what_is_derived(theory) -> None:
     )
     assert engines_agree(model.system(), ENGINES, 100) is not None
     assert nothing_is_lost(model.graph, [], deterministic=True)
+
+
+# What comes of a rule is not what it says, if equations rewrite it
+
+TURNING = """
+  ops c d e : Nat -> Cell [ctor] .  ops a b z : Nat -> Thread [ctor] .  vars I V : Nat .
+  rl [take] : b(I) d(V) => z(I) d(s V) e(V) .
+"""
+TURNED = {
+    "INTO-ANOTHER": "  eq c(1) = d(1) .  rl [put] : a(I) c(V) => z(I) c(s V) .",
+    "BY-A-FUNCTION": "  op make : Nat -> Cell .  eq make(V) = d(V) .  rl [put] : a(I) c(V) => z(I) c(V) make(1) .",
+    "BY-A-THREAD": "  op w : Nat -> Thread [ctor] .  eq w(I) = z(I) d(1) .  rl [put] : a(I) => w(I) .",
+    "TOGETHER": "  eq c(1) c(1) = d(1) .  rl [put] : a(I) c(V) => z(I) c(s V) c(1) .",
+    "WHICHEVER": "  eq X:Cell X:Cell = d(1) .  rl [put] : a(I) c(V) => z(I) c(s V) c(1) .",
+}
+
+
+def turning(theory, name: str, kind: str) -> porcini.Model:
+    body = f"{SOUP}{TURNING}{TURNED[kind]}\n  op init : -> Conf .  eq init = b(0) a(1) c(0) d(7) ."
+    props = (
+        "  var V : Nat .  var S : Conf .  op taken : -> Prop [ctor] .\n"
+        "  eq d(1) S |= x(1) = true .  eq e(V) S |= taken = true .  eq S |= P:Prop = false [owise] ."
+    )
+    return theory(f"{name}-{kind}", body, props=props)
+
+
+@pytest.mark.parametrize("kind", TURNED)
+def test_parts_that_equations_make_are_not_overlooked(theory, kind: str) -> None:
+    """`take` finds one d, or two: the order matters, and a proposition sees a d that no rule writes."""
+    model = turning(theory, "TURNS", kind)
+    assert engines_agree(model.system(), ENGINES, 100) is not None
+    assert nothing_is_lost(model.graph, ["x(1)", "taken"], deterministic=False)
+
+
+@pytest.mark.parametrize("kind", TURNED)
+def test_mutant_that_overlooks_what_equations_make(theory, monkeypatch, kind: str) -> None:
+    for module in (derived, visibility):
+        monkeypatch.setattr(module, "rewritten_parts", lambda theory: derived.Rewritten())
+    model = turning(theory, "OVERLOOKED", kind)
+    with pytest.raises(AssertionError):
+        engines_agree(model.system(), ENGINES, 100)
+
+
+@pytest.mark.parametrize("kind", TURNED)
+def test_mutant_that_does_not_see_what_equations_make(theory, monkeypatch, kind: str) -> None:
+    """A dependence that the user gives may be right, and yet rules do not say what is seen."""
+    monkeypatch.setattr(visibility, "rewritten_parts", lambda theory: derived.Rewritten())
+    found = turning(theory, "UNSEEN", kind).graph
+    assert "Alters('put, U, P:Prop) = true" not in found.transformed("single", ("x(1)",))
+    monkeypatch.undo()
+    assert "Alters('put, U, P:Prop) = true" in turning(theory, "SEEN", kind).graph.transformed("single", ("x(1)",))
+
+
+# What propositions look at
+
+
+def test_propositions_look_at_parts_or_at_all_of_a_state() -> None:
+    found = example("philosophers").visibility
+    assert [pattern.part.op for pattern in found.others] == ["lock", "lock"] and not found.threads
+    assert [each.op for each in found.whole if isinstance(each, Apply)] == ["waits"]
+    found = example("table").visibility
+    assert [(pattern.part.op, pattern.alone) for pattern in found.threads] == [("<_|_|_>", True)] * 2
+    assert not found.others and not found.whole
+
+
+def test_users_may_know_better_what_propositions_look_at() -> None:
+    """All variables are in one store, so that each `put` could be seen by each proposition about it."""
+    model, texts = example("semaphores"), ("holds('sum, 4)",)
+    assert "if Known(sees(P:Prop)) then Clash(" in model.transformed("single", texts)
+    found = reduced(model, "single", list(texts))
+    assert found is not None and len(found.after) == 273
+
+
+def test_sees_is_not_believed_about_locations_that_are_derived(theory) -> None:
+    model = theory(
+        "SEES-ALONE",
+        f"{SOUP}  sort Code .  op inc : Nat -> Code [ctor] .  op nop : -> Code [ctor] .\n"
+        "  op t : Nat Code -> Thread [ctor] .  op c : Nat Nat -> Cell [ctor] .  vars I K V : Nat .\n"
+        "  rl [add] : t(I, inc(K)) c(K, V) => t(I, nop) c(K, s V) .\n"
+        "  op init : -> Conf .  eq init = t(0, inc(0)) t(1, inc(1)) c(0, 0) c(1, 0) .",
+        props="  protecting PORCINI .  op sees : Prop -> Footprint .  op y : Nat -> Prop [ctor] .\n"
+        "  var V : Nat .  var S : Conf .  var P : Prop .  eq sees(P) = nothing .\n"
+        "  eq c(0, V) S |= x(V) = true .  eq c(1, V) S |= y(V) = true .  eq S |= P = false [owise] .",
+    )
+    assert nothing_is_lost(model.graph, ["x(1)", "y(1)"], deterministic=True)
+
+
+def test_threads_that_no_rule_moves_are_seen(theory) -> None:
+    """z is a thread by its sort alone: it has nothing left to do."""
+    model = theory(
+        "RESTING",
+        f"{SOUP}  ops t z : Nat -> Thread [ctor] .  var I : Nat .  rl [end] : t(I) => z(I) .\n"
+        "  op init : -> Conf .  eq init = t(0) t(1) .",
+        props="  var I : Nat .  var S : Conf .  eq z(I) S |= x(I) = true .  eq S |= P:Prop = false [owise] .",
+    )
+    assert nothing_is_lost(model.graph, ["x(0)", "x(1)"], deterministic=True)
+    for formula in ("[] (x(0) -> x(1))", "[] (x(1) -> x(0))"):
+        for reduction in ("none", "ample"):
+            report = porcini.check(model, ltl=formula, engine="graph", options=Options(reduction=reduction))
+            assert report.verdict == "violated"
+
+
+def test_a_soup_that_must_not_be_empty_is_looked_at_as_a_whole(theory) -> None:
+    """Without an identity, `c(V) S` needs something beside: who leaves last is seen."""
+    model = theory(
+        "LEAVING",
+        f"{BARE}  op c : Nat -> Cell [ctor] .  op t : Nat -> Thread [ctor] .  vars I V : Nat .\n"
+        "  rl [leave] : t(I) c(V) => c(V) .\n"
+        "  op init : -> Conf .  eq init = t(0) t(1) c(0) .",
+        props="  vars I V : Nat .  var S : Conf .  op here : Nat -> Prop [ctor] .\n"
+        "  eq c(V) S |= x(V) = true .  eq t(I) S |= here(I) = true .  eq S |= P:Prop = false [owise] .",
+    )
+    assert nothing_is_lost(model.graph, ["x(0)", "here(0)"], deterministic=True)
+    assert [each.op for each in model.graph.visibility.whole if isinstance(each, Apply)] == ["x", "here"]
+
+
+def test_propositions_of_a_module_with_parameters_are_read(theory, tmp_path) -> None:
+    """Equations that come with an instance of a module are not those of a module that is written anywhere."""
+    path = tmp_path / "with_parameters.maude"
+    path.write_text(
+        f"sload model-checker\nmod PLAIN is\n  protecting NAT .\n{SOUP}{ADDING}"
+        "  rl [add] : t(I, s K) c(K, V) => t(I, K) c(K, s V) .\n"
+        "  op init : -> Conf .  eq init = t(0, 1) t(1, 2) c(0, 0) c(1, 0) .\nendm\n"
+        "mod SEEING{X :: TRIV} is\n  protecting PLAIN .  including SATISFACTION .  subsort Conf < State .\n"
+        "  op x : Nat -> Prop [ctor] .  var V : Nat .  var S : Conf .\n"
+        "  op y : Nat -> Prop [ctor] .\n"
+        "  eq c(0, V) S |= x(V) = true .  eq c(1, V) S |= y(V) = true .  eq S |= P:Prop = false [owise] .\nendm\n"
+        "view Natural from TRIV to NAT is sort Elt to Nat . endv\n"
+        "mod PLAIN-PROPS is\n  protecting SEEING{Natural} .\nendm\n"
+    )
+    described = {"module": "PLAIN", "initial": "init", "state": "Conf", "thread": "Thread", "tid": "Nat"}
+    described["propositions"] = "PLAIN-PROPS"
+    path.with_suffix(".toml").write_text("".join(f'{k} = "{v}"\n' for k, v in described.items()))
+    model = porcini.load(path)
+    assert len(model.graph.visibility.others) == 2
+    formula = "[] (x(1) -> [] y(1))"
+    verdicts = [
+        porcini.check(model, ltl=formula, engine="graph", options=Options(reduction=reduction)).verdict
+        for reduction in ("none", "ample")
+    ]
+    assert verdicts == ["violated"] * 2
 
 
 def test_initial_states_may_be_written_out(tmp_path) -> None:

@@ -25,14 +25,16 @@ from porcini.core.events import Move, Schedule
 from porcini.core.languages import CheckerOptions
 from porcini.core.pids import Pid
 from porcini.core.reports import Counts
+from porcini.core.systems import Watched
 from porcini.core.traces import Trace, normal_form
 from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import _Joined
 from porcini.engines.options import Ample
 from porcini.langs import maude
-from porcini.langs.maude import bindings, derived, steps
+from porcini.langs.maude import bindings, derived, reduction, steps, visibility
 from porcini.langs.maude.reduction import _Reduction
 from porcini.langs.maude.terms import Variable
+from porcini.langs.maude.visibility import Visibility
 from porcini.langs.maude.worker import answer
 from porcini.properties.ltl.formula import Formula, atoms
 from porcini.properties.ltl.lassos import holds as holds_on
@@ -470,6 +472,14 @@ FLIPPED = Program(
     "let 'x |-> 0 , 'y |-> 1 , 'b |-> true in "
     "(true |> spawn((is 'b) |>* 'x := 1 - 'x) ; true |> spawn(true |> 'b := false))",
 )
+SENT_LATER = Program(
+    "channels", "chan('c, 1, 0) chan('d, 1, nil) < 0 | 'c ? 'v | 'v |-> 0 > < 1 | 'c ! 0 | 'v |-> 0 >"
+)
+ECHO = Program(
+    "threads", "['x = 1] ['y = 5] < 0 | load 'y into 'r | 'r |-> 0 > < 1 | store 0 into 'x | 'r |-> 0 >"
+)
+ACQUIRES = Program("threads", "['x = 0] lock('n, free) < 0 | acquire 'n | empty > < 1 | store 1 into 'x | empty >")
+RELEASES = Program("threads", "['x = 0] lock('n, 0) < 0 | release 'n | empty > < 1 | store 1 into 'x | empty >")
 HARD = [
     (ERRATUM_1, ["y(0)"]),
     (ORDERED, ["x(1)", "y(1)"]),
@@ -479,6 +489,14 @@ HARD = [
     (FULL, ["ends(1)", "ends(2)"]),
     (SPAWNED, ["y(0)"]),
     (FLIPPED, ["b", "x(1)"]),
+    (SENT_LATER, ["first(0)"]),
+    (SENT_LATER, ["over(-1)"]),
+    (SENT_LATER, ["left(1, 0)"]),
+    (ECHO, ["echo(0)"]),
+    (ECHO, ["turned(0)", "x(0)"]),
+    (ACQUIRES, ["has(0)", "x(1)"]),
+    (ACQUIRES, ["anyone", "x(1)"]),
+    (RELEASES, ["has(0)", "x(1)"]),
 ]
 
 
@@ -519,8 +537,85 @@ def test_mutant_that_looks_at_enabled_threads_only(monkeypatch) -> None:
 
 
 def test_mutant_without_c2(monkeypatch) -> None:
-    monkeypatch.setattr(_Reduction, "_visible", lambda self: ["  eq Invisible(Ss, C) = true ."])
+    monkeypatch.setattr(_Reduction, "_visible", lambda self: ["  eq Invisible(Cs, Ss, C) = true ."])
     assert kept(ORDERED, []) and not kept(ORDERED, ["x(1)", "y(1)"])
+
+
+def only_here(self) -> list[str]:
+    """C2 as one reads it at first: a step is invisible if it changes nothing where it is taken."""
+    return [
+        "  op Kept : PropList Conf Conf -> Bool .",
+        f"  eq Watched = {' ;; '.join(f'({each})' for each in self.watched)} .",
+        "  eq Invisible(Cs, noState, C) = true .",
+        "  eq Invisible(Cs, state(C') ;; Ss, C) = Kept(Watched, C', C) and-then Invisible(Cs, Ss, C) .",
+        "  eq Kept(noProp, C', C) = true .",
+        "  eq Kept(P ;; Ps, C', C) = ((C' |= P) == true) == ((C |= P) == true) and-then Kept(Ps, C', C) .",
+    ]
+
+
+@pytest.mark.parametrize("text", ["first(0)", "over(-1)"])
+def test_mutant_that_asks_only_here(monkeypatch, text: str) -> None:
+    """A send leaves the first message alone while there is one; once it is received, the same send changes it."""
+    assert kept(SENT_LATER, [text])
+    monkeypatch.setattr(_Reduction, "_visible", only_here)
+    assert not kept(SENT_LATER, [text])
+
+
+def test_mutant_that_asks_only_here_in_the_graph_engine(monkeypatch) -> None:
+    real = maude.MaudeSystem.watching
+
+    def careless(self, propositions):
+        letter = real(self, propositions).letter
+        return Watched(letter, lambda state, action: letter(self.fire(state, action)[0]) != letter(state))
+
+    model, ample = SENT_LATER.loaded(porcini.load), Options(reduction="ample")
+    assert porcini.check(model, ltl="[] first(0)", engine="graph", options=ample).verdict == "violated"
+    monkeypatch.setattr(maude.MaudeSystem, "watching", careless)
+    assert porcini.check(model, ltl="[] first(0)", engine="graph", options=ample).verdict == "holds"
+
+
+def joint_patterns_are_alone(real: Visibility) -> Visibility:
+    return replace(real, threads=[replace(each, alone=True) for each in real.threads])
+
+
+def threads_are_not_seen(real: Visibility) -> Visibility:
+    return replace(real, threads=[])
+
+
+def nothing_is_whole(real: Visibility) -> Visibility:
+    return replace(real, whole=[])
+
+
+@pytest.mark.parametrize(
+    "mutant, program, texts",
+    [
+        (joint_patterns_are_alone, ECHO, ["echo(0)"]),
+        (joint_patterns_are_alone, ECHO, ["turned(0)", "x(0)"]),
+        (threads_are_not_seen, ORDERED, ["ends(0)", "ends(1)"]),
+        (nothing_is_whole, ACQUIRES, ["anyone", "x(1)"]),
+    ],
+)
+def test_mutants_that_overlook_what_propositions_look_at(monkeypatch, mutant, program, texts) -> None:
+    assert kept(program, texts)
+    monkeypatch.setattr(reduction, "look_at", lambda theory: mutant(visibility.look_at(theory)))
+    assert not kept(program, texts)
+
+
+@pytest.mark.parametrize("side, program", [(0, ACQUIRES), (1, RELEASES)])
+def test_mutants_that_look_at_one_side_of_a_rule(monkeypatch, side: int, program: Program) -> None:
+    """The lock is somebody's after it is acquired, and before it is released."""
+    assert kept(program, ["has(0)", "x(1)"])
+    real = visibility.paired
+    monkeypatch.setattr(
+        visibility, "paired", lambda theory, rule: [(pair[side], None) for pair in real(theory, rule)]
+    )
+    assert not kept(program, ["has(0)", "x(1)"])
+
+
+def test_mutant_that_takes_any_variable_for_the_rest(monkeypatch) -> None:
+    assert kept(ACQUIRES, ["anyone", "x(1)"])
+    monkeypatch.setattr(visibility, "_stands_for_the_rest", lambda *_: True)
+    assert not kept(ACQUIRES, ["anyone", "x(1)"])
 
 
 @pytest.mark.parametrize(

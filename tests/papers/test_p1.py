@@ -17,14 +17,17 @@ from laws.test_maude_laws import (
     BOTH_WRITE,
     ERRATUM_1,
     LATE_CHOICE,
+    SENT_LATER,
     kept,
     mutated,
+    only_here,
     original,
     reduced,
 )
 from porcini.engines.options import Ample
 from porcini.langs import maude
 from porcini.langs.maude import bindings, steps
+from porcini.langs.maude.reduction import _Reduction
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "maude"
 
@@ -126,3 +129,15 @@ def test_erratum_3_every_thread_of_a_set_is_marked(monkeypatch, printed: bool) -
         mutated(monkeypatch, r"ready\(Mark\(C, Cs\)\)", "ready(Mark(C, One(Cs)))", one)
     found = reduced(BOTH_WRITE.loaded(maude.load), "closure", [])
     assert found is not None and len(found.ends) == (2 if printed else 4)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_invisible_is_invisible_in_every_state(monkeypatch, printed: bool) -> None:
+    """C2 as section 3.3 checks it, in a state and after the step, and as section 2 defines it, in each state.
+
+    A send that leaves the first message alone here changes it after a receive: that order is left out.
+    """
+    if printed:
+        monkeypatch.setattr(_Reduction, "_visible", only_here)
+    found = reduced(SENT_LATER.loaded(maude.load), "single", ["first(0)"])
+    assert found is not None and (0 in found.letters.values()) == (not printed)

@@ -83,6 +83,8 @@ class Question:
     shown: list[str]
     """The propositions as a person would write them."""
     notes: tuple[str, ...] = ()
+    irreducible: str | None = None
+    """Why nothing can be left out for this formula, if so."""
 
 
 def asked(
@@ -103,7 +105,10 @@ def asked(
     watched = system.watching(propositions)
     graph = system.state_graph(every_statement=True)
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
-    return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
+    if watched.why and options.reduction != "none":
+        notes = (*notes, f"no reduction: {watched.why}")
+    shown = [model.shown(a.text) for a in atoms]
+    return Question(system, graph, watched.letter, reduction, shown, notes, watched.why)
 
 
 def check_formula(subject: Subject, named: Named, stats: SearchStats, options: Options) -> Found:
@@ -161,8 +166,11 @@ def check_by_own_checker(
     whole = replace(options, reduction="none", optimise=False)  # a run that it finds is shown step by step
     with _in_formula(named):
         question = asked(subject, named, atoms, whole, stats)
-    ample = None if options.reduction == "none" else options.ample
-    stats.reduction = "none" if ample is None else "ample"
+    reduced = options.reduction != "none" and question.irreducible is None
+    if options.reduction != "none" and not reduced:
+        notes = (*notes, f"no reduction: {question.irreducible}")
+    ample = options.ample if reduced else None
+    stats.reduction = "ample" if reduced else "none"
     limits = CheckerOptions(stats.counts, ample, stats.limits.timeout, stats.limits.max_states)
     found: list[Lasso[Any] | None] = []
 

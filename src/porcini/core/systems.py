@@ -168,13 +168,16 @@ class Lookahead(Protocol[S_in]):
 class Watched(Generic[S_in]):
     """The propositions of a formula on the states of a program.
 
-    `visible` is what they look at: locations, or bits of a packed state; None where that is not known, and only
-    the letters can tell.
+    `visible` is what they look at: locations, or bits of a packed state. Or it says of an action that is enabled
+    in a state whether it may change a letter, there or wherever it is taken after actions that are independent of
+    it. None: nothing is known, and any action may.
     """
 
     letter: Callable[[S_in], int]
     """The propositions that hold in a state, as bits."""
-    visible: frozenset[Location] | int | None = frozenset()
+    visible: frozenset[Location] | int | Callable[[S_in, Action], bool] | None = frozenset()
+    why: str | None = None
+    """Why nothing is known, as a person should be told."""
 
 
 @dataclass(slots=True)

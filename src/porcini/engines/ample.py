@@ -6,8 +6,8 @@ P1's conditions, with its errata corrected:
 - C'1: the actions of the chosen processes, enabled or not, are independent of all that every *other* process may
   still do, enabled or not, with what it may spawn (erratum 1). All choices of a process belong together (erratum
   2), and every process of a set is taken, not one of them (erratum 3).
-- C2: with a formula, nothing of the set that is enabled writes what the formula looks at, or else changes what it
-  sees. C3 is the search's.
+- C2: with a formula, nothing of the set that is enabled may be seen by it: not here, and not wherever it is taken
+  after steps of others. P1 compares what holds here and after the step, and misses the latter. C3 is the search's.
 
     1  take a transition t that is enabled
     2  let S = {t}                                     `single`
@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from porcini.core.events import Action
-from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
+from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Lookahead, SystemGraph
 from porcini.engines.graph import Choice
@@ -42,13 +42,11 @@ class AmpleSets:
         graph: SystemGraph,
         lookahead: Lookahead[State],
         heuristic: Ample,
-        visible: frozenset[Location] = NOWHERE,
-        letter: Callable[[State], int] | None = None,
+        seen: Callable[[State, Action], bool] = lambda state, action: False,
     ) -> None:
         self.graph = graph
-        self.visible = visible
-        self.letter = letter
-        """What a formula sees of a state, where it is not known by which locations."""
+        self.seen = seen
+        """C2: may what an action does be seen by the formula?"""
         self.lookahead = lookahead
         self.heuristic = heuristic
 
@@ -59,16 +57,9 @@ class AmpleSets:
             return None
         for ample in self._amples(state, actions, able):
             taken = [action for action in actions if action.pid in ample]
-            if self.visible and any(self._seen(action) for action in taken):
-                continue
-            after = self.graph.after(state, taken)
-            if self.letter is None or all(self.letter(each) == self.letter(state) for each in after):
-                return Choice(after, able & ample, able)
+            if not any(action.enabled and self.seen(state, action) for action in taken):
+                return Choice(self.graph.after(state, taken), able & ample, able)
         return None
-
-    def _seen(self, action: Action) -> bool:
-        """C2: may what an action does be seen by the formula?"""
-        return action.enabled and (action.footprint.opaque or not self.visible.isdisjoint(action.footprint.writes))
 
     def _amples(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[set[Pid]]:
         """Sets of processes whose actions are enough here, small ones first."""

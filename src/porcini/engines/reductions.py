@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from porcini.core.events import Action
 from porcini.core.systems import Program, StateGraph, System, SystemGraph, Watched
 from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Engine
@@ -33,9 +35,20 @@ def reduction_of(
         return None, "none"
     if isinstance(system, GraphSystem) and isinstance(watched.visible, frozenset) and options.reduction != "ample":
         return PointStubborn(graph, system, watched.visible), "stubborn"
-    if isinstance(watched.visible, frozenset):
-        return AmpleSets(graph, system.lookahead, options.ample, watched.visible), "ample"
-    return AmpleSets(graph, system.lookahead, options.ample, letter=watched.letter), "ample"
+    if watched.visible is None:
+        return None, "none"
+    return AmpleSets(graph, system.lookahead, options.ample, _seen(watched)), "ample"
+
+
+def _seen(watched: Watched[Any]) -> Callable[[Any, Action], bool]:
+    """May an action be seen by a formula?"""
+    visible = watched.visible
+    if isinstance(visible, frozenset):
+        return lambda state, action: (
+            bool(visible) and (action.footprint.opaque or not visible.isdisjoint(action.footprint.writes))
+        )
+    assert callable(visible)
+    return visible
 
 
 def by_states(program: Program, stats: SearchStats, options: Options) -> None:

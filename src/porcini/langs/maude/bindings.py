@@ -138,7 +138,7 @@ def meta_module(name: str) -> Term:
     return _reduced(f"upModule('{name}, false)")
 
 
-def meta_signature(name: str) -> Term:
+def meta_flat_module(name: str) -> Term:
     """A module as data, with all that it imports."""
     return _reduced(f"upModule('{name}, true)")
 

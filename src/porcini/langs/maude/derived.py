@@ -4,7 +4,8 @@ A rule of a soup sees the parts that it matches and no others, so it touches exa
 it leaves as it is, and writes one that it changes, creates or removes. Two steps on different parts commute, in
 any soup. Parts are told apart by their *keys*: arguments that no rule changes, and that the instruction of the
 thread names. `[X = N]` with `load X into R` has the key X; a part without keys is one location as a whole. A
-rule that looks at the rest of the soup touches anything.
+rule that looks at the rest of the soup touches anything. So does one with a part that equations turn into other
+parts, or rewrite together with others: what it leaves behind is not what it says.
 
 A thread may still touch what the instructions in its code name. That is so if instructions with keys are only
 moved about, dropped or copied: no rule and no equation may make one with a key that was not there before, nor take
@@ -66,7 +67,7 @@ class Derived:
 
 def derive(theory: Theory) -> Derived:
     found = Derived()
-    pairs = [_paired(theory, rule) for rule in theory.rules]
+    pairs = [paired(theory, rule) for rule in theory.rules]
     for rule, touched in zip(theory.rules, pairs, strict=True):
         for before, after in touched or ():
             part = before or after
@@ -75,11 +76,13 @@ def derive(theory: Theory) -> Derived:
             stable = _stable(rule, before, after)
             known = found.keys.get(name)
             found.keys[name] = stable if known is None else tuple(k for k in known if k in stable)
-    coupled = _with_equations(theory, found)
+    rewritten = rewritten_parts(theory)
+    for name in found.keys.keys() & (rewritten.in_place | rewritten.away):
+        found.keys[name] = ()
     _name(theory, found)
     for number, touched in enumerate(pairs):
-        accesses = None if touched is None else [_access(found, pair) for pair in touched]
-        if accesses and any(access.part in coupled for access in accesses):
+        accesses = None if touched is None or rewritten.everything else [_access(found, pair) for pair in touched]
+        if accesses and any(access.part in rewritten.away for access in accesses):
             accesses = None
         found.accesses[number] = accesses
     _future(theory, found)
@@ -90,7 +93,7 @@ Pair = tuple[Node | None, Node | None]
 """A part before and after a step; None where it is created or removed."""
 
 
-def _paired(theory: Theory, rule: ThreadRule) -> list[Pair] | None:
+def paired(theory: Theory, rule: ThreadRule) -> list[Pair] | None:
     """The parts that a rule touches; None if it looks at more than some parts."""
     if theory.levels and _looks_above(theory, rule):
         return None
@@ -160,23 +163,42 @@ def _stable(rule: ThreadRule, before: Node | None, after: Node | None) -> tuple[
     )
 
 
-def _with_equations(theory: Theory, found: Derived) -> set[Part]:
-    """A key that an equation changes is none. Parts that equations look at together cannot be told apart at all:
-    these are given back."""
-    coupled: set[Part] = set()
-    for module in theory.touched:
-        for equation in module.equations:
-            left = equation.left
-            if not isinstance(left, Apply) or not theory.in_states(theory.signature.least_sort(left)):
-                continue
-            for part in theory.parts(left):
-                if not isinstance(part, Apply) or (part.op, len(part.args)) not in found.keys:
-                    continue
-                if part not in theory.parts(equation.right):
-                    found.keys[part.op, len(part.args)] = ()
-                if len(theory.parts(left)) > 1:
-                    coupled.add((part.op, len(part.args)))
-    return coupled
+@dataclass(slots=True)
+class Rewritten:
+    """The parts that equations rewrite."""
+
+    in_place: set[Part] = field(default_factory=set)
+    """One by one, each to another of its kind."""
+    away: set[Part] = field(default_factory=set)
+    """Together with others, or to something else: as functions are, too."""
+    everything: bool = False
+    """Could an equation rewrite whichever part, or make one out of a thread?"""
+
+
+def rewritten_parts(theory: Theory) -> Rewritten:
+    found = Rewritten()
+    for equation in theory.equations:
+        if equation.nonexec or not theory.in_states(theory.signature.least_sort(equation.left)):
+            continue
+        before, after = theory.parts(equation.left), theory.parts(equation.right)
+        threads = [part for part in before if theory.is_thread(part)]
+        others = [part for part in before if isinstance(part, Apply) and part not in threads]
+        rest = [part for part in before if isinstance(part, Variable)]
+        makes_parts = threads and not all(theory.is_thread(part) or part in rest for part in after)
+        names_parts = (threads or others) and all(_is_rest(theory, equation, part) for part in rest)
+        found.everything |= bool(makes_parts or not names_parts)
+        in_place = len(before) == len(after) == 1 and all(
+            isinstance(part, Apply) and _similar(part, other) for part in after for other in others
+        )
+        (found.in_place if in_place else found.away).update((part.op, len(part.args)) for part in others)
+    return found
+
+
+def _is_rest(theory: Theory, equation: Statement, variable: Node) -> bool:
+    """Does a variable stand for the rest of a soup, not for some part of it, or for the same part twice?"""
+    soup = theory.soup.range if theory.soup else theory.description.state
+    covers = isinstance(variable, Variable) and theory.signature.below(soup, variable.sort)
+    return covers and list(subterms(equation.left)).count(variable) == 1
 
 
 def _name(theory: Theory, found: Derived) -> None:

@@ -126,7 +126,8 @@ def _equation(theory: Theory, equation: Statement) -> Statement:
     def on_the_right(thread: Node) -> Node:
         return flags.get(theory.tid_of(thread) or thread, FALSE)
 
-    top = not theory.is_thread(equation.left)  # an equation between threads goes on inside of its mark
+    # An equation between threads goes on inside of its mark; one that makes other parts as well cannot.
+    top = not theory.is_thread(equation.left) or not (equation.membership or theory.is_thread(equation.right))
     left = with_flags(theory, equation.left, on_the_left, top)
     condition = tuple(
         (

@@ -13,6 +13,7 @@ from porcini.langs.maude.description import Description, read_description, wrong
 from porcini.langs.maude.reduction import Heuristic, transformed
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.theory import Theory, read_theory
+from porcini.langs.maude.visibility import Visibility, look_at
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +38,10 @@ class Model:
     @cached_property
     def derived(self) -> Derived:
         return derive(self.theory)
+
+    @cached_property
+    def visibility(self) -> Visibility:
+        return look_at(self.theory)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -83,6 +88,7 @@ class Model:
                 *steps.declared(),
                 "",
                 *steps.text(),
+                *(self.visibility.text(steps) if description.propositions else ()),
                 "endm",
                 "",
             ]

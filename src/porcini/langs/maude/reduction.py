@@ -10,7 +10,7 @@ A state of it is `{ ready(S) | I }`: a state with marked threads, and what has t
 - C'1, corrected (erratum 1): nothing that *any* other thread may still do, enabled or not, conflicts with what the
   chosen ones offer, enabled or not. All that a thread can do belongs together (erratum 2): threads are marked, not
   transitions.
-- C2: none of their steps changes a proposition of the formula.
+- C2: none of their steps changes a proposition of the formula, here or wherever it is taken (`visibility`).
 - C3, by the state information: `left-out(T, S)` says that T could move at S and was left out, and has not moved
 since.
   Back at S, T must not be left out again. P1 keeps such a pair for every state; here only for steps after which
@@ -22,7 +22,7 @@ since.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from porcini.langs.maude import bindings
@@ -32,6 +32,7 @@ from porcini.langs.maude.steps import Steps, section, variables_of
 from porcini.langs.maude.terms import Apply, Node, Statement, Variable
 from porcini.langs.maude.text import module_text
 from porcini.langs.maude.theory import Theory, ThreadRule, fresh, names_of
+from porcini.langs.maude.visibility import look_at
 
 Heuristic = Literal["single", "closure"]
 
@@ -75,6 +76,7 @@ class _Reduction:
             own["S"] = theory.soup.range
         if watched:
             own |= {"P": "Prop", "Ps": "PropList"}
+        self.visibility = look_at(theory)
         self.steps = Steps(theory, derive(theory), found.signature, own, marks=True)
         self.printer = self.steps.printer
 
@@ -216,14 +218,19 @@ class _Reduction:
         return f"  ceq {head} if {condition} ." if condition else f"  eq {head} ."
 
     def _visible(self) -> list[str]:
-        lines = ["  --- C2: no step changes a proposition of the formula."]
         if not self.watched:
-            return [*lines, "  eq Invisible(Ss, C) = true ."]
+            return ["  --- C2: there is no formula.", "  eq Invisible(Cs, Ss, C) = true ."]
+        offers = (f"(Shows('{label}, U, P) and-then Can('{label}, U, C))" for label in self.steps.labels)
         return [
-            *lines,
+            *self.visibility.text(self.steps),
+            section(self.theory, "visibility"),
             f"  eq Watched = {' ;; '.join(f'({each})' for each in self.watched)} .",
-            "  eq Invisible(noState, C) = true .",
-            "  eq Invisible(state(C') ;; Ss, C) = Alike(Watched, C', C) and-then Invisible(Ss, C) .",
-            "  eq Alike(noProp, C', C) = true .",
-            "  eq Alike(P ;; Ps, C', C) = ((C' |= P) == true) == ((C |= P) == true) and-then Alike(Ps, C', C) .",
+            f"  eq Changes(U ;; Us, C, P) = {' or-else '.join(offers)} or-else Changes(Us, C, P) .",
+            f"  eq Alike(Us, Vs, P) = {' and-then '.join(self._alike()) or 'true'} .",
         ]
+
+    def _alike(self) -> Iterator[str]:
+        """Does what an equation says about threads that are gone hold of new ones as well?"""
+        for number, pattern in enumerate(self.visibility.threads):
+            gone, new = f"Views({number}, Us, P)", f"Views({number}, Vs, P)"
+            yield f"({gone} == {new})" if pattern.alone else f"not {gone} and-then not {new}"

@@ -10,7 +10,7 @@ counted by its spawner, so that pids are the same in every schedule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.terms import Apply, variables
 from porcini.langs.maude.theory import ThreadRule
+from porcini.langs.maude.watching import Watching
 
 _ANYWHERE = Location("*")
 """Written by every step, where some steps may touch anything."""
@@ -264,25 +265,20 @@ class MaudeSystem(System):
         return self
 
     def watching(self, propositions: Sequence[Any]) -> Watched[State]:
-        """What no equation says to be true is not. Which locations propositions look at is not known."""
-        return Watched(self._letter(propositions), None)
+        """What no equation says to be true is not."""
+        watching = Watching(self, self.model.visibility, propositions)
 
-    def _letter(self, props: Sequence[Any]) -> Callable[[State], int]:
-        if not props:
-            return lambda _: 0
-        known: dict[Any, int] = {}
+        def letter(state: State) -> int:
+            return watching.letter(state.term)
 
-        def of(state: State) -> int:
-            found = known.get(state.term)
-            if found is None:
-                found = 0
-                for number, prop in enumerate(props):
-                    if str(self._asked("_|=_", [state.term, prop])) == "true":
-                        found |= 1 << number
-                known[state.term] = found
-            return found
+        def is_seen(state: State, action: Action) -> bool:
+            assert isinstance(action, MaudeAction) and action.step is not None
+            assert isinstance(action.label, RuleLabel)
+            return watching.is_seen(action.label.rule, action.step.tid, state.term, action.step.after)
 
-        return of
+        if watching.whole is None:
+            return Watched(letter, is_seen)
+        return Watched(letter, None, f"`{watching.whole}` may look at all of a state, so every step is visible")
 
     def along(self, stem: Sequence[Move], loop: Sequence[Move]) -> tuple[tuple[State, ...], tuple[State, ...]]:
         """The states on a run: from the initial one, and then once round; a run that ends stays where it is."""
@@ -328,23 +324,23 @@ class MaudeSystem(System):
     def _info(self, thread: Any) -> ThreadInfo:
         offers = []
         for each in sorted(self._rules.values(), key=lambda each: each.number):
-            ways = self._asked("Ways", [self._number(each.number), self._constant("noWay"), thread])
+            ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay"), thread])
             touch = self._touch(
-                self._asked("Offers", [self._label(each.rule.label), self._constant("nothing"), thread])
+                self.ask("Offers", [self.label_term(each.rule.label), self._constant("nothing"), thread])
             )
             for way in sorted(tuple(map(str, way.arguments())) for way in _listed(ways, "_;;_", "noWay")):
                 offers.append(Offer(each.rule, each.number, way, touch))
         guard_locations = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
-            guard_locations = self._touch(self._asked("decides", [thread])).locations
+            guard_locations = self._touch(self.ask("decides", [thread])).locations
         if self.model.description.future:
-            self._touch(self._asked("future", [thread]))  # as it is, to notice what it says nothing of
+            self._touch(self.ask("future", [thread]))  # as it is, to notice what it says nothing of
         if self.model.description.dependence and not self._exactly:
             for label in dict.fromkeys(offer.rule.label for offer in offers):
-                self._touch(self._asked("touches", [self._label(label), thread]))
+                self._touch(self.ask("touches", [self.label_term(label), thread]))
         if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
             raise Restart(MaudeSystem(self.model, coarse=True))
-        return ThreadInfo(tuple(offers), guard_locations, self._touch(self._asked("Future", [thread])))
+        return ThreadInfo(tuple(offers), guard_locations, self._touch(self.ask("Future", [thread])))
 
     def _actions(self, state: State) -> list[Action]:
         names = {tid: pid for tid, pid, _ in state.names}
@@ -420,7 +416,7 @@ class MaudeSystem(System):
         key = f"{here.number} {whole}"
         known = self._exact.get(key)
         if known is None:
-            known = self._exact[key] = self._touch(self._asked("touches", [self._label(here.rule.label), whole]))
+            known = self._exact[key] = self._touch(self.ask("touches", [self.label_term(here.rule.label), whole]))
         return known
 
     # Asking Maude
@@ -445,7 +441,7 @@ class MaudeSystem(System):
                 rule, number, thread, list(thread.arguments())[index], left, () if one_way else tuple(own)
             )
 
-    def _asked(self, function: str, args: list[Any]) -> Any:
+    def ask(self, function: str, args: list[Any]) -> Any:
         if function not in self._symbols:
             kinds = [arg.symbol().getRangeSort().kind() for arg in args]
             self._symbols[function] = next(
@@ -462,10 +458,10 @@ class MaudeSystem(System):
     def _constant(self, name: str) -> Any:
         return self.module.parseTerm(name)
 
-    def _number(self, number: int) -> Any:
+    def number_term(self, number: int) -> Any:
         return self.module.parseTerm(str(number), self.module.findSort("Nat").kind())
 
-    def _label(self, label: str) -> Any:
+    def label_term(self, label: str) -> Any:
         return self.module.parseTerm(f"'{label}", self.module.findSort("Qid").kind())
 
     def _touch(self, term: Any) -> Touch:

@@ -85,6 +85,8 @@ class Theory:
     """From a state down to the soup: operators, and at which argument to go on."""
     initial: Node
     """The initial state as it is written."""
+    equations: list[Statement]
+    """All equations of all modules, with those of parameterized ones that were instantiated."""
     warned: list[bindings.Warned] = field(default_factory=list)
     rules: list[ThreadRule] = field(default_factory=list)
     order: list[str] = field(default_factory=list)
@@ -179,7 +181,8 @@ def read_theory(file: Path, description: Description) -> Theory:
         name = getattr(description, key)
         if name is not None and name not in bindings.module_names():
             raise wrong_value(description, key, f"there is no module `{name}` in {file.name}")
-    signature = Signature.of(read_module(bindings.meta_signature(name)) for name in description.modules)
+    flat = [read_module(bindings.meta_flat_module(name)) for name in description.modules]
+    signature = Signature.of(flat)
     for key in ("state", "thread", "tid"):
         sort = getattr(description, key)
         if sort not in signature.sorts:
@@ -192,7 +195,10 @@ def read_theory(file: Path, description: Description) -> Theory:
     soup = _soup(signature, description)
     below = [module for module in closure.values() if module not in touched]
     initial = _initial(description)
-    theory = Theory(description, file, signature, touched, below, imports, soup, [], initial, list(warned))
+    equations = list(dict.fromkeys(equation for module in flat for equation in module.equations))
+    theory = Theory(
+        description, file, signature, touched, below, imports, soup, [], initial, equations, list(warned)
+    )
     theory.levels = _levels(theory)
     theory.places, theory.order = _places(file, description)
     _rules(theory)
