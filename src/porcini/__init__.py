@@ -9,8 +9,9 @@ from porcini.core.version import __version__
 
 if TYPE_CHECKING:
     from porcini.api.checks import check, transform
-    from porcini.api.exploring import explore, permute, replay, run
+    from porcini.api.exploring import explore, replay, run
     from porcini.api.inputs import symbolic
+    from porcini.api.permuting import permute, permute_trace
     from porcini.core.errors import InputError, InternalError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.coroutines.guards import Guards
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api.checks": ("check", "transform"),
-    "api.exploring": ("explore", "permute", "replay", "run"),
+    "api.exploring": ("explore", "replay", "run"),
     "api.inputs": ("symbolic",),
+    "api.permuting": ("permute", "permute_trace"),
     "models": ("Model", "load", "loads"),
     "core.errors": ("InputError", "InternalError", "ScheduleError"),
     "coroutines.guards": ("Guards",),
@@ -59,6 +61,7 @@ __all__ = [
     "loads",
     "parse_schedule",
     "permute",
+    "permute_trace",
     "replay",
     "run",
     "show_schedule",

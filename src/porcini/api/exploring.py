@@ -1,4 +1,4 @@
-"""`run`, `replay`, `explore`, `permute`: executions, one or all of them."""
+"""`run`, `replay`, `explore`: executions, one or all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from porcini.api.programs import Coroutine, function_of, model_of, not_for_coroutines, observed_names
 from porcini.core.errors import InputError, InternalError
@@ -18,13 +18,15 @@ from porcini.core.traces import Trace
 from porcini.engines.catalogue import ENGINES, Engine, explored, ranked
 from porcini.engines.limits import Limits
 from porcini.engines.options import Independence, Options
+from porcini.engines.recording import record
 from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.stats import SearchStats, Watcher
+from porcini.formats.traces.writing import write_trace
 from porcini.models import Model
-from porcini.properties.outcomes import EXPLORED, first_violated, inequivalent
+from porcini.properties.outcomes import EXPLORED, first_violated
 from porcini.properties.shrink import shrunk
-from porcini.reporting import build_report, located, looked_up, moves_of, of_one_run, stopped
+from porcini.reporting import build_report, located, looked_up, moves_of, of_one_run
 
 if TYPE_CHECKING:
     from porcini.coroutines.guards import Guards
@@ -45,8 +47,10 @@ def run(
     mode: Mode = "any",
     packages: Sequence[str] = (),
     guards: Guards | None = None,
+    trace: str | Path | None = None,
 ) -> Report:
-    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
+    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose. It is written to the
+    file `trace`, if one is named.
 
     >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
     'terminated'
@@ -65,12 +69,15 @@ def run(
             schedule=schedule,
             limits=limits,
             guards=guards,
+            trace=trace,
         )
     model = model_of(model)
     system = model.system(inputs)
     stats = SearchStats(limits or Limits(), observed_names(model, observe))
     with located(schedule):
         recorded = run_freely(system, moves_of(schedule), Random(seed), stats.limits)
+    if trace is not None:
+        _write_trace(model, system, recorded.trace, inputs, trace)
     return replace(of_one_run(model, "run", stats, recorded), notes=_noticed(model, system))
 
 
@@ -85,9 +92,11 @@ def replay(
     mode: Mode = "any",
     packages: Sequence[str] = (),
     guards: Guards | None = None,
+    trace: str | Path | None = None,
 ) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
-    `loop`, the run need not end, but the loop must lead back to where it begins.
+    `loop`, the run need not end, but the loop must lead back to where it begins. The run is written to the file
+    `trace`, if one is named.
 
     >>> replay("examples/gcl/vineyard.gcl", "0x2 0.1x9 0.0").outcomes[0].state["x"]
     4
@@ -97,7 +106,9 @@ def replay(
         from porcini import coroutines  # real code is loaded when it is needed
 
         not_for_coroutines(observe=observe, inputs=inputs, loop=loop)
-        return coroutines.replay(function, schedule, args=args, mode=mode, packages=packages, guards=guards)
+        return coroutines.replay(
+            function, schedule, args=args, mode=mode, packages=packages, guards=guards, trace=trace
+        )
     model = model_of(model)
     system = model.system(inputs)
     stats = SearchStats(Limits(), observed_names(model, observe))
@@ -106,11 +117,24 @@ def replay(
             stem = replayed(system, moves_of(schedule))
         with located(loop):
             recorded = follow_loop(stem, moves_of(loop))
-        trace = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
-        return _endless(model, stats, trace, len(recorded))
+        whole = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
+        if trace is not None:
+            _write_trace(model, system, whole, inputs, trace)
+        return _endless(model, stats, whole, len(recorded))
     with located(schedule):
-        trace, after = follow_schedule(system, moves_of(schedule))
-    return replace(of_one_run(model, "replay", stats, Recorded(trace, after)), notes=_noticed(model, system))
+        whole, after = follow_schedule(system, moves_of(schedule))
+    if trace is not None:
+        _write_trace(model, system, whole, inputs, trace)
+    return replace(of_one_run(model, "replay", stats, Recorded(whole, after)), notes=_noticed(model, system))
+
+
+def _write_trace(
+    model: Model, system: Program, trace: Trace, inputs: Mapping[str, Value] | None, file: str | Path
+) -> None:
+    recording = replace(
+        record(system, trace.schedule), language=model.language, program=model.file, inputs=dict(inputs or {})
+    )
+    write_trace(recording, file)
 
 
 def _endless(model: Model, stats: SearchStats, trace: Trace, length: int) -> Report:
@@ -291,49 +315,3 @@ def _found(report: Report) -> tuple[object, ...]:
 def _told(report: Report) -> str:
     engine = f"{report.engine} ({report.selection})" if report.selection else report.engine
     return f"`{engine}`: {report.verdict}, {len(report.outcomes)} outcomes, {report.counts.classes:,} classes"
-
-
-def permute(
-    model: Model | str | Path,
-    *,
-    seed: int = 0,
-    schedule: Schedule | str = (),
-    seeds: bool = False,
-    observe: Iterable[str] | None = None,
-    inputs: Mapping[str, Value] | None = None,
-    limits: Limits | None = None,
-    watch: Watcher | None = None,
-) -> Report:
-    """Record one run and list its executable permutations, one per class (P0's algorithm): are all of them
-    equivalent to it?
-
-    >>> sorted(entry.state["x"] for entry in permute("examples/gcl/vineyard.gcl").traces)
-    [2, 3, 4, 4, 5]
-    """
-    from porcini.engines.fagiani import Seeds  # which bring a solver with them
-    from porcini.engines.permuting import Permuting
-
-    model = model_of(model)
-    model.capabilities.require("`permute`", ("formulas",), model.file)
-    system: Any = model.system(inputs)
-    limits = limits or Limits()
-    stats = SearchStats(limits, observed_names(model, observe), watch=watch)
-    with located(schedule):
-        recorded = run_freely(system, moves_of(schedule), Random(seed), limits)
-    if recorded.limit is not None:
-        stopped(stats, recorded)
-        return build_report(model, "permute", stats, engine="fagiani", property="equivalent", traces=())
-    run: Any = recorded.run
-    permuting = Permuting(system, recorded.trace, run, stats)
-    collected = Seeds(permuting.recorded)
-    stats.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
-    return build_report(
-        model,
-        "permute",
-        stats,
-        engine="fagiani",
-        property="equivalent",
-        counterexample=inequivalent(permuting.runs),
-        traces=tuple(permuting.entries),
-        seeds=tuple(permuting.seeds) if seeds else None,
-    )

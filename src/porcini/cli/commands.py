@@ -14,7 +14,7 @@ from pathlib import Path
 
 import porcini
 from porcini.api.programs import Coroutine, function_of
-from porcini.cli.problems import writing
+from porcini.cli.problems import UsageError, writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
@@ -77,6 +77,7 @@ def run(options: argparse.Namespace) -> Report:
         limits=_limits(options),
         mode=options.mode,
         packages=options.packages,
+        trace=options.trace,
     )
 
 
@@ -93,6 +94,7 @@ def replay(options: argparse.Namespace) -> Report:
         inputs=_inputs(options.input),
         mode=options.mode,
         packages=options.packages,
+        trace=options.trace,
     )
 
 
@@ -265,8 +267,9 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     stats.leave_out(limit)
     if command == "check":
         stats.reduction = "none"  # nothing was searched
+    file = options.file or options.trace
     return build_report(
-        _Unread(options.file, Path(options.file).suffix.removeprefix(".")),
+        _Unread(file, Path(file).suffix.removeprefix(".")),
         command,
         stats,
         engine=getattr(options, "engine", None) or engine,
@@ -276,6 +279,10 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
 
 
 def permute(options: argparse.Namespace) -> Report:
+    if options.trace:
+        return _permute_trace(options)
+    if not options.file:
+        raise UsageError("the following arguments are required: FILE, or --trace TRACE", "porcini permute")
     with Progress(options) as watch:
         return porcini.permute(
             _model(options),
@@ -286,6 +293,25 @@ def permute(options: argparse.Namespace) -> Report:
             inputs=_inputs(options.input),
             limits=_limits(options),
             watch=watch,
+        )
+
+
+def _permute_trace(options: argparse.Namespace) -> Report:
+    """A trace says what was run, and how: nothing else can be said about that."""
+    given = {
+        "FILE": options.file,
+        "--schedule": options.schedule,
+        "--seed": options.seed,
+        "--input": options.input,
+        "-D": options.define,
+        "--por": options.por,
+    }
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} does not go with --trace, which permutes a run that was recorded")
+    with Progress(options) as watch:
+        return porcini.permute_trace(
+            options.trace, seeds=options.seeds, observe=options.observe, limits=_limits(options), watch=watch
         )
 
 

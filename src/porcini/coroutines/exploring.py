@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 
 from porcini.core.capabilities import Capabilities
@@ -18,6 +19,7 @@ from porcini.coroutines.guards import Guards
 from porcini.coroutines.notes import MODES, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
+from porcini.coroutines.recording import write_run
 from porcini.coroutines.session import Function, Session, check, name_of, session
 from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram, run_twice
 from porcini.coroutines.subjects import Subject, lines_to_paste
@@ -235,6 +237,7 @@ def replay(
     mode: Mode = "any",
     packages: Sequence[str] = (),
     guards: Guards | None = None,
+    trace: str | Path | None = None,
 ) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
     check(function)
@@ -244,13 +247,22 @@ def replay(
         noted = Noted(opened.program(mode))
         with located(schedule):
             recorded = Recorded(*follow_schedule(noted, moves_of(schedule)))
-        return _of_one_run(subject, opened, noted, SearchStats(), recorded, "replay")
+        return _of_one_run(subject, opened, noted, SearchStats(), recorded, "replay", trace)
 
 
 def _of_one_run(
-    subject: Subject, opened: Session, noted: Noted, stats: SearchStats, recorded: Recorded, command: str
+    subject: Subject,
+    opened: Session,
+    noted: Noted,
+    stats: SearchStats,
+    recorded: Recorded,
+    command: str,
+    trace: str | Path | None,
 ) -> Report:
-    report = of_one_run(_Named(name_of(subject.function)), command, stats, recorded)
+    name = name_of(subject.function)
+    report = of_one_run(_Named(name), command, stats, recorded)
+    if trace is not None and noted.run is not None:
+        write_run(noted.run, next(iter(report.outcomes), None), LANGUAGE, name, trace)
     failed = report.counterexample is not None
     report = replace(report, notes=tuple(notes_of(opened, noted.program, stats, "random", failed)))
     if not report.outcomes or noted.run is None:
@@ -269,6 +281,7 @@ def run(
     schedule: Schedule | str = (),
     limits: Limits | None = None,
     guards: Guards | None = None,
+    trace: str | Path | None = None,
 ) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
     check(function)
@@ -278,4 +291,4 @@ def run(
         noted, stats = Noted(opened.program(mode)), SearchStats(limits or Limits())
         with located(schedule):
             recorded = run_freely(noted, moves_of(schedule), Random(seed), stats.limits)
-        return _of_one_run(subject, opened, noted, stats, recorded, "run")
+        return _of_one_run(subject, opened, noted, stats, recorded, "run", trace)

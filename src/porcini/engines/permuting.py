@@ -1,9 +1,12 @@
-"""`permute`: the Fagiani algorithm on a recorded run of a program graph, with what a user wants to see."""
+"""`permute`: the Fagiani algorithm on a recorded run, with what a user wants to see.
+
+The run may be one of a program graph, or one that was read from a file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.pids import Pid
@@ -20,29 +23,40 @@ from porcini.ir.paths import path, where
 from porcini.ir.text import show
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SymbolicRun:
+    """A run whose labels are formulas: all that permuting it needs. `before` is the store that it began with, and
+    `final.state` names what is observed of a store; `waiting` are the labels of `final.waiting`."""
+
+    trace: Trace
+    waiting: Sequence[Label]
+    before: Mapping[str, Value]
+    roots: Sequence[Pid]
+    final: Final
+
+    @staticmethod
+    def of(system: GraphSystem, trace: Trace, after: FrameRun) -> SymbolicRun:
+        waiting = [symbolic(action.label) for action in after.actions()]
+        roots = [Pid((number,)) for number in range(len(system.graph.initial))]
+        return SymbolicRun(trace, waiting, system.store_before(after.slots), roots, after.final())
+
+    def compiled(self) -> Recorded:
+        labels = [symbolic(event.label) for event in self.trace]
+        return compile_trace(labels, self.waiting, dict(self.before), self.roots)
+
+
 class Permuting:
     """Permutes a recorded run. `entries` are the classes found, and `runs` one of each with how it ends; `seeds`
     are the prefixes that lead elsewhere."""
 
-    def __init__(
-        self,
-        system: GraphSystem,
-        trace: Trace,
-        after: FrameRun,
-        stats: SearchStats,
-        *,
-        path_conditions: bool = True,
-    ) -> None:
+    def __init__(self, run: SymbolicRun, stats: SearchStats, *, path_conditions: bool = True) -> None:
         self.path_conditions = path_conditions
         self.stats = stats
-        self.final = after.final()
-        self.before = system.store_before(after.slots)
-        labels = [_symbolic(event.label) for event in trace]
-        self.waiting = [_symbolic(action.label) for action in after.actions()]
-        roots = [Pid((number,)) for number in range(len(system.graph.initial))]
-        self.recorded: Recorded = compile_trace(labels, self.waiting, self.before, roots)
-        self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
-        self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
+        self.final = run.final
+        self.waiting = run.waiting
+        self.recorded = run.compiled()
+        self.events = [[e for e in run.trace if e.pid == pid] for pid in self.recorded.pids]
+        self.private = {name: value for name, value in run.before.items() if name not in self.final.state}
         self.entries: list[TraceEntry] = []
         self.runs: list[Outcome] = []
         self.seeds: list[Schedule] = []
@@ -98,7 +112,7 @@ class Permuting:
         }
 
     def _entry(self, trace: Trace, final: Final) -> TraceEntry:
-        labels = [_symbolic(event.label) for event in trace]
+        labels = [symbolic(event.label) for event in trace]
         condition = show(where(path(labels), self.private))
         return TraceEntry(trace.schedule, tuple(map(str, labels)), condition, final.state, final.kind)
 
@@ -106,6 +120,7 @@ class Permuting:
         return tuple(Move(self.recorded.pids[process]) for process in order)
 
 
-def _symbolic(label: object) -> Label:
+def symbolic(label: object) -> Label:
+    """The label of a step of a program graph."""
     assert isinstance(label, Label)
     return label

@@ -17,7 +17,7 @@ from porcini.core.traces import Trace
 from porcini.engines.catalogue import Engine
 from porcini.engines.fagiani import Seeds
 from porcini.engines.options import Options
-from porcini.engines.permuting import Permuting
+from porcini.engines.permuting import Permuting, SymbolicRun
 from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats
 from porcini.ir.frames import FrameRun
@@ -38,7 +38,8 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
             continue
         permuted.add(steps)
         assert isinstance(recorded.run, FrameRun)
-        permuting = Permuting(program, recorded.trace, recorded.run, stats, path_conditions=False)
+        run = SymbolicRun.of(program, recorded.trace, recorded.run)
+        permuting = Permuting(run, stats, path_conditions=False)
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds
 

@@ -19,7 +19,7 @@ from porcini.core.errors import Place
 from porcini.core.events import Event
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
 from porcini.core.systems import Observed, Waiting
-from porcini.core.traces import common_prefix
+from porcini.core.traces import common_prefix, ids_of
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
@@ -32,6 +32,7 @@ _MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
 _LONGEST_VALUE = 60
+_LONGEST_LABEL = 40
 
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         return
     if report.outcomes or report.traces:
         console.print()
-        _print_table(_outcomes(report) if report.traces is None else _traces(report.traces), console)
+        _print_table(_table_of(report), console)
         _print_details(report, console)
     if report.trail is not None:
         _print_trail(report, report.trail, console, options)
@@ -76,10 +77,22 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         if given is not None:
             options += "".join(f"--input {name}={show_value(value)} " for name, value in given.items())
         for run in report.counterexample.runs:
-            program, schedule = f"{quote(report.file)} {options}", f'"{show_schedule(run.schedule)}"'
+            program, schedule = _program_of(report, options), f'"{show_schedule(run.schedule)}"'
             follow = f"run {program}--schedule " if run.kind == "unfinished" else f"replay {program}"
-            console.print(Text(f"  porcini {follow}{schedule}", style="cyan"))
+            line = f"  porcini {follow}{schedule}" if program else f"  {schedule}"
+            console.print(Text(line, style="cyan"))
     _print_end(report, console)
+
+
+def _program_of(report: Report, options: str) -> str:
+    """What to give to another command so that it runs what was run here; empty if that is not known."""
+    source = report.trace
+    if source is None:
+        return f"{quote(report.file)} {options}"
+    if source.program is None:
+        return ""
+    given = "".join(f"--input {name}={show_value(value)} " for name, value in source.inputs.items())
+    return f"{quote(source.program)} {given}"
 
 
 def _print_end(report: Report, console: Console) -> None:
@@ -175,6 +188,40 @@ def _outcomes(report: Report) -> Table:
     return table
 
 
+def _table_of(report: Report) -> Table:
+    if report.traces is None:
+        return _outcomes(report)
+    return _traces(report.traces) if report.trace is None or report.trace.exact else _reorderings(report.traces)
+
+
+def _reorderings(entries: Sequence[TraceEntry]) -> Table:
+    """One row per class of a trace without formulas; the first is the recorded one."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in ("order", "what comes first in it", "schedule"):
+        table.add_column(column, overflow="fold")
+    for entry in entries[:_MOST_ROWS]:
+        order = "possible" if entry.reversed else "recorded"
+        table.add_row(order, Text(_turned(entry)), Text(show_schedule(entry.schedule), style="cyan"))
+    if len(entries) > _MOST_ROWS:
+        table.add_row("...", f"{len(entries) - _MOST_ROWS:,} more (--json lists all)", "")
+    return table
+
+
+def _turned(entry: TraceEntry) -> str:
+    """The first of the conflicts that an order turns round."""
+    if not entry.reversed:
+        return ""
+    events = zip(ids_of(entry.schedule), entry.labels, strict=True)
+    labels = {name: f"{name.pid} {_brief(label)}" for name, label in events}
+    first, second = entry.reversed[0]
+    more = f", and {len(entry.reversed) - 1:,} more" if len(entry.reversed) > 1 else ""
+    return f"{labels[first]} before {labels[second]}{more}"
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 3] + "..."
+
+
 def _traces(entries: Sequence[TraceEntry]) -> Table:
     """One row per class of `permute`."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
@@ -212,8 +259,9 @@ def _print_details(report: Report, console: Console) -> None:
     """Why runs that ended badly did so: one example of each kind."""
     shown = report.counterexample.runs if report.counterexample else ()
     examples = {outcome.kind: outcome for outcome in (*reversed(report.outcomes), *shown)}
+    file = report.trace.program or "" if report.trace else report.file
     for kind in sorted(examples):
-        _print_trouble(examples[kind], report.file, console)
+        _print_trouble(examples[kind], file, console)
 
 
 def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
@@ -257,7 +305,8 @@ def _print_seeds(report: Report, console: Console, options: str) -> None:
         return
     console.print(Text("Seeds, after which a run does something not recorded here:"))
     for seed in report.seeds[:_MOST_ROWS]:
-        line = f'  porcini run {quote(report.file)} {options}--schedule "{show_schedule(seed)}"'
+        program, schedule = _program_of(report, options), f'"{show_schedule(seed)}"'
+        line = f"  porcini run {program}--schedule {schedule}" if program else f"  {schedule}"
         console.print(Text(line, style="cyan"))
     if len(report.seeds) > _MOST_ROWS:
         console.print(Text(f"  ... {len(report.seeds) - _MOST_ROWS:,} more (--json lists all)"))
