@@ -23,7 +23,7 @@ from porcini.core.traces import common_prefix, ids_of
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
-from porcini.formats.verdicts import REAL_CODE, count_of, footer_of, until_failure, verdict_of
+from porcini.formats.verdicts import count_of, footer_of, is_real_code, until_failure, verdict_of
 
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
 _MOST_ROWS = 20
@@ -56,7 +56,7 @@ def make_console() -> Console:
 def print_report(report: Report, console: Console, options: str = "") -> None:
     """Everything a person wants to know, in the order in which they want it; `options` go into lines to paste."""
     print_verdict(report, console)
-    if report.language == REAL_CODE:
+    if is_real_code(report):
         _print_real_code(report, console)
         return
     if report.command in ("run", "replay"):

@@ -10,8 +10,13 @@ from porcini.core.reports import Report
 from porcini.core.traces import Trace
 from porcini.formats.lanes import cut
 
-REAL_CODE = "asyncio"
+_REAL_CODE = "asyncio"
 _LONGEST_CONDITION = 80
+
+
+def is_real_code(report: Report) -> bool:
+    """Was real code run for this, and not a model, or a trace of it permuted?"""
+    return report.language == _REAL_CODE and report.trace is None
 
 
 def verdict_of(report: Report) -> str:
@@ -28,7 +33,7 @@ def verdict_of(report: Report) -> str:
     if report.kept_states:
         states = count_of(report.counts.states, "state")
         seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
-    elif report.command == "explore" and report.language != REAL_CODE:
+    elif report.command == "explore" and not is_real_code(report):
         seen += f" ({count_of(report.counts.classes, 'class')})"
     if report.stopped == "limit":
         limit = report.limit or ""
@@ -51,7 +56,7 @@ def verdict_of(report: Report) -> str:
     if report.verdict == "holds":
         return f"{_HOLDS.get(report.property, 'The order does not matter')}: {seen}."
     kinds = {outcome.kind for outcome in report.outcomes}
-    if report.language == REAL_CODE and report.stopped == "exhausted" and report.property in _ALWAYS:
+    if is_real_code(report) and report.stopped == "exhausted" and report.property in _ALWAYS:
         always = "terminated" not in kinds and len(kinds) == 1
         return f"{(_ALWAYS if always else _VIOLATED)[report.property]}: {seen}."
     also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
@@ -60,7 +65,7 @@ def verdict_of(report: Report) -> str:
 
 def _a_run(report: Report) -> str:
     """Who runs real code knows its runs by their schedules."""
-    return "schedule" if report.language == REAL_CODE else "execution"
+    return "schedule" if is_real_code(report) else "execution"
 
 
 def _verdict_of_reorderings(report: Report) -> str:
@@ -135,7 +140,7 @@ def _verdict_of_run(report: Report) -> str:
     if outcome.kind == "deadlock":
         return f"Deadlock after {steps}."
     failure = next(event.failure for event in outcome.trace if event.failure)
-    message = cut(failure.message) if report.language == REAL_CODE else failure.message
+    message = cut(failure.message) if is_real_code(report) else failure.message
     return f"Failed after {count_of(len(until_failure(outcome.trace)), 'step')}: {message}."
 
 
@@ -153,7 +158,7 @@ def until_failure(trace: Trace) -> Sequence[Event]:
 
 def footer_of(report: Report) -> str:
     counts = report.counts
-    if report.language == REAL_CODE:
+    if is_real_code(report):
         seen = f"{count_of(counts.executions, 'schedule')}, {count_of(counts.events, 'step')}"
         return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
     if report.kept_states and not counts.events:  # a checker of the language's own, which counts states only

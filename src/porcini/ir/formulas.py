@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from porcini.core.formulas import AT_GUARD, Formula
+from porcini.core.formulas import Formula
 from porcini.ir.expr import Apply, Const, Datum, Expr, Ite, Let, Store, nodes
 from porcini.ir.graph import Assert, Assign
-from porcini.ir.labels import UNDEFINED, Label
+from porcini.ir.labels import Label
 from porcini.ir.text import LONGEST, show
 
 _PLAIN = re.compile(r"(?!(?:skip|spawn|assert|proc|and|or|not|[Tt]rue|[Ff]alse)\Z)[^\W\d]\w*\Z")
@@ -24,13 +24,11 @@ class _Unwritable(Exception):
 
 def formula_of(label: Label) -> Formula | None:
     """When the step of a label happens and what it does; None if that cannot be written."""
-    stopped = () if label.stopped is None else (label.stopped,)
-    done = (*label.line, *stopped, *label.rest)
-    at = len(label.line) if stopped else AT_GUARD if label.taken == UNDEFINED else None
+    done = label.line if label.stopped is None else (*label.line, label.stopped)
     try:
         guards = [_write(guard) for guard in label.guards]
         first = guards.pop(max(label.taken, 0))
-        return Formula(first, tuple(guards), tuple(map(_operation, done)), at)
+        return Formula(first, tuple(guards), tuple(map(_operation, done)))
     except _Unwritable:
         return None
 

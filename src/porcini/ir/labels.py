@@ -54,8 +54,6 @@ class Label:
     spawned: tuple[Pid, ...] = ()
     stopped: Op | None = None
     failure: Failure | None = None
-    rest: tuple[Assign | Assert, ...] = ()
-    """What a step that was stopped would have done then: it counts for what the step touches."""
 
     def __str__(self) -> str:
         return self.text
@@ -126,8 +124,6 @@ def label_of_failure(
         target = (op.target,) if isinstance(op, Assign) else ()
         message, suffix = _error_message(*reads_of(op), *target), " (error)"
     line, spawned = _line(graph, edge.block[:position], pid, children)
-    later = tuple(op for op in edge.block[position + 1 :] if not isinstance(op, Spawn))  # that copies locals only
-    rest, _ = _line(graph, later, pid, children)
     return Label(
         pid,
         _text(edge, spawned) + suffix,
@@ -138,7 +134,6 @@ def label_of_failure(
         spawned,
         _op_of_process(op, pid),
         Failure(kind, message, edge.place),
-        rest,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 from porcini.core.errors import InputError, Place
 from porcini.core.footprints import EMPTY, Footprint, Location
-from porcini.core.formulas import AT_GUARD, Formula
+from porcini.core.formulas import Formula
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
@@ -79,32 +79,25 @@ class _Reader:
         assert formula is not None, "a step of an exact recording has a formula"
         key = event.pid, str(event.label), formula, event.spawned, event.failure, extra
         if key not in self._labels:  # equal steps are one label
-            guards = [self._guard(text, step.line) for text in formula.guards]
-            done = [self._operation(text, step.line) for text in formula.do]
-            self._check_assertion(step, done)
-            at = formula.stopped_at
-            stopped = done[at] if at is not None and at != AT_GUARD else None
-            edge = Edge(guards[0], tuple(done), 0)
-            touched = of_guards(_choice(guards)) if at == AT_GUARD else _touched(edge)
+            guards = tuple(self._guard(text, step.line) for text in formula.guards)
+            done = tuple(self._operation(text, step.line) for text in formula.do)
+            failure, stopped = event.failure, done[-1] if event.failure and done else None
+            if failure and failure.kind == "assertion" and not isinstance(stopped, Assert):
+                self._refuse("who fails by an assertion has an `assert` as the last of `do`", step.line)
+            undefined = failure is not None and stopped is None
+            touched = of_guards(_choice(guards)) if undefined else _touched(Edge(guards[0], done, 0))
             self._labels[key] = Label(
                 event.pid,
                 str(event.label),
-                tuple(guards),
-                UNDEFINED if at == AT_GUARD else 0,
-                () if at == AT_GUARD else tuple(done[: len(done) if at is None else at]),
+                guards,
+                UNDEFINED if undefined else 0,
+                done[:-1] if stopped else done,
                 touched | Touched(extra, (), ()),
                 event.spawned,
                 stopped,
-                event.failure,
-                () if stopped is None else tuple(done[(at or 0) + 1 :]),
+                failure,
             )
         return self._labels[key]
-
-    def _check_assertion(self, step: RecordedStep, done: Sequence[_Operation]) -> None:
-        at, failure = step.formula.stopped_at if step.formula else None, step.event.failure
-        by_assertion = failure is not None and failure.kind == "assertion"
-        if by_assertion and (at is None or at == AT_GUARD or not isinstance(done[at], Assert)):
-            self._refuse("only an `assert` fails by an assertion", step.line)
 
     def _waiting_label(self, wait: RecordedWait) -> Label:
         assert wait.formula is not None, "a wait of an exact recording has a formula"
@@ -143,9 +136,9 @@ class _Reader:
 
     def _located(self, text: str, line: int, read: Callable[[], T]) -> T:
         """What is wrong with an expression is said of the line that it stands in."""
+        if not text.strip():
+            self._refuse("a guard, or something to do, is empty", line)
         try:
-            if not text.strip():
-                raise InputError("it is empty")
             return read()
         except InputError as problem:
             shown = text if len(text) <= 60 else text[:57] + "..."

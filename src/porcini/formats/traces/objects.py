@@ -31,7 +31,7 @@ class Fields:
     """One object. `take` gives the value of a key, checked; `end` refuses what was not asked for."""
 
     def __init__(self, found: object, file: str, line: int, what: str = "") -> None:
-        self.file, self.line, self._what = file, line, what
+        self.file, self.line, self.what = file, line, what or "an event"
         if not isinstance(found, dict):
             self.refuse(f"{what or 'a line'} must be an object, not {_brief(found)}")
         self._left: dict[str, Any] = dict(found)
@@ -47,7 +47,7 @@ class Fields:
         self._asked.add(key)
         if key not in self._left:
             if default is _REQUIRED:
-                self.refuse(f"{self._what or 'an event'} has no `{key}`", hint=self._typo(key))
+                self.refuse(f"{self.what} has no `{key}`", hint=self._typo(key))
             return default
         return read(self, key, self._left.pop(key))
 

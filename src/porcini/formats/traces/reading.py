@@ -13,7 +13,7 @@ from typing import Any, NoReturn, get_args
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint
-from porcini.core.formulas import AT_GUARD, Formula
+from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Kind, Waiting
@@ -48,6 +48,7 @@ def read_trace(file: str | Path) -> Recording:
     lines = [Fields(found, name, number) for number, found in lines_of(file)]
     if not lines:
         raise InputError("the file is empty", file=name, hint="a trace begins with a line that says its format")
+    lines[0].what = "the first line"
     header, given = _header(lines[0])
     steps: list[RecordedStep] = []
     waits: tuple[RecordedWait, ...] = ()
@@ -109,27 +110,17 @@ def _event(fields: Fields) -> RecordedStep:
     )
     if pid in (*spawned, *woke):
         fields.refuse(f"process {pid} cannot spawn or wake itself")
-    formula = _formula(fields)
-    if formula is not None and (formula.stopped_at is None) != (failure is None):
-        fields.refuse("a step with a formula that fails has both `failure` and `stopped_at`")
-    return RecordedStep(event, reads, writes, formula, fields.line)
+    return RecordedStep(event, reads, writes, _formula(fields), fields.line)
 
 
 def _formula(fields: Fields) -> Formula | None:
     guard = fields.take("guard", text_or_null, None)
     otherwise, done = fields.take("otherwise", texts, ()), fields.take("do", texts, ())
-    stopped = fields.take("stopped_at", _position, None)
-    if guard is None:
-        if otherwise or done or stopped is not None:
-            fields.refuse("a step that says what it does needs a `guard`", hint='without a condition it is "true"')
-        return None
-    if stopped is not None and stopped >= len(done):
-        fields.refuse(f"`stopped_at` is {stopped}, but `do` has {len(done)} operations")
-    return Formula(guard, otherwise, done, stopped)
-
-
-def _position(fields: Fields, key: str, value: Any) -> int:
-    return AT_GUARD if value == "guard" else natural(fields, key, value)
+    if guard is not None:
+        return Formula(guard, otherwise, done)
+    if otherwise or done:
+        fields.refuse("a step that says what it does needs a `guard`", hint='without a condition it is "true"')
+    return None
 
 
 def _failure(fields: Fields, key: str, value: Any) -> Failure:
@@ -159,7 +150,7 @@ def _wait(fields: Fields, value: object) -> RecordedWait:
     pid, label = inner.take("process", process), inner.take("label", text, "")
     waiting = Waiting(pid, inner.take("for", text, label), {}, inner.take("at", place, None))
     formula = _formula(inner)
-    if formula is not None and (formula.do or formula.stopped_at is not None):
+    if formula is not None and formula.do:
         inner.refuse(f"process {pid} waits, so it can have done nothing")
     inner.end()
     return RecordedWait(waiting, label, formula, fields.line)
@@ -180,7 +171,9 @@ def _check_processes(
         raise InputError(message, file=file, place=Place(line, 1))
 
     spawned = {pid: step.line for step in steps for pid in step.event.spawned}
-    acting = {step.event.pid for step in steps} | {wait.waiting.pid for wait in waits}
+    acting = {wait.waiting.pid for wait in waits}
+    for step in steps:
+        acting |= {step.event.pid, *step.event.woke}
     roots = sorted(acting - spawned.keys()) if given is None else given
     alive = set(roots)
     for step in steps:

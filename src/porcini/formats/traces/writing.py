@@ -9,7 +9,7 @@ from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.core.events import Failure
-from porcini.core.formulas import AT_GUARD, Formula
+from porcini.core.formulas import Formula
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.version import __version__
 from porcini.formats.sources import short_path
@@ -78,8 +78,6 @@ def _formula(formula: Formula) -> dict[str, Any]:
         found["otherwise"] = list(formula.otherwise)
     if formula.do:
         found["do"] = list(formula.do)
-    if formula.stopped_at is not None:
-        found["stopped_at"] = "guard" if formula.stopped_at == AT_GUARD else formula.stopped_at
     return found
 
 
