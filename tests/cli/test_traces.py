@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401
+from docs_of import DOCS, blocks
 
 PHILOSOPHERS = "examples/gcl/philosophers.gcl"
 PROGRAMS = {
@@ -284,7 +287,16 @@ def test_some_guards_are_not_enough(porcini, trace) -> None:  # noqa: F811
         (2, [HEADER, GET | {"failure": {"kind": "bad", "message": ""}}], "a failure is one of assertion, error"),
         (3, [HEADER, {"end": "terminated"}, GET], "nothing may come after the line with `end`"),
         (2, [HEADER, {"end": "well"}], "a run ends as one of terminated, deadlock, assertion, error, unfinished"),
-        (2, [HEADER, {"end": "terminated", "waiting": [{"process": "0"}]}], "has not `terminated`"),
+        (
+            2,
+            [HEADER, {"end": "terminated", "waiting": [{"process": "0"}]}],
+            "cannot have ended as `terminated`: processes wait",
+        ),
+        (
+            3,
+            [HEADER, GET | {"failure": {"kind": "error", "message": ""}}, {"end": "terminated"}],
+            "a step of it failed",
+        ),
         (3, [HEADER, GET, {"end": "deadlock", "waiting": [{"process": "0"}] * 2}], "process 0 waits twice"),
         (2, [HEADER, GET | {"do": ["x := 1"]}], 'needs a `guard` (without a condition it is "true")'),
         (2, [HEADER, GET | {"guard": "x ="}], "unexpected '=' in `x =`"),
@@ -354,3 +366,41 @@ def test_mutated_traces_never_break_it(porcini, tmp_path, program: str) -> None:
         file.write_text(text)
         status, _, err = porcini("permute", "--trace", file, "--max-executions", "20")
         assert status in (0, 1, 3) or (status == 2 and len(err.splitlines()) == 1), (text, err)
+
+
+# The docs
+
+
+def test_the_log_of_the_docs(porcini, tmp_path, monkeypatch) -> None:  # noqa: F811
+    """Its code is run, and prints what the page shows."""
+    (log,), outputs = blocks("traces.md", "text"), blocks("traces.md", "console")
+    possible, exact = (block.rpartition("$ porcini permute --trace ")[2].partition("\n")[2] for block in outputs)
+    converter, guards = blocks("traces.md", "python")
+    (tmp_path / "convert.py").write_text(converter)
+    command = [sys.executable, "convert.py"]
+    lines = subprocess.run(command, cwd=tmp_path, input=log, capture_output=True, text=True, check=True).stdout
+    file = tmp_path / "access.jsonl"
+    file.write_text(lines)
+    status, out, _ = porcini("permute", "--trace", file)
+    assert status == 3 and out.startswith(possible)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    scope: dict = {}
+    exec(guards, scope)
+    file.write_text("\n".join(map(json.dumps, scope["convert_exactly"](log.splitlines()))))
+    status, out, _ = porcini("permute", "--trace", file)
+    assert status == 1 and out.startswith(exact)
+
+
+def test_the_examples_of_the_docs_are_traces(porcini, trace) -> None:  # noqa: F811
+    header, event, end = (" ".join(block.split()) for block in blocks("traces.md", "json"))
+    spawn = {"process": "0", "label": "spawn", "guard": "true", "spawned": ["0.1", "0.2"]}
+    status, out, err = porcini("permute", "--trace", trace(header, spawn, event, end), "--json")
+    assert (status, err) == (0, "") and json.loads(out)["outcomes"][0]["kind"] == "deadlock"
+
+
+def test_the_docs_name_every_key(porcini, tmp_path) -> None:  # noqa: F811
+    page = (DOCS / "traces.md").read_text("utf-8")
+    for program in ([VINEYARD], PROGRAMS["par"], ["examples/abs/account.abs"], [PHILOSOPHERS, "--seed", "3"]):
+        porcini("run", *program, "--trace", tmp_path / "run.jsonl")
+        for line in objects(tmp_path / "run.jsonl"):
+            assert not [key for key in line if f"`{key}`" not in page]

@@ -130,25 +130,50 @@ def entries(recorded: Trace, kind: Kind, orders: Sequence[Trace]) -> list[TraceE
     positions = {name: position for position, name in enumerate(recorded.ids())}
     others: list[TraceEntry] = []
     for order in orders:
-        turned = _reversed(order, positions)
+        execution, names = Execution(Dependence()), list(order.ids())
+        for event in order:
+            execution.push(event)
+        turned = _reversed(execution, names, positions)
         if turned:
-            labels = tuple(str(event.label) for event in order)
-            others.append(TraceEntry(order.schedule, labels, "", {}, "unknown", reversed=turned))
+            near = _nearest(execution, [positions[name] for name in names])
+            others.append(_entry(near, "unknown", turned))
     others.sort(key=lambda entry: (len(entry.reversed or ()), entry.schedule))
-    labels = tuple(str(event.label) for event in recorded)
-    return [TraceEntry(recorded.schedule, labels, "", {}, kind, reversed=()), *others]
+    return [_entry(recorded, kind, ()), *others]
 
 
-def _reversed(order: Trace, positions: dict[EventId, int]) -> tuple[tuple[EventId, EventId], ...]:
+def _entry(order: Trace, kind: Kind, turned: tuple[tuple[EventId, EventId], ...]) -> TraceEntry:
+    labels = tuple(str(event.label) for event in order)
+    return TraceEntry(order.schedule, labels, "", {}, kind, reversed=turned)
+
+
+def _reversed(
+    execution: Execution, names: Sequence[EventId], positions: dict[EventId, int]
+) -> tuple[tuple[EventId, EventId], ...]:
     """Pairs of events that conflict, with nothing between them, and were recorded in the other order.
 
     An order without such a pair is in the recorded class: all that happens before an event in it comes about by
     steps from an event to the next, and each of these goes the recorded way.
     """
-    execution, names = Execution(Dependence()), list(order.ids())
     found: list[tuple[EventId, EventId]] = []
-    for event, name in zip(order, names, strict=True):
-        execution.push(event)
-        earlier = (names[k] for k in execution.races[-1])
+    for name, races in zip(names, execution.races, strict=True):
+        earlier = (names[k] for k in races)
         found += [(other, name) for other in earlier if positions[other] > positions[name]]
     return tuple(sorted(found))
+
+
+def _nearest(execution: Execution, positions: Sequence[int]) -> Trace:
+    """An order of the same class that is like the recorded one: of what can go next, what was recorded first."""
+    waiting: dict[Pid, list[int]] = {}
+    for k in range(len(execution) - 1, -1, -1):
+        waiting.setdefault(execution.events[k].pid, []).append(k)
+    done, order = 0, []
+    while waiting:
+        ready = [those[-1] for those in waiting.values() if not execution.past[those[-1]] & ~done]
+        k = min(ready, key=lambda k: positions[k])
+        order.append(execution.events[k])
+        done |= 1 << k
+        those = waiting[execution.events[k].pid]
+        those.pop()
+        if not those:
+            del waiting[execution.events[k].pid]
+    return Trace(order)

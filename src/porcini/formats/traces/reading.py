@@ -57,7 +57,7 @@ def read_trace(file: str | Path) -> Recording:
         if kind is not None:
             fields.refuse("nothing may come after the line with `end`")
         if "end" in fields:
-            kind, waits = _end(fields)
+            kind, waits = _end(fields, any(step.event.failure for step in steps))
         else:
             steps.append(_event(fields))
         fields.end()
@@ -134,14 +134,15 @@ def _failure(fields: Fields, key: str, value: Any) -> Failure:
     return found
 
 
-def _end(fields: Fields) -> tuple[Kind, tuple[RecordedWait, ...]]:
+def _end(fields: Fields, failed: bool) -> tuple[Kind, tuple[RecordedWait, ...]]:
     kind: Any = fields.take("end", text)
     fields.take("state", variables, {})  # for people: who needs it works it out
     if kind not in _ENDS:
         fields.refuse(f"a run ends as one of {', '.join(_ENDS)}, not `{kind}`")
     waits = tuple(_wait(fields, each) for each in fields.take("waiting", items, []))
-    if waits and kind in ("terminated", "unfinished"):
-        fields.refuse(f"a run in which processes wait at the end has not `{kind}`")
+    if (waits and kind in ("terminated", "unfinished")) or (kind == "terminated" and failed):
+        why = "processes wait at its end" if waits else "a step of it failed"
+        fields.refuse(f"this run cannot have ended as `{kind}`: {why}")
     return kind, waits
 
 
@@ -165,7 +166,7 @@ def _kind(steps: Sequence[RecordedStep]) -> Kind:
 def _check_processes(
     file: str, given: tuple[Pid, ...] | None, steps: Sequence[RecordedStep], waits: Sequence[RecordedWait]
 ) -> tuple[Pid, ...]:
-    """Who is there from the start. Nobody may act, wait or be woken before somebody spawned him."""
+    """Who is there from the start. No process may act, wait or be woken before it is spawned."""
 
     def refuse(line: int, message: str) -> NoReturn:
         raise InputError(message, file=file, place=Place(line, 1))
