@@ -127,6 +127,16 @@ def test_large_numbers_are_left_out(porcini, tmp_path, gcl) -> None:  # noqa: F8
     assert porcini("permute", "--trace", file)[0] == 0
 
 
+def test_formulas_that_are_too_large_are_left_out(porcini, tmp_path, gcl) -> None:  # noqa: F811
+    file, large = tmp_path / "run.jsonl", "9" * 4_000
+    program = gcl(f"x |-> {large}, True |> spawn(x > 0 |> x := {large}); True |> x := 1")
+    assert porcini("run", program, "--schedule", "0x2 0.0", "--trace", file)[0] == 0
+    header, *events, _ = objects(file)
+    assert header["initial"] == {"x": int(large)} and ["guard" in event for event in events] == [True, True, False]
+    status, out, _ = porcini("permute", "--trace", file)
+    assert status == 3 and "1 of 3 events have no guard" in out
+
+
 # Reading, with formulas
 
 
@@ -265,7 +275,7 @@ def test_some_guards_are_not_enough(porcini, trace) -> None:  # noqa: F811
         (2, [HEADER, '{"process": "0", "process": "1"}'], 'an object has "process" twice'),
         (2, [HEADER, '{"process": NaN}'], "NaN is not a value that JSON has"),
         (2, [HEADER, "[" * 100_000], "nested too deep"),
-        (2, [HEADER, '{"choice": ' + "9" * 5_000 + "}"], "number of 5000 digits; the limit is 4000"),
+        (2, [HEADER, '{"choice": ' + "9" * 5_000 + "}"], "number of 5000 digits; the limit is 4100"),
         (2, [HEADER, GET | {"process": 0}], '`process` must be a process such as "0.1", not 0'),
         (2, [HEADER, GET | {"process": "alice"}], '`process` must be a process such as "0.1", not "alice"'),
         (2, [HEADER, GET | {"process": "9" * 5_000}], '`process` must be a process such as "0.1", not "999'),

@@ -19,8 +19,9 @@ from porcini.core.errors import Place
 from porcini.core.events import Event
 from porcini.core.reports import Counterexample, Outcome, Report, TraceEntry, Trail
 from porcini.core.systems import Observed, Waiting
-from porcini.core.traces import common_prefix, ids_of
+from porcini.core.traces import common_prefix
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
+from porcini.formats.reorderings import reorderings_table
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
 from porcini.formats.verdicts import count_of, footer_of, is_real_code, until_failure, verdict_of
@@ -32,7 +33,6 @@ _MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
 _LONGEST_VALUE = 60
-_LONGEST_LABEL = 40
 
 
 T = TypeVar("T")
@@ -191,35 +191,9 @@ def _outcomes(report: Report) -> Table:
 def _table_of(report: Report) -> Table:
     if report.traces is None:
         return _outcomes(report)
-    return _traces(report.traces) if report.trace is None or report.trace.exact else _reorderings(report.traces)
-
-
-def _reorderings(entries: Sequence[TraceEntry]) -> Table:
-    """One row per class of a trace without formulas; the first is the recorded one."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for column in ("order", "what comes first in it", "schedule"):
-        table.add_column(column, overflow="fold")
-    for entry in entries[:_MOST_ROWS]:
-        order = "possible" if entry.reversed else "recorded"
-        table.add_row(order, Text(_turned(entry)), Text(show_schedule(entry.schedule), style="cyan"))
-    if len(entries) > _MOST_ROWS:
-        table.add_row("...", f"{len(entries) - _MOST_ROWS:,} more (--json lists all)", "")
-    return table
-
-
-def _turned(entry: TraceEntry) -> str:
-    """The first of the conflicts that an order turns round."""
-    if not entry.reversed:
-        return ""
-    events = zip(ids_of(entry.schedule), entry.labels, strict=True)
-    labels = {name: f"{name.pid} {_brief(label)}" for name, label in events}
-    first, second = entry.reversed[0]
-    more = f", and {len(entry.reversed) - 1:,} more" if len(entry.reversed) > 1 else ""
-    return f"{labels[first]} before {labels[second]}{more}"
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 3] + "..."
+    return (
+        _traces(report.traces) if report.trace is None or report.trace.exact else reorderings_table(report.traces)
+    )
 
 
 def _traces(entries: Sequence[TraceEntry]) -> Table:

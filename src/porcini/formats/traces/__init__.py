@@ -6,5 +6,5 @@ formulas    the formulas of a recording as labels, checked against its values
 """
 
 FORMAT, VERSION = "porcini-trace", 1
-LONGEST_NUMBER = 4_000
-"""Digits: Python refuses to read more than 4,300 of them."""
+LONGEST_NUMBER = 4_100
+"""Digits: Python refuses to read more than 4,300 of them, and programs have constants of up to 4,000."""
