@@ -191,9 +191,8 @@ def _outcomes(report: Report) -> Table:
 def _table_of(report: Report) -> Table:
     if report.traces is None:
         return _outcomes(report)
-    return (
-        _traces(report.traces) if report.trace is None or report.trace.exact else reorderings_table(report.traces)
-    )
+    exact = report.trace is None or report.trace.exact
+    return _traces(report.traces) if exact else reorderings_table(report.traces)
 
 
 def _traces(entries: Sequence[TraceEntry]) -> Table:
