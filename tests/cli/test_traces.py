@@ -12,6 +12,7 @@ import pytest
 
 from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401
 from docs_of import DOCS, blocks
+from porcini import Limits, loads, run
 
 PHILOSOPHERS = "examples/gcl/philosophers.gcl"
 PROGRAMS = {
@@ -104,6 +105,20 @@ def test_a_run_that_was_stopped_is_a_trace_too(porcini, tmp_path) -> None:  # no
     assert status in (0, 1) and {entry["kind"] for entry in json.loads(out)["traces"]} == {"unfinished"}
     status, _, err = porcini("permute", "--trace", file, "--seeds")
     assert status == 2 and "was not recorded to its end" in err
+
+
+def test_a_run_without_end_that_ran_out_of_time(tmp_path) -> None:
+    file, model = tmp_path / "run.jsonl", loads("x |-> 0, True |>* x := x + 1")
+    report = run(model, limits=Limits(timeout=0.1), trace=file)
+    _, *events, end = objects(file)
+    assert report.verdict == "unknown" and len(events) == report.counts.events
+    assert end["state"] == {"x": len(events)} and end["end"] == "unfinished"
+
+
+def test_what_a_model_prints_is_not_lost(porcini, tmp_path) -> None:  # noqa: F811
+    model, file = tmp_path / "say.pml", tmp_path / "run.jsonl"
+    model.write_text('active proctype P() { printf("hello\\n") }')
+    assert "hello" in porcini("run", model, "--printf", "--trace", file)[1]
 
 
 def test_the_loop_of_a_trail(porcini, tmp_path, gcl) -> None:  # noqa: F811

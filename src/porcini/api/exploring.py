@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -12,13 +12,14 @@ from porcini.api.programs import Coroutine, function_of, model_of, not_for_corou
 from porcini.core.errors import InputError, InternalError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
+from porcini.core.recordings import Recording
 from porcini.core.reports import PropertyName, Report, Trail
 from porcini.core.systems import Program, Value
 from porcini.core.traces import Trace
 from porcini.engines.catalogue import ENGINES, Engine, explored, ranked
 from porcini.engines.limits import Limits
 from porcini.engines.options import Independence, Options
-from porcini.engines.recording import record
+from porcini.engines.recording import Recorder, record
 from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.stats import SearchStats, Watcher
@@ -75,9 +76,14 @@ def run(
     system = model.system(inputs)
     stats = SearchStats(limits or Limits(), observed_names(model, observe))
     with located(schedule):
-        recorded = run_freely(system, moves_of(schedule), Random(seed), stats.limits)
-    if trace is not None:
-        _write_trace(model, system, recorded.trace, inputs, trace)
+        moves = moves_of(schedule)
+        recorded = _recorded(
+            model,
+            system,
+            lambda program: run_freely(program, moves, Random(seed), stats.limits),
+            inputs,
+            trace,
+        )
     return replace(of_one_run(model, "run", stats, recorded), notes=_noticed(model, system))
 
 
@@ -119,22 +125,33 @@ def replay(
             recorded = follow_loop(stem, moves_of(loop))
         whole = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
         if trace is not None:
-            _write_trace(model, system, whole, inputs, trace)
+            _write(record(system, whole.schedule), model, inputs, trace)
         return _endless(model, stats, whole, len(recorded))
     with located(schedule):
-        whole, after = follow_schedule(system, moves_of(schedule))
-    if trace is not None:
-        _write_trace(model, system, whole, inputs, trace)
-    return replace(of_one_run(model, "replay", stats, Recorded(whole, after)), notes=_noticed(model, system))
+        moves = moves_of(schedule)
+        found = _recorded(model, system, lambda program: Recorded(*follow_schedule(program, moves)), inputs, trace)
+    return replace(of_one_run(model, "replay", stats, found), notes=_noticed(model, system))
 
 
-def _write_trace(
-    model: Model, system: Program, trace: Trace, inputs: Mapping[str, Value] | None, file: str | Path
-) -> None:
-    recording = replace(
-        record(system, trace.schedule), language=model.language, program=model.file, inputs=dict(inputs or {})
-    )
-    write_trace(recording, file)
+def _recorded(
+    model: Model,
+    system: Program,
+    go: Callable[[Program], Recorded],
+    inputs: Mapping[str, Value] | None,
+    trace: str | Path | None,
+) -> Recorded:
+    """One run of a program, written to the file `trace` if one is named."""
+    if trace is None:
+        return go(system)
+    recorder = Recorder(system)
+    recorded = go(recorder)
+    _write(recorder.recording(stopped=recorded.limit is not None), model, inputs, trace)
+    return replace(recorded, run=recorder.run)
+
+
+def _write(recording: Recording, model: Model, inputs: Mapping[str, Value] | None, file: str | Path) -> None:
+    what = replace(recording, language=model.language, program=model.file, inputs=dict(inputs or {}))
+    write_trace(what, file)
 
 
 def _endless(model: Model, stats: SearchStats, trace: Trace, length: int) -> Report:

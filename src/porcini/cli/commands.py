@@ -51,6 +51,14 @@ def _subject(options: argparse.Namespace) -> Model | Coroutine:
     return function if function is not None else _model(options)
 
 
+def _subject_of_run(options: argparse.Namespace) -> Model | Coroutine:
+    """The same for one run. To write it down takes time as well, also where it ran out of time."""
+    subject = _subject(options)
+    if options.trace:
+        options.deadline.restart(searches=2)
+    return subject
+
+
 def _model(options: argparse.Namespace) -> Model:
     if function_of(options.file) is not None:
         raise InputError(
@@ -69,7 +77,7 @@ def _model(options: argparse.Namespace) -> Model:
 
 def run(options: argparse.Namespace) -> Report:
     return porcini.run(
-        _subject(options),
+        _subject_of_run(options),
         seed=options.seed,
         schedule=options.schedule,
         observe=options.observe,
@@ -87,7 +95,7 @@ def replay(options: argparse.Namespace) -> Report:
     if options.schedule is None:
         raise InputError("no schedule was given", hint="or --tests FILE.json")
     return porcini.replay(
-        _subject(options),
+        _subject_of_run(options),
         options.schedule,
         loop=options.loop,
         observe=options.observe,

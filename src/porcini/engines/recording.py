@@ -1,43 +1,74 @@
-"""A run of a model, written down: followed once more, looking at the values before and after each step."""
+"""A run of a model, written down: `Recorder` is the program, looking at values before and after each step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from porcini.core.events import Event, Schedule
+from porcini.core.events import Action, Event, Schedule
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
-from porcini.core.systems import Kind, Observed, Program, Run
-from porcini.engines.replaying import chosen, enabled
+from porcini.core.systems import Final, Kind, Observed, Program, Run
+from porcini.engines.replaying import enabled, follow
 
 
-def record(program: Program, schedule: Schedule) -> Recording:
-    """The run of a program under a schedule, which need not be a complete one."""
-    run = program.start()
-    steps: list[RecordedStep] = []
-    for number, move in enumerate(schedule, 1):
-        action = chosen(run, move, number)
+class Recorder(Program):
+    """A program whose last run is kept, with values. `run` is that run as it is without being recorded."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.run = program.start()
+        self.steps: list[RecordedStep] = []
+
+    def start(self) -> Run:
+        self.run, self.steps = self.program.start(), []
+        return _RecordedRun(self)
+
+    def recording(self, *, stopped: bool = False) -> Recording:
+        """The run so far; one that was stopped is not asked how it could go on."""
+        program, run, steps = self.program, self.run, self.steps
+        final, store = run.final(), program.store_of(run)
+        kind: Kind = "unfinished" if stopped or enabled(run.actions()) else final.kind
+        return Recording(
+            steps,
+            processes_of([step.event for step in steps], (action.pid for action in program.start().actions())),
+            store or _initial(program, steps),
+            sorted(final.state.keys() & store.keys()) if store else None,
+            kind,
+            _waits(program, run) if kind != "unfinished" else (),
+            final.state,
+        )
+
+
+class _RecordedRun:
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._run = recorder.run
+
+    def actions(self) -> Sequence[Action]:
+        return self._run.actions()
+
+    def final(self) -> Final:
+        return self._run.final()
+
+    def step(self, action: Action) -> Event:
+        program, run = self._recorder.program, self._run
         before = program.values(run, action.footprint.reads | action.footprint.writes)
         event = run.step(action)
         foot = event.footprint
         after = program.values(run, foot.writes)
         reads = {place: before.get(place) for place in sorted(foot.reads)}
         writes = {place: after.get(place) for place in sorted(foot.writes)}
-        steps.append(RecordedStep(event, reads, writes, program.formula(event.label)))
-    left, final = run.actions(), run.final()
-    kind: Kind = "unfinished" if enabled(left) else final.kind
-    store = program.store_of(run)
-    return Recording(
-        steps,
-        processes_of([step.event for step in steps], (action.pid for action in program.start().actions())),
-        store or _initial(program, steps),
-        sorted(final.state.keys() & store.keys()) if store else None,
-        kind,
-        _waits(program, run) if kind != "unfinished" else (),
-        final.state,
-    )
+        self._recorder.steps.append(RecordedStep(event, reads, writes, program.formula(event.label)))
+        return event
+
+
+def record(program: Program, schedule: Schedule) -> Recording:
+    """The run of a program under a schedule, which need not be a complete one."""
+    recorder = Recorder(program)
+    follow(recorder.start(), schedule)
+    return recorder.recording()
 
 
 def _initial(program: Program, steps: Sequence[RecordedStep]) -> dict[str, Observed]:

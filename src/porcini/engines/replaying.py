@@ -19,7 +19,7 @@ def enabled(actions: Sequence[Action]) -> list[Action]:
 
 def follow(run: Run, schedule: Schedule) -> list[Event]:
     """Take the moves of a schedule in turn; one that does not fit is an error that names the step."""
-    return [run.step(chosen(run, move, number)) for number, move in enumerate(schedule, 1)]
+    return [run.step(_chosen(run, move, number)) for number, move in enumerate(schedule, 1)]
 
 
 def replayed(program: Program, schedule: Schedule) -> Run:
@@ -85,8 +85,7 @@ def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limit
         return Recorded(Trace(events), run, "an interrupt", interrupted=True)
 
 
-def chosen(run: Run, move: Move, number: int) -> Action:
-    """The action that a schedule wants as its step of this number."""
+def _chosen(run: Run, move: Move, number: int) -> Action:
     actions = run.actions()
     for action in actions:
         if action.move == move:

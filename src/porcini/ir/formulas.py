@@ -7,6 +7,7 @@ backquotes. An expression that is too large to be printed in full makes its labe
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from porcini.core.formulas import Formula
 from porcini.ir.expr import Apply, Const, Datum, Expr, Ite, Let, Store, nodes
@@ -22,6 +23,7 @@ class _Unwritable(Exception):
     pass
 
 
+@lru_cache(maxsize=1 << 14)
 def formula_of(label: Label) -> Formula | None:
     """When the step of a label happens and what it does; None if that cannot be written."""
     done = label.line if label.stopped is None else (*label.line, label.stopped)
