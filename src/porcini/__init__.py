@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from porcini.core.version import __version__
 
 if TYPE_CHECKING:
-    from porcini.api import check, explore, permute, replay, run, symbolic, transform
+    from porcini.api import check, explore, permute, permute_trace, replay, run, symbolic, transform
     from porcini.core.errors import InputError, InternalError, ScheduleError
     from porcini.core.reports import Counterexample, Counts, Outcome, Report, TraceEntry
     from porcini.coroutines.guards import Guards
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from porcini.models import Model, load, loads
 
 _HOMES = {
-    "api": ("check", "explore", "permute", "replay", "run", "symbolic", "transform"),
+    "api": ("check", "explore", "permute", "permute_trace", "replay", "run", "symbolic", "transform"),
     "models": ("Model", "load", "loads"),
     "core.errors": ("InputError", "InternalError", "ScheduleError"),
     "coroutines.guards": ("Guards",),
@@ -55,6 +55,7 @@ __all__ = [
     "loads",
     "parse_schedule",
     "permute",
+    "permute_trace",
     "replay",
     "run",
     "show_schedule",

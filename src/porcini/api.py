@@ -15,6 +15,7 @@ from porcini.commands.requests import (
     CompareOptions,
     ExploreOptions,
     PermuteOptions,
+    PermuteTraceOptions,
     ReplayOptions,
     RunOptions,
     SymbolicOptions,
@@ -124,6 +125,24 @@ def permute(program: Named, **given: Unpack[PermuteOptions]) -> Report:
     from porcini.commands import permuting
 
     return permuting.permute(request_of("permute", program, given))
+
+
+def permute_trace(file: str | Path, **given: Unpack[PermuteTraceOptions]) -> Report:
+    """The permutations of a run in a file, one per class: are all of them equivalent to it?
+
+    If all events have guards, these are the executable ones, and the answer is that of `permute` for the program.
+    If not, they are the reorderings that the conflicts allow, and only `holds` is certain.
+    """
+    from porcini.commands import permuting
+
+    names = given.get("observe")
+    return permuting.permute_trace(
+        file,
+        seeds=given.get("seeds", False),
+        observe=None if names is None else frozenset(names),
+        limits=given.get("limits"),
+        watch=given.get("watch"),
+    )
 
 
 def transform(

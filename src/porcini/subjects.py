@@ -10,31 +10,55 @@ arguments (`coroutines.code.Code`). Defaults are what suits a model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InternalError
 from porcini.core.languages import Model
+from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, PropertyName, Report
-from porcini.core.systems import Program, System
+from porcini.core.systems import Program, System, Value
 from porcini.engines.catalogue import Engine, explored
 from porcini.engines.options import Options
+from porcini.engines.recording import Recorder
+from porcini.engines.replaying import Recorded
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question
 from porcini.properties.shrink import shrunk
 
 
 class Opened:
-    """A program that is ready to be run. `said` is what should be known of how it was read."""
+    """A program that is ready to be run. `said` is what should be known of how it was read, `inputs` are values
+    that it was given."""
 
-    def __init__(self, program: Program, said: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, program: Program, said: tuple[str, ...] = (), inputs: Mapping[str, Value] | None = None
+    ) -> None:
         self.program = program
         self.said = said
+        self.inputs = inputs or {}
+        self._recorder: Recorder | None = None
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
         """Let an engine explore it; what was seen may have been counted anew."""
         self.program, stats = explored(engine, self.program, stats, options)
         return stats
+
+    def follow(self, go: Callable[[Program], Recorded], *, keep: bool) -> Recorded:
+        """One run; `keep` it if a `recording` of it will be wanted."""
+        if not keep:
+            return go(self.program)
+        self._recorder = Recorder(self.program)
+        recorded = go(self._recorder)
+        return replace(recorded, run=self._recorder.run)
+
+    def recording(self, *, stopped: bool) -> Recording:
+        """The run that was kept, in every detail; one that was stopped is not asked how it could go on."""
+        if self._recorder is None:
+            raise InternalError("a run that was not kept cannot be written down")
+        return replace(self._recorder.recording(stopped=stopped), inputs=dict(self.inputs))
 
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
         """The same counterexample in orders that are easier to read."""

@@ -41,10 +41,12 @@ def porcini(tmp_path_factory):
     install = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", str(folder), *packages]
     subprocess.run(install, check=True)
 
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
     def call(*arguments: str) -> tuple[int, str, str]:
         run = subprocess.run(
             [sys.executable, "-m", "porcini", *arguments],
-            env={**os.environ, "PYTHONPATH": str(folder)},
+            env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
         )
@@ -70,6 +72,15 @@ def test_a_language_from_elsewhere(porcini, two) -> None:
     assert set(map(frozenset, found.values())) == {frozenset({(9, 1), (9, 3), (9, 9), (3, 1), (3, 3), (1, 1)})}
     assert porcini("check", two)[0] == 0
     assert porcini("replay", two, "0x2 1x2")[0] == 0
+
+
+def test_its_runs_are_traces(porcini, two, tmp_path) -> None:
+    """It has no guards, so all reorderings are executable, and these are all classes there are."""
+    file = tmp_path / "run.jsonl"
+    assert porcini("run", two, "--trace", file)[0] == 0
+    status, out, _ = porcini("permute", "--trace", file, "--json")
+    report = json.loads(out)
+    assert (status, report["language"], report["trace"]["exact"], len(report["traces"])) == (3, "turns", False, 6)
 
 
 def test_what_it_does_not_provide_is_refused_with_the_reason(porcini, two, tmp_path) -> None:

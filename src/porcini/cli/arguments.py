@@ -128,14 +128,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     symbolic.add_argument("--tests", metavar="FILE.json", help="write a test case for each class of paths")
     symbolic.add_argument("--pytest", metavar="FILE.py", help="write them as a test module")
-    permute = _command(those, "permute", "record one run, list its executable permutations", commands.permute)
+    permute = _command(
+        those, "permute", "record one run, list its executable permutations", commands.permute, needs_file=False
+    )
     _recording(permute, "begin the recorded run with this schedule")
+    permute.add_argument(
+        "--trace", metavar="TRACE", help="permute the run in this file, which needs no program (docs/traces.md)"
+    )
     permute.add_argument("--seeds", action="store_true", help="also list prefixes that lead to other classes")
     replay = _command(those, "replay", "run one complete schedule again", commands.replay)
     replay.add_argument("--loop", metavar="S", help="what is done for ever after it, of a formula's trail")
     replay.add_argument("--tests", metavar="FILE.json", help="replay the test cases that `symbolic --tests` wrote")
     replay.add_argument("schedule", nargs="?", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
     for command in (run, replay):
+        command.add_argument("--trace", metavar="TRACE", help="write the run to this file, as lines of JSON")
         command.add_argument(
             "--printf", action="store_true", help="print what the model's printf statements print"
         )
@@ -157,10 +163,15 @@ def _command(
     name: str,
     summary: str,
     function: Callable[[argparse.Namespace], Report | None],
+    needs_file: bool = True,
 ) -> argparse.ArgumentParser:
     command = _answering(those, name, summary, function)
     command.add_argument(
-        "file", metavar="FILE", help="a program: .gcl, .par, .abs, .pml, .maude, or module:function"
+        "file",
+        metavar="FILE",
+        nargs=None if needs_file else "?",
+        default="",
+        help="a program: .gcl, .par, .abs, .pml, .maude, or module:function",
     )
     command.add_argument(
         "--por", metavar="FILE.toml", help="the description of a theory (default: FILE with .toml)"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from porcini.cli.problems import writing
+from porcini.cli.problems import UsageError, writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
@@ -59,6 +59,14 @@ def _request(command: str, options: argparse.Namespace) -> Request:
     return request_of(command, program, {name: given[name] for name in KEYWORDS[command] if name in given})
 
 
+def _request_of_run(command: str, options: argparse.Namespace) -> Request:
+    """The same for one run. To write it down takes time as well, also where it ran out of time."""
+    request = _request(command, options)
+    if options.trace:
+        options.deadline.restart(searches=2)
+    return request
+
+
 def _model(options: argparse.Namespace) -> Model:
     defines: dict[str, str] = {}
     for item in options.define:
@@ -79,7 +87,7 @@ def _watched(command: Callable[[Request], Report], request: Request, options: ar
 def run(options: argparse.Namespace) -> Report:
     from porcini.commands import running
 
-    return running.run(_request("run", options))
+    return running.run(_request_of_run("run", options))
 
 
 def replay(options: argparse.Namespace) -> Report:
@@ -89,7 +97,7 @@ def replay(options: argparse.Namespace) -> Report:
         raise InputError("no schedule was given", hint="or --tests FILE.json")
     from porcini.commands import running
 
-    return running.replay(_request("replay", options))
+    return running.replay(_request_of_run("replay", options))
 
 
 def _replay_cases(options: argparse.Namespace) -> Report:
@@ -175,7 +183,34 @@ def symbolic(options: argparse.Namespace) -> Report:
 def permute(options: argparse.Namespace) -> Report:
     from porcini.commands import permuting
 
+    if options.trace:
+        return _permute_trace(options)
+    if not options.file:
+        raise UsageError("the following arguments are required: FILE, or --trace TRACE", "porcini permute")
     return _watched(permuting.permute, _request("permute", options), options)
+
+
+def _permute_trace(options: argparse.Namespace) -> Report:
+    """A trace says what was run, and how: nothing else can be said about that."""
+    from porcini.commands.permuting import permute_trace
+    from porcini.commands.requests import pick
+    from porcini.engines.limits import Limits
+
+    given = {
+        "FILE": options.file,
+        "--schedule": options.schedule,
+        "--seed": options.seed,
+        "--input": options.input,
+        "-D": options.define,
+        "--por": options.por,
+    }
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} does not go with --trace, which permutes a run that was recorded")
+    names = None if options.observe is None else frozenset(options.observe)
+    with Progress(options) as watch:
+        limits = pick(Limits, vars(options))
+        return permute_trace(options.trace, seeds=options.seeds, observe=names, limits=limits, watch=watch)
 
 
 def _compare(options: argparse.Namespace) -> Report:
@@ -216,8 +251,9 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     stats.leave_out(limit)
     if command == "check":
         stats.reduction = "none"  # nothing was searched
+    file = options.file or options.trace
     return build_report(
-        _Unread(options.file, Path(options.file).suffix.removeprefix(".")),
+        _Unread(file, Path(file).suffix.removeprefix(".")),
         command,
         stats,
         engine=written.get("engine") or USUAL[command],

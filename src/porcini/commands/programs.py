@@ -62,7 +62,7 @@ class ModelSubject(Subject):
 
     @contextmanager
     def opened(self, *, optimise: bool = False) -> Iterator[Opened]:
-        yield Opened(self.system(optimise=optimise), self.read.notes)
+        yield Opened(self.system(optimise=optimise), self.read.notes, self.inputs)
 
     def system(self, *, optimise: bool = False) -> System:
         return self.read.system(self.inputs, optimise=optimise)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from porcini.commands.programs import ModelSubject, Named, function_of, model_of
@@ -35,6 +36,8 @@ class Following:
     schedule: Schedule | str = ()
     loop: Schedule | str | None = None
     seed: int = 0
+    trace: str | Path | None = None
+    """A file to write it to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +100,12 @@ class RunOptions(OfProgram, total=False):
     seed: int
     schedule: Schedule | str
     limits: Limits | None
+    trace: str | Path | None
+    """A file to write the run to."""
 
 
 class ReplayOptions(OfProgram, total=False):
+    trace: str | Path | None
     loop: Schedule | str | None
     """What is done for ever after the schedule: it must lead back to where it begins."""
 
@@ -145,6 +151,11 @@ class PermuteOptions(OfModel, OfSearch, total=False):
     seed: int
     schedule: Schedule | str
     seeds: bool
+
+
+class PermuteTraceOptions(OfSearch, total=False):
+    seeds: bool
+    observe: Iterable[str] | None
 
 
 KEYWORDS: dict[str, frozenset[str]] = {

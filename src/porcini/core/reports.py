@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TextIO
 
-from porcini.core.events import Schedule
+from porcini.core.events import EventId, Schedule
 from porcini.core.explanations import Explanation
 from porcini.core.registry import Registry
 from porcini.core.systems import Final, Kind, Observed, Waiting
@@ -59,6 +59,17 @@ class TraceEntry:
     kind: Kind
     input: Mapping[str, int | bool] | None = None
     """For `symbolic`: one that takes this path."""
+    reversed: tuple[tuple[EventId, EventId], ...] | None = None
+    """For a trace without formulas: conflicting events that were recorded in the other order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSource:
+    """Where the run of `permute --trace` came from. Without formulas the answer is not `exact`."""
+
+    exact: bool
+    program: str | None = None
+    inputs: Mapping[str, Observed] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +129,8 @@ class Report:
     counterexample: Counterexample | None = None
     traces: tuple[TraceEntry, ...] | None = None
     seeds: tuple[Schedule, ...] | None = None
+    trace: TraceSource | None = None
+    """For `permute --trace`."""
     limit: str | None = None
     condition: str | None = None
     """For `symbolic`: the inputs for which the order matters; None if there are none."""

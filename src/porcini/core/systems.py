@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from porcini.core.errors import InternalError, Line, Place
-from porcini.core.events import Action, Event, FailureKind
+from porcini.core.events import Action, Event, FailureKind, Label
 from porcini.core.footprints import Footprint, Location
+from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 
 Scalar = int | bool
 Value = Scalar | tuple[Scalar, ...]
 Observed = Scalar | str | tuple["Observed", ...]
 """A value as reports show it; text for what is neither a number, a boolean nor a list."""
-Kind = Literal["terminated", "deadlock", "assertion", "error", "unfinished"]
-"""How a run ended. `unfinished` is a permuted trace after which a process could still move."""
+Kind = Literal["terminated", "deadlock", "assertion", "error", "unfinished", "unknown"]
+"""How a run ended. `unfinished` is a permuted trace after which a process could still move, `unknown` one of which
+it is not even known whether it can happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,20 @@ class Program(ABC):
     def printed(self, run: Any) -> tuple[str, ...]:
         """What a run of the program has printed."""
         return ()
+
+    # For runs that are written down
+
+    def values(self, run: Any, locations: Iterable[Location]) -> Mapping[Location, Observed]:
+        """What these locations hold now, of those whose value can be shown."""
+        return {}
+
+    def formula(self, label: Label) -> Formula | None:
+        """When a step with this label happens and what it does, where the language has formulas."""
+        return None
+
+    def store_of(self, run: Any) -> Mapping[str, Observed]:
+        """The variables that the formulas of a run name, with their values before it."""
+        return {}
 
 
 class Restart(Exception):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from porcini.core.events import Event, EventId, Label, Schedule
+from porcini.core.events import Event, EventId, Label, Move, Schedule
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 
@@ -46,11 +46,7 @@ class Trace(tuple[Event, ...]):
         return tuple([event.move for event in self])
 
     def ids(self) -> Iterator[EventId]:
-        seen: dict[Pid, int] = {}
-        for event in self:
-            index = seen.get(event.pid, 0)
-            seen[event.pid] = index + 1
-            yield EventId(event.pid, index)
+        return ids_of(self)
 
     def happens_before(self, independence: Independence = independent) -> list[frozenset[int]]:
         """For each position, all earlier positions that must come before it in every order of the class."""
@@ -63,6 +59,15 @@ class Trace(tuple[Event, ...]):
                     before |= past[i]
             past.append(frozenset(before))
         return past
+
+
+def ids_of(steps: Iterable[Event | Move]) -> Iterator[EventId]:
+    """The names of the events of a trace, or of a schedule."""
+    seen: dict[Pid, int] = {}
+    for step in steps:
+        index = seen.get(step.pid, 0)
+        seen[step.pid] = index + 1
+        yield EventId(step.pid, index)
 
 
 def switches(schedule: Schedule) -> int:

@@ -8,20 +8,22 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NoReturn, TypeVar
 
 from porcini.core.capabilities import Capabilities
-from porcini.core.errors import InputError, LimitHit, ScheduleError
+from porcini.core.errors import InputError, InternalError, LimitHit, ScheduleError
 from porcini.core.explanations import Explanation
+from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
 from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
+from porcini.coroutines.recording import recording_of
 from porcini.coroutines.session import Session, check, name_of, session
 from porcini.coroutines.setups import Setup, lines_to_paste
 from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram, run_twice
 from porcini.engines.catalogue import Engine, explored, ranked
 from porcini.engines.options import Options
-from porcini.engines.replaying import replay
+from porcini.engines.replaying import Recorded, replay
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
 from porcini.properties.outcomes import Question
@@ -187,6 +189,14 @@ class RecordedCode(OpenedCode):
     def __init__(self, code: Code, opened: Session) -> None:
         super().__init__(code, opened)
         self.program = self.noted = Noted(self.steady)
+
+    def follow(self, go: Callable[[Program], Recorded], *, keep: bool) -> Recorded:
+        return go(self.noted)  # which keeps it
+
+    def recording(self, *, stopped: bool) -> Recording:
+        if self.noted.run is None:
+            raise InternalError("nothing was run that could be written down")
+        return recording_of(self.noted.run, stopped=stopped)
 
     def explained(self, report: Report) -> Report:
         if not report.outcomes or self.noted.run is None:

@@ -33,6 +33,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Scalar, Value
 from porcini.ir import codegen, footprint
 from porcini.ir.expr import Expr, free
+from porcini.ir.formulas import LabelledRun
 from porcini.ir.labels import Label
 
 Store = list[Any]
@@ -118,6 +119,11 @@ def compile_trace(
         slots,
         compiler.bits,
     )
+
+
+def compile_run(run: LabelledRun) -> Recorded:
+    """The same for a run with all that belongs to it."""
+    return compile_trace(run.labels, run.waiting, dict(run.before), run.roots)
 
 
 class _Compiler:

@@ -1,4 +1,7 @@
-"""`permute`: the Fagiani algorithm on a recorded run, with what a user wants to see."""
+"""`permute`: the Fagiani algorithm on a recorded run, with what a user wants to see.
+
+The run may be one of a program, or one that was read from a file.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from dataclasses import replace
 
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.reports import Outcome, TraceEntry
-from porcini.core.systems import Final, Kind, Run, Value, Waiting
+from porcini.core.systems import Final, Kind, Value, Waiting
 from porcini.core.traces import Trace
-from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
+from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_run
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import free
-from porcini.ir.formulas import FormulaSystem
+from porcini.ir.formulas import LabelledRun
 from porcini.ir.labels import Label
 from porcini.ir.paths import path, where
 from porcini.ir.text import show
@@ -22,23 +25,14 @@ class Permuting:
     """Permutes a recorded run. `entries` are the classes found, and `runs` one of each with how it ends; `seeds`
     are the prefixes that lead elsewhere."""
 
-    def __init__(
-        self,
-        system: FormulaSystem,
-        trace: Trace,
-        after: Run,
-        stats: SearchStats,
-        *,
-        path_conditions: bool = True,
-    ) -> None:
+    def __init__(self, run: LabelledRun, stats: SearchStats, *, path_conditions: bool = True) -> None:
         self.path_conditions = path_conditions
         self.stats = stats
-        self.final = after.final()
-        run = system.labelled(trace, after)
-        self.waiting, self.before = run.waiting, run.before
-        self.recorded: Recorded = compile_trace(run.labels, run.waiting, run.before, run.roots)
-        self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
-        self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
+        self.final = run.final
+        self.waiting = run.waiting
+        self.recorded: Recorded = compile_run(run)
+        self.events = [[e for e in run.trace if e.pid == pid] for pid in self.recorded.pids]
+        self.private = {name: value for name, value in run.before.items() if name not in self.final.state}
         self.entries: list[TraceEntry] = []
         self.runs: list[Outcome] = []
         self.seeds: list[Schedule] = []

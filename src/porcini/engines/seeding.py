@@ -36,7 +36,7 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
         if steps in permuted:
             continue
         permuted.add(steps)
-        permuting = Permuting(program, recorded.trace, recorded.run, stats, path_conditions=False)
+        permuting = Permuting(program.labelled(recorded.trace, recorded.run), stats, path_conditions=False)
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds
 

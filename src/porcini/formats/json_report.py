@@ -70,6 +70,8 @@ def to_json(report: Report) -> dict[str, Any]:
         found["notes"] = list(report.notes)
     if report.traces is not None:
         found["traces"] = [_trace(entry) for entry in report.traces]
+    if report.trace is not None:
+        found["trace"] = {"exact": report.trace.exact, "program": report.trace.program}
     if report.seeds is not None:
         found["seeds"] = [show_schedule(seed) for seed in report.seeds]
     return found
@@ -117,11 +119,13 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 
 def _trace(entry: TraceEntry) -> dict[str, Any]:
-    found = {
+    found: dict[str, Any] = {
         "schedule": show_schedule(entry.schedule),
         "labels": list(entry.labels),
         "path": entry.path,
         "state": _state(entry.state),
         "kind": entry.kind,
     }
+    if entry.reversed is not None:
+        found["reversed"] = [[str(first), str(second)] for first, second in entry.reversed]
     return found if entry.input is None else found | {"input": dict(entry.input)}

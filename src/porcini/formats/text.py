@@ -21,6 +21,7 @@ from porcini.core.reports import PLAIN, Counterexample, Outcome, Report, TraceEn
 from porcini.core.systems import Observed, Waiting
 from porcini.core.traces import common_prefix
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
+from porcini.formats.reorderings import reorderings_table
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
 from porcini.formats.verdicts import count_of, footer_of, until_failure, verdict_of
@@ -63,7 +64,7 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         return
     if report.outcomes or report.traces:
         console.print()
-        _print_table(_outcomes(report) if report.traces is None else _traces(report.traces), console)
+        _print_table(_table_of(report), console)
         _print_details(report, console)
     if report.trail is not None:
         _print_trail(report, report.trail, console, options)
@@ -76,10 +77,22 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         if given is not None:
             options += "".join(f"--input {name}={show_value(value)} " for name, value in given.items())
         for run in report.counterexample.runs:
-            program, schedule = f"{quote(report.file)} {options}", f'"{show_schedule(run.schedule)}"'
+            program, schedule = _program_of(report, options), f'"{show_schedule(run.schedule)}"'
             follow = f"run {program}--schedule " if run.kind == "unfinished" else f"replay {program}"
-            console.print(Text(f"  porcini {follow}{schedule}", style="cyan"))
+            line = f"  porcini {follow}{schedule}" if program else f"  {schedule}"
+            console.print(Text(line, style="cyan"))
     _print_end(report, console)
+
+
+def _program_of(report: Report, options: str) -> str:
+    """What to give to another command so that it runs what was run here; empty if that is not known."""
+    source = report.trace
+    if source is None:
+        return f"{quote(report.file)} {options}"
+    if source.program is None:
+        return ""
+    given = "".join(f"--input {name}={show_value(value)} " for name, value in source.inputs.items())
+    return f"{quote(source.program)} {given}"
 
 
 def _print_end(report: Report, console: Console) -> None:
@@ -196,6 +209,13 @@ def _outcomes(report: Report) -> Table:
     return table
 
 
+def _table_of(report: Report) -> Table:
+    if report.traces is None:
+        return _outcomes(report)
+    exact = report.trace is None or report.trace.exact
+    return _traces(report.traces) if exact else reorderings_table(report.traces)
+
+
 def _traces(entries: Sequence[TraceEntry]) -> Table:
     """One row per class of `permute`."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
@@ -233,8 +253,9 @@ def _print_details(report: Report, console: Console) -> None:
     """Why runs that ended badly did so: one example of each kind."""
     shown = report.counterexample.runs if report.counterexample else ()
     examples = {outcome.kind: outcome for outcome in (*reversed(report.outcomes), *shown)}
+    file = report.trace.program or "" if report.trace else report.file
     for kind in sorted(examples):
-        _print_trouble(examples[kind], report.file, console)
+        _print_trouble(examples[kind], file, console)
 
 
 def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
@@ -278,7 +299,8 @@ def _print_seeds(report: Report, console: Console, options: str) -> None:
         return
     console.print(Text("Seeds, after which a run does something not recorded here:"))
     for seed in report.seeds[:_MOST_ROWS]:
-        line = f'  porcini run {quote(report.file)} {options}--schedule "{show_schedule(seed)}"'
+        program, schedule = _program_of(report, options), f'"{show_schedule(seed)}"'
+        line = f"  porcini run {program}--schedule {schedule}" if program else f"  {schedule}"
         console.print(Text(line, style="cyan"))
     if len(report.seeds) > _MOST_ROWS:
         console.print(Text(f"  ... {len(report.seeds) - _MOST_ROWS:,} more (--json lists all)"))

@@ -62,7 +62,18 @@ def _a_run(report: Report) -> str:
     return "schedule" if report.coverage is not None else "execution"
 
 
+def _verdict_of_reorderings(report: Report) -> str:
+    """Of a trace without formulas."""
+    if report.verdict == "holds":
+        return "Every reordering that the conflicts of this trace allow is equivalent to it."
+    stopped = f", stopped by {report.limit}" if report.stopped == "limit" else ""
+    others = count_of(len(report.traces or ()) - 1, "reordering")
+    return f"Unknown: the conflicts allow {others} not equivalent to this run, maybe not executable{stopped}."
+
+
 def _verdict_of_permutations(report: Report) -> str:
+    if report.trace is not None and not report.trace.exact:
+        return _verdict_of_reorderings(report)
     entries = report.traces or ()
     kinds = Counter(entry.kind for entry in entries)
     seen = count_of(len(entries), "class")

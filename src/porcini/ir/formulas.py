@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from porcini.core.events import Event
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Kind, Run, Value
+from porcini.core.systems import Final, Kind, Run, Value
+from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, ScalarType
 from porcini.ir.labels import Label
 
@@ -76,20 +76,22 @@ class SymbolicSystem(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
-    """A recorded run as formulas."""
+    """A recorded run as formulas. `final.state` names what is observed of it."""
 
+    trace: Trace
     labels: Sequence[Label]
     waiting: Sequence[Label]
     """What blocked processes wait for at its end, in the order of `Final.waiting`."""
-    before: dict[str, Value]
+    before: Mapping[str, Value]
     """The initial values of all variables that labels name, also of processes that are spawned on the way."""
     roots: Sequence[Pid]
     """The processes that are there from the start."""
+    final: Final
 
 
 @runtime_checkable
 class FormulaSystem(Protocol):
     """A compiled program whose recorded runs can be labelled."""
 
-    def labelled(self, trace: Sequence[Event], after: Run) -> LabelledRun:
+    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
         """A run with its events; `after` stands at its end."""

@@ -10,19 +10,22 @@ Actions, events and labels are made once per (process, edge, children, cells tou
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
 from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, FailureKind
-from porcini.core.footprints import Footprint
+from porcini.core.footprints import Footprint, Location
+from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Run, Scalar, Value, Waiting, Watched
+from porcini.core.systems import Final, Kind, Observed, Run, Scalar, Value, Waiting, Watched
+from porcini.core.traces import Trace
 from porcini.ir import codegen, footprint, labels
 from porcini.ir.compiled import CompiledChoice, CompiledEdge, compile_program
 from porcini.ir.expr import ArrayType, Expr, Var, evaluate, free
+from porcini.ir.formula_text import formula_of
 from porcini.ir.formulas import LabelledRun
 from porcini.ir.frames import (
     FAILED_ASSERTION,
@@ -244,13 +247,29 @@ class GraphSystem(FrameSystem):
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)
         return values
 
-    def labelled(self, trace: Sequence[Event], after: Run) -> LabelledRun:
+    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
         assert isinstance(after, FrameRun)
-        before = self.store_before(after.slots)
-        roots = [Pid((number,)) for number in range(len(self.program.initial))]
         waiting = [_label(action.label) for action in after.actions()]
-        return LabelledRun([_label(event.label) for event in trace], waiting, before, roots)
+        roots = [Pid((number,)) for number in range(len(self.program.initial))]
+        found = [_label(event.label) for event in trace]
+        return LabelledRun(trace, found, waiting, self.store_before(after.slots), roots, after.final())
+
+    # Runs that are written down
+
+    def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
+        return {place: run.slots[self._slots[place]] for place in locations}
+
+    @cached_property
+    def _slots(self) -> dict[Location, int]:
+        return {location: slot for slot, location in self._locations.items()}
+
+    def formula(self, label: object) -> Formula | None:
+        assert isinstance(label, labels.Label)
+        return formula_of(label)
+
+    def store_of(self, run: Any) -> dict[str, Value]:
+        return self.store_before(run.slots)
 
     @cached_property
     def lookahead(self) -> GraphLookahead:

@@ -11,12 +11,13 @@ in `get`, the lock of a group (`0.1!`). Sending puts a task into an unordered ba
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Action, Event, Failure, FailureKind
+from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Value, Waiting, Watched
 from porcini.ir.expr import Expr, evaluate
@@ -347,6 +348,11 @@ class StepSystem(FrameSystem):
             if state[process.base] != ENDED:
                 seen[str(process.pid)] = self._standing(process, state[process.base])
         return seen
+
+    def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
+        """Fields have values; futures and locks are locations that have none to show."""
+        slots = dict(self._seen_in(run.slots[0])[0])
+        return {place: self.graph.show(run.slots[slots[place]]) for place in locations if place in slots}
 
     def _seen_in(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
         """The fields that a layout has, by name and slot, and its tasks."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from porcini.ir.expr import (
     COMPARISONS,
     Apply,
@@ -35,8 +37,13 @@ def show_number(value: int) -> str:
     return str(value) if value.bit_length() < 10_000 else f"<a number of {value.bit_length()} bits>"
 
 
-def show(expr: Expr) -> str:
-    """An expression as text, with no more parentheses than Python would want.
+def name_for_people(name: str) -> str:
+    """A variable as its author knows it: without what tells it from others of its name."""
+    return name.lstrip(".@").partition("#")[0] or "_"
+
+
+def show(expr: Expr, name: Callable[[str], str] = name_for_people) -> str:
+    """An expression as text, with no more parentheses than Python would want; `name` says how to write variables.
 
     >>> from porcini.ir.expr import binary, const, var
     >>> x = var("x", "int")
@@ -47,7 +54,7 @@ def show(expr: Expr) -> str:
         return f"... ({expr.size} nodes)"
     shown: dict[Expr, tuple[str, int]] = {}
     for node in nodes(expr):  # children first, so that depth is no matter
-        shown[node] = _text(node, shown)
+        shown[node] = (name(node.name), _ATOM) if isinstance(node, Var) else _text(node, shown)
     return shown[expr][0]
 
 
@@ -59,8 +66,6 @@ def _text(expr: Expr, shown: dict[Expr, tuple[str, int]]) -> tuple[str, int]:
     match expr:
         case Const(value=value):
             return show_number(value), _ATOM if value >= 0 else _NEGATION
-        case Var(name=name):
-            return name.lstrip(".@").partition("#")[0] or "_", _ATOM
         case Datum(value=datum):
             return "null" if datum is None else str(datum), _ATOM
         case Apply(function=function, args=args):

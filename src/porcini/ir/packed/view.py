@@ -12,9 +12,9 @@ it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from porcini.core.errors import InternalError, Place
 from porcini.core.events import Action, Event
@@ -31,6 +31,7 @@ from porcini.ir.packed.layout import (
     HOLDER,
     POPULATION,
     POPULATION_AT,
+    Channel,
 )
 from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
@@ -171,10 +172,7 @@ class PackedView(System):
         # What an edge may touch of which it is not known which one it is.
         self._all_channels = {Location(name) for name in shared} | {Location(f"channel {n}") for n in slots}
         self._all_private = {self._point(slot) for slot in slots} | {
-            Location(f"{slot}.{var.title}" + (f"[{cell}]" if var.array else ""))
-            for slot in slots
-            for var in remote
-            for cell in range(var.size)
+            _location(var, cell, slot) for slot in slots for var in remote for cell in range(var.size)
         }
         self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
 
@@ -325,8 +323,7 @@ class PackedView(System):
                     shared = self.system.layout.shared_channels
                     yield Location(shared[number - 1].name if number <= len(shared) else f"channel {number}")
                 case (Variable() as var, int() as slot, int() as cell):
-                    name = f"{var.title}[{cell}]" if var.array else var.title
-                    yield Location(name if slot < 0 else f"{slot}.{name}")
+                    yield _location(var, cell, None if slot < 0 else slot)
 
     def said(self, state: int, step: Step) -> Iterator[str]:
         """What the `printf` statements of a step print; what they look at is taken before the step."""
@@ -379,9 +376,32 @@ class PackedView(System):
             found[var.name] = _nested(cells, var.sizes) if var.array else cells[0]
         for channel in system.layout.shared_channels:
             if channel.capacity:
-                kinds = [part.kind for part in channel.type.fields]
-                found[channel.name] = tuple(self._message(kinds, message) for message in channel.messages(state))
+                found[channel.name] = self._messages(state, channel)
         return dict(sorted(found.items()))
+
+    def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
+        """Variables and shared channels have values; where a process stands and whose turn it is have none."""
+        state, system = run.state, self.system
+        scopes: list[tuple[int | None, Sequence[Variable]]] = [(None, system.program.variables)]
+        scopes += [(process.slot, process.template.variables) for process in system.present(state).members]
+        places: dict[Location, tuple[Variable, int, int | None]] = {}
+        for slot, variables in scopes:
+            for var in variables:
+                for cell in range(var.size if var.bounded.kind != "chan" else 0):
+                    places[_location(var, cell, slot)] = var, cell, slot
+        channels = {Location(channel.name): channel for channel in system.layout.shared_channels}
+        found: dict[Location, Observed] = {}
+        for location in locations:
+            if location in places:
+                var, cell, at = places[location]
+                found[location] = self._shown(var, system.read(state, var, cell, at))
+            elif location in channels:
+                found[location] = self._messages(state, channels[location])
+        return found
+
+    def _messages(self, state: int, channel: Channel) -> tuple[Observed, ...]:
+        kinds = [part.kind for part in channel.type.fields]
+        return tuple(self._message(kinds, message) for message in channel.messages(state))
 
     def _message(self, kinds: Sequence[str], message: Sequence[int]) -> Observed:
         values = tuple(self._named(kind, value) for kind, value in zip(kinds, message, strict=True))
@@ -438,6 +458,12 @@ class PackedView(System):
                 if 0 <= at < var.size:
                     name = f"{var.title}[{at}]" if isinstance(cell, Select) else var.title
                     yield name, self._shown(var, self.system.read(state, var, at, slot))
+
+
+def _location(var: Variable, cell: int, slot: int | None) -> Location:
+    """A variable, or a cell of it, of the process in a slot."""
+    name = f"{var.title}[{cell}]" if var.array else var.title
+    return Location(name if slot is None else f"{slot}.{name}")
 
 
 def _timed(code: EdgeCode) -> bool:

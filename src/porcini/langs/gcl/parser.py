@@ -165,14 +165,24 @@ class _Builder(Transformer[Token, ast.Program]):
 
     def lvalue(self, name: Token, bracket: Token | None = None, index: ast.Expression | None = None) -> ast.Name:
         depth = _expression_depth(_at(name), index) if index else 1
-        return ast.Name(_at(name), depth, str(name), index)
+        return ast.Name(_at(name), depth, name.strip("`"), index)
+
+
+_QUOTED = """
+%override NAME: /(?!(skip|spawn|assert|proc|and|or|not|[Tt]rue|[Ff]alse)\\b)[^\\W\\d]\\w*|`[^`]+`/
+"""
+"""Where expressions name what is no variable of GCL, names may stand in backquotes."""
 
 
 @cache
-def _parser() -> Lark:
+def _parser(quoted: bool = False) -> Lark:
     grammar = resources.files(__package__).joinpath("gcl.lark").read_text(encoding="utf-8")
     return Lark(
-        grammar, parser="lalr", start=["program", "expr"], propagate_positions=True, transformer=_Builder()
+        grammar + _QUOTED * quoted,
+        parser="lalr",
+        start=["program", "expr", "simple"],
+        propagate_positions=True,
+        transformer=_Builder(),
     )
 
 
@@ -193,17 +203,26 @@ def parse(source: str, file: str) -> ast.Program:
         raise
 
 
-def parse_expression(text: str, place: Place) -> ast.Expression:
-    """Parse an expression alone, such as an atom of a formula; `place` is where it begins."""
+def parse_expression(text: str, place: Place, *, quoted: bool = False) -> ast.Expression:
+    """Parse an expression alone, such as an atom of a formula; `place` is where it begins. If names may be
+    `quoted`, what stands in backquotes is one."""
+    return cast(ast.Expression, _parse_alone("expr", text, place, quoted))
+
+
+def parse_simple(text: str, place: Place, *, quoted: bool = False) -> ast.Simple:
+    """The same for a statement without a guard."""
+    return cast(ast.Simple, _parse_alone("simple", text, place, quoted))
+
+
+def _parse_alone(start: str, text: str, place: Place, quoted: bool) -> Any:
     try:
-        tree: Any = _parser().parse(text, start="expr")
+        return _parser(quoted).parse(text, start=start)
     except UnexpectedInput as problem:
         found = _syntax_error(problem, text, "")
         raise InputError(found.message, place=place, hint=found.hint) from None
     except (InputError, _TooDeep, VisitError) as problem:
         cause = problem.orig_exc if isinstance(problem, VisitError) else problem
         raise InputError(str(cause.args[0]), place=place) from None
-    return cast(ast.Expression, tree)
 
 
 # What a person would call the tokens that the parser knows by number.
