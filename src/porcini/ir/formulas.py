@@ -9,14 +9,14 @@ Both speak of steps as `ir.labels.Label`s, over named variables: shared ones by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from porcini.core.events import Event
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Kind, Run, Value
+from porcini.core.systems import Kind, Observed, Run, Value
 from porcini.ir.expr import Expr, ScalarType
 from porcini.ir.labels import Label
 
@@ -80,11 +80,13 @@ class LabelledRun:
 
     labels: Sequence[Label]
     waiting: Sequence[Label]
-    """What blocked processes wait for at its end, in the order of `Final.waiting`."""
+    """What processes that have not ended wait for at its end."""
     before: dict[str, Value]
     """The initial values of all variables that labels name, also of processes that are spawned on the way."""
     roots: Sequence[Pid]
     """The processes that are there from the start."""
+    observed: Callable[[Callable[[str], Value]], Mapping[str, Observed]]
+    """What is observed, given the values of variables."""
 
 
 @runtime_checkable

@@ -248,7 +248,14 @@ class GraphSystem(FrameSystem):
         before = self.store_before(after.slots)
         roots = [Pid((number,)) for number in range(len(self.graph.initial))]
         waiting = [_label(action.label) for action in after.actions()]
-        return LabelledRun([_label(event.label) for event in trace], waiting, before, roots)
+        names = [name for name in self._globals(after.slots) if "#" not in name]
+        return LabelledRun(
+            [_label(event.label) for event in trace],
+            waiting,
+            before,
+            roots,
+            lambda value: {name: value(name) for name in names},
+        )
 
     @cached_property
     def lookahead(self) -> GraphLookahead:

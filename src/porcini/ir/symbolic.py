@@ -19,7 +19,6 @@ from porcini.ir.expr import (
     ArrayType,
     Expr,
     ScalarType,
-    Select,
     Var,
     conj,
     const,
@@ -30,9 +29,10 @@ from porcini.ir.expr import (
     substitute,
 )
 from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
-from porcini.ir.graph import Assert, Graph, Spawn, Variable, defined_op
+from porcini.ir.graph import Assert, Graph, Spawn, defined_op
 from porcini.ir.labels import Label, condition
 from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.paths import carry_out
 from porcini.ir.simplify import simplify
 
 
@@ -103,7 +103,7 @@ class SymbolicGraph:
         values: dict[Var, Expr] = {}
         for variable in self.graph.variables:
             if variable.value is not None:
-                values[variable.var] = _literal(variable)
+                values[variable.var] = literal(variable.var, variable.value)
         for number, template in enumerate(self.graph.initial):
             pid = Pid((number,))
             processes[pid] = Standing(template, self.graph.templates[template].entry)
@@ -114,7 +114,8 @@ class SymbolicGraph:
         for variable in self.graph.templates[template].variables:
             named = labels.of_process(variable.var, pid)
             assert isinstance(named, Var)
-            values[named] = _literal(variable)
+            assert variable.value is not None
+            values[named] = literal(named, variable.value)
 
     def steps(self, state: SymbolicState, pid: Pid) -> tuple[Step, ...]:
         """All that a process may do where it stands, whatever the inputs."""
@@ -154,14 +155,7 @@ class SymbolicGraph:
         for child, template in step.spawned:
             self._declare(child, template, values)
         for effect in step.label.effects:
-            value = simplify(substitute(effect.value, values))
-            if isinstance(effect.target, Select):
-                array = effect.target.array
-                assert isinstance(array, Var)
-                index = simplify(substitute(effect.target.index, values))
-                values[array] = simplify(store(values.get(array, array), index, value))
-            else:
-                values[effect.target] = value
+            carry_out(effect, values)
         processes = dict(state.processes)
         standing = processes[step.pid]
         count = standing.children + len(step.spawned)
@@ -195,16 +189,14 @@ class SymbolicGraph:
         }
 
 
-def _literal(variable: Variable) -> Expr:
-    value: Value | None = variable.value
-    assert value is not None
-    if isinstance(value, tuple):
-        assert isinstance(variable.type, ArrayType)
-        array: Expr = variable.var  # filled in cell by cell, so that nothing is left of it
-        for index, cell in enumerate(value):
-            array = store(array, const(index), const(cell))
-        return array
-    return const(value)
+def literal(variable: Var, value: Value) -> Expr:
+    """A value as an expression; an array is filled in cell by cell, so that nothing is left of the variable."""
+    if not isinstance(value, tuple):
+        return const(value)
+    array: Expr = variable
+    for index, cell in enumerate(value):
+        array = store(array, const(index), const(cell))
+    return array
 
 
 def cells_of(expr: Expr) -> list[Expr]:

@@ -294,7 +294,7 @@ class Relations:
             toucher = Toucher(
                 self.system.layout,
                 number,
-                Constants(None, {}),
+                Constants(None, self.system.inputs),
                 _shared(self.system),
                 self.system.resources,
                 _nothing,

@@ -9,7 +9,7 @@ A rendezvous is a step of the sender with a partner. What fails stops its proces
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from porcini.core.errors import InternalError, LimitHit
@@ -50,6 +50,8 @@ from porcini.ir.packed.program import (
 from porcini.ir.packed.touch import Resources
 
 LONGEST_D_STEP = 1_000_000
+PER_ANSWER = 256
+"""A rendezvous has a choice of its own for each slot and edge that may answer (`ir.packed.view`)."""
 
 
 class Step(NamedTuple):
@@ -75,8 +77,10 @@ class Step(NamedTuple):
 class PackedSystem:
     """A program with its states; they are whole numbers."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, inputs: Mapping[Var, int] | None = None) -> None:
         self.program = program
+        self.inputs = dict(inputs or {})
+        """Shared variables that begin with another value than the program says."""
         self.layout = Layout(program)
         self.resources = Resources()
         self.notes: dict[str, None] = {}
@@ -93,7 +97,7 @@ class PackedSystem:
             self._templates_mask |= (1 << self.layout.template_bits) - 1 << self.layout.base(slot)
         s = 0
         for var in program.globals:
-            s = self._with_cells(s, var, self.layout.of_var[var])
+            s = self._with_cells(s, var, self.layout.of_var[var], self.inputs.get(var))
         for channel in self.layout.shared_channels:
             channel.wrapped = self.wrapped
         for number in program.initial:
@@ -141,7 +145,7 @@ class PackedSystem:
             s |= (value & (1 << var.bits) - 1) << base + self.layout.of_var[var]
         for var, expr in kind.setup:
             at = base + self.layout.of_var[var]
-            coder = Coder(self.layout, template, Constants(slot, {}), self, {})
+            coder = Coder(self.layout, template, Constants(slot, self.inputs), self, {})
             value = coder.function(expr)(s)
             for cell in range(var.size):
                 if not var.low <= value <= var.high:
@@ -149,9 +153,12 @@ class PackedSystem:
                 s |= (value & (1 << var.bits) - 1) << at + cell * var.bits
         return s
 
+    def first_value(self, var: Var) -> int:
+        return self.inputs.get(var, var.initial[0])
+
     @staticmethod
-    def _with_cells(s: int, var: Var, at: int) -> int:
-        for value in var.initial:
+    def _with_cells(s: int, var: Var, at: int, given: int | None = None) -> int:
+        for value in var.initial if given is None else (given,):
             s |= (value & (1 << var.bits) - 1) << at
             at += var.bits
         return s
@@ -232,7 +239,8 @@ class PackedSystem:
         key = (slot, number, tuple(values.values()), kinds)
         found = self._processes.get(key)
         if found is None:
-            found = Process(self.layout, number, slot, values, self, channels, self.resources)
+            known = self.inputs | values
+            found = Process(self.layout, number, slot, known, self, channels, self.resources)
             self._processes[key] = found
         return found
 

@@ -12,15 +12,16 @@ it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from porcini.core.errors import InternalError, Place
 from porcini.core.events import Action, Event
-from porcini.core.footprints import Footprint, Location
+from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, StateGraph, System, Waiting, Watched
+from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, System, Waiting, Watched
+from porcini.ir.formulas import LabelledRun
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -30,6 +31,7 @@ from porcini.ir.packed.layout import (
     HOLDER,
     POPULATION,
     POPULATION_AT,
+    Channel,
 )
 from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
@@ -50,7 +52,7 @@ from porcini.ir.packed.program import (
     walk,
 )
 from porcini.ir.packed.propositions import Propositions
-from porcini.ir.packed.system import PackedSystem, Step, rendezvous
+from porcini.ir.packed.system import PER_ANSWER, PackedSystem, Step, rendezvous
 from porcini.ir.packed.touch import (
     POPULATION_OF_ALL,
     SOME_CHANNEL,
@@ -60,10 +62,12 @@ from porcini.ir.packed.touch import (
     Touch,
 )
 
+if TYPE_CHECKING:
+    from porcini.ir.packed.recorded import RecordedRuns
+
 _FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
 _TURN = Location("the turn")
 _NAMES = {POPULATION_OF_ALL: Location("_nr_pr")}
-_PER_ANSWER = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +168,13 @@ class PackedView(System):
 
     chooses = True
 
-    def __init__(self, program: Program, *, optimise: bool = False) -> None:
-        self.system = PackedSystem(optimised(program) if optimise else program)
+    def __init__(
+        self, program: Program, *, optimise: bool = False, inputs: Mapping[Var, int] | None = None
+    ) -> None:
+        self.system = PackedSystem(optimised(program) if optimise else program, inputs)
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
+        self._recorded: RecordedRuns | None = None
         shared = [channel.name for channel in self.system.layout.shared_channels]
         slots = range(MOST_PROCESSES)
         remote = [var for template in program.templates for var in template.variables if var.remote]
@@ -251,7 +258,7 @@ class PackedView(System):
         if step.partner is not None and step.partner_code is not None:
             there = step.partner.at(state)
             answer = there.edges.index(step.partner_code)
-            choice += len(here.edges) * (1 + step.partner.slot + _PER_ANSWER * answer)
+            choice += len(here.edges) * (1 + step.partner.slot + PER_ANSWER * answer)
             other, _ = self._footprint(present, step.partner, there, answer)
             foot |= other
             text = f"{text} -> {step.partner.slot}: {step.partner_code.edge.text}"
@@ -355,6 +362,24 @@ class PackedView(System):
         """What should be said of the runs seen so far."""
         return tuple(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
 
+    def labelled(self, trace: Sequence[Event], after: Run) -> LabelledRun:
+        """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
+        from porcini.ir.packed.recorded import RecordedRuns  # which follows runs of this
+
+        if self._recorded is None:
+            self._recorded = RecordedRuns(self)
+        return self._recorded.labelled(trace)
+
+    def family(self, process: Process, here: PointCode) -> Footprint:
+        """What a process might touch at a point by any of its edges, and what decides which it can take."""
+        foot = EMPTY
+        present = ProcessSet(())
+        for number, code in enumerate(here.edges):
+            foot |= self._footprint(present, process, here, number)[0]
+            if self._may_hold(process, code):
+                foot |= Footprint(frozenset({_TURN}), frozenset({_TURN}))
+        return foot
+
     # For searches that keep states
 
     def state_graph(self, *, every_statement: bool = False) -> StateGraph[int]:
@@ -370,17 +395,26 @@ class PackedView(System):
 
     def observe(self, state: int) -> dict[str, Observed]:
         """The shared variables by name, and what is in the shared channels."""
-        system = self.system
+        read = self.system.read
+        return self.observed(
+            lambda var: [read(state, var, cell) for cell in range(var.size)],
+            lambda channel: channel.messages(state),
+        )
+
+    def observed(
+        self, cells_of: Callable[[Var], Sequence[int]], messages_of: Callable[[Channel], Sequence[Sequence[int]]]
+    ) -> dict[str, Observed]:
+        """The same, given the cells of variables and the messages in channels."""
         found: dict[str, Observed] = {}
-        for var in system.program.globals:
+        for var in self.system.program.globals:
             if var.kind == "chan":
                 continue
-            cells = tuple(self._shown(var, system.read(state, var, cell)) for cell in range(var.size))
+            cells = tuple(self._shown(var, cell) for cell in cells_of(var))
             found[var.name] = _nested(cells, var.sizes) if var.array else cells[0]
-        for channel in system.layout.shared_channels:
+        for channel in self.system.layout.shared_channels:
             if channel.capacity:
                 kinds = [kind for _, _, kind in channel.type.fields]
-                found[channel.name] = tuple(self._message(kinds, message) for message in channel.messages(state))
+                found[channel.name] = tuple(self._message(kinds, message) for message in messages_of(channel))
         return dict(sorted(found.items()))
 
     def _message(self, kinds: Sequence[str], message: Sequence[int]) -> Observed:

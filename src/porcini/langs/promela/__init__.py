@@ -21,7 +21,6 @@ CAPABILITIES = Capabilities(
     ".pml programs",
     {
         "commuting": "steps with channels and bounded variables are not translated for the solver yet",
-        "formulas": "steps with channels and bounded variables are not translated to formulas yet",
         "symbolic": "a model has no inputs, and its steps are not translated to formulas yet",
         "actors": "its processes are not tasks of actors",
         "theory": "it is not a rewrite theory",

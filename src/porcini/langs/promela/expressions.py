@@ -20,11 +20,13 @@ from porcini.ir.packed.program import (
     Population,
     Quiet,
     Self,
+    Var,
+    walk,
 )
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
 
-_NO_PROCESS = Constants(None, {})
+NO_PROCESS = Constants(None, {})
 
 
 @dataclass(slots=True)
@@ -163,7 +165,8 @@ class Expressions:
             case ast.Ref():
                 return None, self.load(arg)
             case _:
-                known = _NO_PROCESS.of(self(arg))
+                expr = self(arg)
+                known = None if reads(expr) else NO_PROCESS.of(expr)
                 if known is None:
                     raise problem(
                         "a receive wants variables and constants; put an expression into `eval`", _place(arg)
@@ -193,8 +196,13 @@ class Expressions:
         return Peek(template, self._pid(template, index), scalar.var, at)
 
 
+def reads(expr: Expr) -> set[Var]:
+    """The variables that an expression looks at."""
+    return {part.var for part in walk(expr) if isinstance(part, Load)}
+
+
 def constant(expr: Expr, place: Place) -> int:
-    value = _NO_PROCESS.of(expr)
+    value = NO_PROCESS.of(expr)
     if value is None:
         raise problem("a constant is wanted here", place)
     return value

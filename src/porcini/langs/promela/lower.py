@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from porcini.core.errors import InputError, Place
 from porcini.ir.packed.program import ChannelType, Expr, Program, Quiet, Template, Var, assigned, walk
 from porcini.langs.promela import syntax as ast
-from porcini.langs.promela.expressions import Expressions, World, constant
+from porcini.langs.promela.expressions import NO_PROCESS, Expressions, World, constant, reads
 from porcini.langs.promela.flow import Flow
 from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem, scalars
 from porcini.langs.promela.parser import parse, parse_expression
@@ -45,6 +45,8 @@ class Lowered:
         self.scope = Scope()
         self.program = Program([], [], [], [], tree.mtypes)
         self._declared: dict[int, Symbol] = {}
+        self.settled: set[Var] = set()
+        """Variables whose first values are used in declarations."""
         self._unique(tree)
         for variable in tree.variables:
             self._global(variable)
@@ -78,7 +80,9 @@ class Lowered:
             raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
 
     def _constant(self, expr: ast.Expr, scope: Scope) -> int:
-        return constant(Expressions(self.world, scope, process=False)(expr), expr.place)
+        found = Expressions(self.world, scope, process=False)(expr)
+        self.settled |= reads(found)
+        return constant(found, expr.place)
 
     # Variables
 
@@ -173,9 +177,8 @@ class Lowered:
             if isinstance(variable.initial, ast.Run):
                 raise problem("a variable cannot be initialised by `run`", variable.place)
             value: Expr = Expressions(self.world, scope)(variable.initial)
-            try:
-                known = constant(value, variable.place)
-            except InputError:
+            known = None if reads(value) else NO_PROCESS.of(value)
+            if known is None:
                 symbol.var.set_up = True
                 template.setup.append((symbol.var, value))
             else:

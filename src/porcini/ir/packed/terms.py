@@ -1,0 +1,420 @@
+"""Expressions of packed programs as formulas: the one place that knows how the two kinds of expressions differ.
+
+A term is a whole number with the condition under which it has a value at all (a division, an index, a channel may
+have none), and with bounds: variables are bounded, so everything is. Formulas are total, also where a term has no
+value: an index that may be out of range is replaced by 0 there, a divisor by 1. So it never matters in which order
+the parts of a condition are evaluated.
+
+    division     C rounds towards zero, formulas round down
+    bits         `a & b` is a sum over the bits of both, in two's complement of enough bits for both; `|` and `^`
+                 follow from it: a | b = a + b - (a & b), a ^ b = a + b - 2 (a & b)
+    storing      wraps around: `wrapped`, where the bounds do not show that a value fits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from porcini.core.errors import InternalError
+from porcini.ir import expr as ir
+from porcini.ir.expr import FALSE, TRUE, binary, conj, const, disj, ite, not_, select
+from porcini.ir.packed.program import (
+    Apply,
+    Ask,
+    At,
+    Const,
+    Expr,
+    Load,
+    Peek,
+    Poll,
+    Population,
+    Quiet,
+    Self,
+    Var,
+)
+from porcini.ir.packed.world import POPULATION_VAR, ChannelCells, Instance, World
+from porcini.ir.simplify import simplify
+
+_WORD = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A whole number between two bounds; `ok` says when it has a value."""
+
+    value: ir.Expr
+    low: int
+    high: int
+    ok: ir.Expr = TRUE
+
+    @property
+    def truth(self) -> ir.Expr:
+        """Is it another number than 0?"""
+        match self.value:
+            case ir.Ite(test=test, then=ir.Const(value=1), other=ir.Const(value=0)):
+                return test
+        return simplify(binary("!=", self.value, const(0)))
+
+    def given(self, *ok: ir.Expr) -> Term:
+        return Term(self.value, self.low, self.high, conj(*ok, self.ok))
+
+
+def number(value: int) -> Term:
+    return Term(const(value), value, value)
+
+
+def flag(test: ir.Expr, *ok: ir.Expr) -> Term:
+    """1 or 0."""
+    test = simplify(test)
+    if isinstance(test, ir.Const):
+        return number(int(test.value)).given(*ok)
+    return Term(ite(test, const(1), const(0)), 0, 1, conj(*ok))
+
+
+def wrapped(term: Term, bits: int, signed: bool) -> ir.Expr:
+    """A value as so many bits hold it."""
+    half = 1 << (bits - 1) if signed else 0
+    if -half <= term.low and term.high < (1 << bits) - half:
+        return term.value
+    moved = binary("%", binary("+", term.value, const(half)), const(1 << bits))
+    return simplify(binary("-", moved, const(half)))
+
+
+class Terms:
+    """Translates what one process evaluates; `me` is None for what is evaluated outside processes."""
+
+    def __init__(self, world: World, me: Instance | None, quiet: Callable[[], ir.Expr]) -> None:
+        self.world, self.me, self.quiet = world, me, quiet
+        self._known = dict(me.known) if me is not None else {}
+
+    def __call__(self, expr: Expr) -> Term:
+        match expr:
+            case Const(value=value):
+                return number(value)
+            case Load(var=var, index=index):
+                return self._load(var, index)
+            case Apply(op="&&" | "||" | "?:" as op, args=args):
+                return self._lazy(op, [self(arg) for arg in args])
+            case Apply(op=op, args=args):
+                return _apply(op, [self(arg) for arg in args])
+            case Ask(what=what, channel=channel):
+                return self._ask(what, channel)
+            case Poll(channel=channel, pattern=pattern, anywhere=anywhere):
+                return self._poll(channel, pattern, anywhere)
+            case Self():
+                assert self.me is not None
+                return number(self.me.slot)
+            case Population():
+                return Term(POPULATION_VAR, 0, 255)
+            case Quiet():
+                return flag(self.quiet())
+            case At(template=template, pid=pid, label=label):
+                return self._at(template, pid, label)
+            case Peek(template=template, pid=pid, var=var, index=index):
+                return self._peek(template, pid, var, index)
+        raise InternalError(f"no formula for {expr}")
+
+    # Variables
+
+    def _load(self, var: Var, index: Expr | None) -> Term:
+        at = None if index is None else self(index)
+        known = self._constant(var, at)
+        if known is not None:
+            return number(known)
+        assert self.me is not None or not var.local
+        slot = self.me.slot if self.me is not None else 0
+        return self._cell(var, slot, at)
+
+    def _constant(self, var: Var, at: Term | None) -> int | None:
+        """The value of a variable that never changes, where that is known."""
+        if not var.constant or var in self.world.symbols:
+            return None
+        if at is None:
+            found = self._known.get(var)
+            if found is None and not var.set_up:
+                found = self.world.system.first_value(var)
+            return found
+        if var.set_up or at.low != at.high or not 0 <= at.low < var.size:
+            return None
+        return var.initial[at.low]
+
+    def _cell(self, var: Var, slot: int, at: Term | None) -> Term:
+        variable = self.world.variable(var, slot)
+        if at is None:
+            return Term(variable, var.low, var.high)
+        cell, ok = self.cell(variable, at)
+        return Term(simplify(cell), var.low, var.high, ok)
+
+    def cell(self, array: ir.Var, at: Term) -> tuple[ir.Select, ir.Expr]:
+        """A cell, and when there is one at this index."""
+        assert isinstance(array.type, ir.ArrayType)
+        size = array.type.size
+        if at.low >= 0 and at.high < size:
+            return select(array, at.value), at.ok
+        inside = _within(at.value, 0, size)
+        return select(array, simplify(ite(inside, at.value, const(0)))), conj(at.ok, inside)
+
+    def target(self, load: Load) -> tuple[ir.Var | ir.Select, ir.Expr]:
+        """Where a value is stored, and when there is such a place."""
+        assert self.me is not None
+        variable = self.world.variable(load.var, self.me.slot)
+        return (variable, TRUE) if load.index is None else self.cell(variable, self(load.index))
+
+    # Operators that evaluate a part of what they are given
+
+    @staticmethod
+    def _lazy(op: str, args: Sequence[Term]) -> Term:
+        match op, args:
+            case "&&", (a, b):
+                return flag(conj(a.truth, b.truth), a.ok, _where(a.truth, b.ok))
+            case "||", (a, b):
+                return flag(disj(a.truth, b.truth), a.ok, _where(not_(a.truth), b.ok))
+            case "?:", (a, b, c):
+                value = simplify(ite(a.truth, b.value, c.value))
+                ok = conj(a.ok, _where(a.truth, b.ok), _where(not_(a.truth), c.ok))
+                return Term(value, min(b.low, c.low), max(b.high, c.high), ok)
+        raise InternalError(f"no operator {op}")
+
+    # Channels
+
+    def channels(self, expr: Expr) -> tuple[list[tuple[ChannelCells, ir.Expr]], ir.Expr]:
+        """The channels that an expression may name, each with the condition under which it is this one; and the
+        condition under which it is one of them."""
+        term = self(expr)
+        possible = self._possible(expr)
+        found = []
+        for channel in self.world.channels:
+            if possible is not None and channel.id not in possible:
+                continue
+            alive = TRUE if channel.owner is None else self.world.present(*channel.owner)
+            when = simplify(conj(term.ok, binary("==", term.value, const(channel.id)), alive))
+            if term.low <= channel.id <= term.high and when is not FALSE:
+                found.append((channel, when))
+        return found, simplify(disj(*(when for _, when in found)))
+
+    @staticmethod
+    def _possible(expr: Expr) -> tuple[int, ...] | None:
+        """The channels in an array of them that nobody assigns to."""
+        if isinstance(expr, Load) and expr.var.constant and not expr.var.set_up and not expr.var.local:
+            return expr.var.initial
+        return None
+
+    def _ask(self, what: str, channel: Expr) -> Term:
+        def asked(cells: ChannelCells) -> Term:
+            length = number(0) if cells.capacity == 0 else Term(cells.length, 0, cells.capacity)
+            full = binary(">=", length.value, const(cells.capacity))
+            empty = binary("==", length.value, const(0))
+            match what:
+                case "len":
+                    return length
+                case "empty" | "nempty":
+                    return flag(empty if what == "empty" else not_(empty))
+                case _:
+                    return flag(full if what == "full" else not_(full))
+
+        return self._by_channel(channel, asked)
+
+    def _poll(self, channel: Expr, pattern: Sequence[Expr | None], anywhere: bool) -> Term:
+        wanted = self.pattern(pattern)
+        ok = [part.ok for part in wanted if part is not None]
+
+        def polled(cells: ChannelCells) -> Term:
+            places = range(cells.capacity if anywhere else min(cells.capacity, 1))
+            return flag(disj(*(matches(cells, place, wanted) for place in places)))
+
+        return self._by_channel(channel, polled).given(*ok)
+
+    def pattern(self, pattern: Sequence[Expr | None]) -> list[Term | None]:
+        return [None if part is None else self(part) for part in pattern]
+
+    def _by_channel(self, expr: Expr, answer: Callable[[ChannelCells], Term]) -> Term:
+        found, ok = self.channels(expr)
+        return _cases([(when, answer(channel)) for channel, when in found]).given(ok)
+
+    # Other processes
+
+    def _at(self, template: int, pid: Expr, label: str) -> Term:
+        points = self.world.program.templates[template].points
+        labelled = [number for number, point in enumerate(points) if label in point.labels]
+
+        def there(slot: int) -> Term:
+            return flag(disj(*(self.world.at(slot, template, point) for point in labelled)))
+
+        return self._of_process(template, pid, there)
+
+    def _peek(self, template: int, pid: Expr, var: Var, index: Expr | None) -> Term:
+        at = None if index is None else self(index)
+
+        def seen(slot: int) -> Term:
+            return self._cell(var, slot, at)
+
+        found = self._of_process(template, pid, seen)
+        return found if at is None else found.given(at.ok)  # the index is worked out in any case
+
+    def _of_process(self, template: int, pid: Expr, look: Callable[[int], Term]) -> Term:
+        """What is seen of the process that is meant: 0 if there is none, the first of its kind if it has no
+        number."""
+        who = self(pid)
+        slots = [slot for slot, kinds in enumerate(self.world.kinds) if template in kinds]
+        cases = []
+        for slot in slots:
+            meant = binary("==", who.value, const(slot))
+            if who.low < 0:
+                meant = disj(meant, binary("<", who.value, const(0)))
+            cases.append((simplify(conj(meant, self.world.present(slot, template))), look(slot)))
+        return _cases(cases).given(who.ok)
+
+
+def matches(channel: ChannelCells, place: int, wanted: Sequence[Term | None]) -> ir.Expr:
+    """Is there a message at a place that has these values?"""
+    parts = [binary("<", const(place), channel.length)]
+    for field, part in zip(range(len(channel.type.fields)), wanted, strict=False):
+        if part is not None:
+            parts.append(binary("==", channel.cell(field, place), part.value))
+    return conj(*parts)
+
+
+def _cases(cases: Sequence[tuple[ir.Expr, Term]]) -> Term:
+    """The first term whose condition holds; 0 if none does. Terms that are not reached need have no value."""
+    found = number(0)
+    for when, term in reversed(cases):
+        if when is FALSE:
+            continue
+        ok = conj(_where(when, term.ok), _where(not_(when), found.ok))
+        low, high = min(term.low, found.low), max(term.high, found.high)
+        found = Term(simplify(ite(when, term.value, found.value)), low, high, ok)
+    return found
+
+
+def _where(test: ir.Expr, ok: ir.Expr) -> ir.Expr:
+    """A condition that counts only where a test holds."""
+    return TRUE if ok is TRUE else simplify(disj(not_(test), ok))
+
+
+def _within(value: ir.Expr, low: int, end: int) -> ir.Expr:
+    return simplify(conj(binary("<=", const(low), value), binary("<", value, const(end))))
+
+
+# Operators
+
+
+def _apply(op: str, args: Sequence[Term]) -> Term:
+    made = _operator(op, args)
+    ok = conj(*(arg.ok for arg in args))
+    return Term(simplify(made.value), made.low, made.high, conj(ok, made.ok))
+
+
+def _operator(op: str, args: Sequence[Term]) -> Term:
+    match op, args:
+        case "!", (a,):
+            return flag(not_(a.truth))
+        case "~", (a,):
+            return Term(binary("-", const(-1), a.value), ~a.high, ~a.low)
+        case "neg", (a,):
+            return Term(ir.neg(a.value), -a.high, -a.low)
+        case "+", (a, b):
+            return Term(binary("+", a.value, b.value), a.low + b.low, a.high + b.high)
+        case "-", (a, b):
+            return Term(binary("-", a.value, b.value), a.low - b.high, a.high - b.low)
+        case "*", (a, b):
+            ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+            return Term(binary("*", a.value, b.value), min(ends), max(ends))
+        case "/", (a, b):
+            return _divide(a, b)
+        case "%", (a, b):
+            return _remainder(a, b)
+        case "<<" | ">>", (a, b):
+            return _shift(op, a, b)
+        case "<" | "<=" | ">" | ">=" | "==" | "!=" as comparison, (a, b):
+            return flag(binary(comparison, a.value, b.value))
+        case "&", (a, b):
+            return _and(a, b)
+        case "|" | "^", (a, b):
+            times = 1 if op == "|" else 2
+            both = binary("*", const(times), _and(a, b).value)
+            bits = _bits(a, b)
+            low, high = (0 if min(a.low, b.low) >= 0 else -(1 << bits)), (1 << bits) - 1
+            return Term(binary("-", binary("+", a.value, b.value), both), low, high)
+        case "check", (a, b):
+            assert b.low == b.high
+            ok = TRUE if a.low >= 0 and a.high < b.low else _within(a.value, 0, b.low)
+            return Term(simplify(ite(ok, a.value, const(0))), max(a.low, 0), min(a.high, b.low - 1), ok)
+    raise InternalError(f"no operator {op}")
+
+
+def _divisor(b: Term) -> tuple[ir.Expr, ir.Expr]:
+    """A divisor that is never 0, and the condition under which it is the real one."""
+    if b.low <= 0 <= b.high:
+        ok = simplify(binary("!=", b.value, const(0)))
+        return simplify(ite(ok, b.value, const(1))), ok
+    return b.value, TRUE
+
+
+def _divide(a: Term, b: Term) -> Term:
+    by, ok = _divisor(b)
+    most = max(abs(a.low), abs(a.high))
+    if a.low >= 0 and b.low >= 0:
+        return Term(binary("/", a.value, by), 0, most, ok)
+    quotient = binary("/", _absolute(a.value), _absolute(by))
+    same_sign = binary("==", binary("<", a.value, const(0)), binary("<", by, const(0)))
+    return Term(ite(same_sign, quotient, ir.neg(quotient)), -most, most, ok)
+
+
+def _remainder(a: Term, b: Term) -> Term:
+    by, ok = _divisor(b)
+    most = max(abs(b.low), abs(b.high), 1) - 1
+    low, high = (-most if a.low < 0 else 0), (most if a.high > 0 else 0)
+    if a.low >= 0 and b.low >= 0:
+        return Term(binary("%", a.value, by), 0, min(most, a.high), ok)
+    rest = binary("%", _absolute(a.value), _absolute(by))  # it has the sign of what is divided
+    return Term(ite(binary("<", a.value, const(0)), ir.neg(rest), rest), low, high, ok)
+
+
+def _absolute(value: ir.Expr) -> ir.Expr:
+    return ite(binary("<", value, const(0)), ir.neg(value), value)
+
+
+def _shift(op: str, a: Term, b: Term) -> Term:
+    """By how much is seldom unknown; then each case is written out."""
+    by = range(max(b.low, 0), min(b.high, _WORD - 1) + 1)
+    ok = TRUE if b.low >= 0 and b.high < _WORD else _within(b.value, 0, _WORD)
+    cases = [(simplify(binary("==", b.value, const(k))), _shifted(op, a, k)) for k in by]
+    return _cases(cases).given(ok)
+
+
+def _shifted(op: str, a: Term, k: int) -> Term:
+    if op == ">>":
+        return Term(simplify(binary("/", a.value, const(1 << k))), a.low >> k, a.high >> k)
+    product = Term(simplify(binary("*", a.value, const(1 << k))), a.low << k, a.high << k)
+    value = wrapped(product, _WORD, True)
+    if value is product.value:
+        return product
+    return Term(value, -(1 << _WORD - 1), (1 << _WORD - 1) - 1)
+
+
+def _bits(a: Term, b: Term) -> int:
+    """Enough bits for both, without the sign."""
+    return max(bound.bit_length() for bound in (a.low, a.high, ~a.low, ~a.high, b.low, b.high, ~b.low, ~b.high))
+
+
+def _and(a: Term, b: Term) -> Term:
+    for one, two in ((a, b), (b, a)):
+        if one.low == one.high and one.low >= 0 and one.low & (one.low + 1) == 0:  # 2^k - 1: the low bits
+            mask = one.low
+            return Term(binary("%", two.value, const(mask + 1)), 0, mask)
+    bits = _bits(a, b)
+    total: ir.Expr = const(0)
+    for k in range(bits):
+        total = binary("+", total, ite(conj(_bit(a, k), _bit(b, k)), const(1 << k), const(0)))
+    if min(a.low, b.low) >= 0:
+        return Term(total, 0, min(a.high, b.high))
+    if max(a.low, b.low) >= 0:  # one of them has no sign bit
+        return Term(total, 0, (1 << bits) - 1)
+    negative = conj(binary("<", a.value, const(0)), binary("<", b.value, const(0)))
+    return Term(binary("-", total, ite(negative, const(1 << bits), const(0))), -(1 << bits), (1 << bits) - 1)
+
+
+def _bit(a: Term, k: int) -> ir.Expr:
+    """Is a bit set, in two's complement?"""
+    return simplify(binary("==", binary("%", binary("/", a.value, const(1 << k)), const(2)), const(1)))
