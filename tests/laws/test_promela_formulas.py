@@ -9,17 +9,21 @@ permutations                  against all orders of a recorded run, each tried o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import porcini
 from porcini import Limits
+from porcini.all_inputs import explored
 from porcini.core.events import Event
 from porcini.core.traces import normal_form
 from porcini.engines.replaying import follow
-from porcini.ir.expr import Select, evaluate
+from porcini.engines.stats import SearchStats
+from porcini.ir.expr import ArrayType, Expr, Select, const, evaluate, var
 from porcini.ir.labels import Label, condition
 from porcini.ir.packed.formulas import Labels, Seen, Who, values_of
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, CheckFailed, RunError
@@ -27,6 +31,7 @@ from porcini.ir.packed.lines import Births
 from porcini.ir.packed.program import Receive
 from porcini.ir.packed.view import PackedRun, PackedView
 from porcini.ir.packed.world import Instance, World, known_from_the_start
+from porcini.ir.symbolic import cells_of, literal
 from promela_strategies import promela_models
 from strategies import PROGRAMS
 
@@ -230,3 +235,128 @@ def ends(report: porcini.Report) -> set:
 @given(ENDING)
 def test_fagiani_finds_all_classes(source: str) -> None:
     fagiani_agrees(porcini.loads(source, "pml"))
+
+
+# All inputs at once
+
+
+def symbolic_agrees(
+    model: porcini.Model,
+    random: Random | None = None,
+    *,
+    inputs: dict = {"x": range(4), "b": range(2)},  # noqa: B006
+    equivalence: str = "syntactic",
+    reduced: bool = True,
+) -> None:
+    """For each input: its paths end as its runs do, and the order matters where there are two ends."""
+    stats = SearchStats(Limits(max_depth=40, max_executions=150, timeout=20))
+    found = explored(model, stats, inputs=list(inputs), equivalence=equivalence, reduced=reduced)
+    if stats.stopped != "exhausted":
+        return
+    system = found.engine.system
+    for values in product(*inputs.values()):
+        given_ = dict(zip(inputs, values, strict=True))
+        report = porcini.explore(model, inputs=given_, limits=Limits(max_executions=300))
+        assert report.stopped == "exhausted"
+        store = found.store(given_)
+        taken = [path for path in found.paths if evaluate(path.condition, store)]
+        seen = set()
+        for path in taken:
+            state = {n: system.shown(n, literally(e, store)) for n, e in found.observed(path).items()}
+            seen.add((path.kind, str(state)))
+        assert seen == ends(report), given_
+        assert bool(evaluate(found.condition, store)) == (len(seen) > 1), given_
+        if equivalence == "syntactic" and reduced:
+            assert len(taken) >= len(seen)
+    for path in found.paths:
+        assert path.input is not None and evaluate(path.condition, found.store(path.input))
+        again = porcini.replay(model, path.schedule, inputs=path.input).outcomes[0]
+        assert again.kind == path.kind
+
+
+def literally(expr: Expr, store: dict) -> Expr:
+    """An expression over the inputs, for one of them."""
+    if isinstance(expr.type, ArrayType):
+        array = var("array", expr.type)
+        return literal(array, tuple(evaluate(cell, store) for cell in cells_of(expr)))
+    return const(evaluate(expr, store))
+
+
+@FEW
+@given(promela_models(processes=3, statements=6, endless=False))
+def test_symbolic_paths_are_the_runs_of_each_input(source: str) -> None:
+    symbolic_agrees(porcini.loads(source, "pml"))
+
+
+@settings(FEW, max_examples=4)
+@given(promela_models(processes=2, statements=5, endless=False))
+def test_other_equivalences_and_no_reduction(source: str) -> None:
+    model = porcini.loads(source, "pml")
+    for equivalence in ("semantic", "traces"):
+        symbolic_agrees(model, equivalence=equivalence)
+    symbolic_agrees(model, reduced=False)
+
+
+# Semantic independence
+
+
+def semantic_agrees(model: porcini.Model, random: Random | None = None) -> None:
+    limits = Limits(max_executions=100)
+    wanted = porcini.explore(model, limits=limits)
+    if wanted.stopped != "exhausted":
+        return
+    for engine in ("optimal", "source", "sleep"):
+        found = porcini.explore(model, engine=engine, independence="semantic", limits=Limits(max_executions=300))
+        assert found.stopped == "exhausted" and ends(found) == ends(wanted), engine
+        assert found.counts.classes <= wanted.counts.classes, engine
+
+
+@settings(FEW, max_examples=6)
+@given(promela_models(processes=3, statements=6, endless=False))
+def test_semantic_independence_loses_no_outcome(source: str) -> None:
+    semantic_agrees(porcini.loads(source, "pml"))
+
+
+def classes(one: str, two: str, independence: str = "semantic") -> int:
+    source = (
+        "byte x; byte y = 1; byte z; bit b; short s; byte a[2]; chan c = [2] of { byte };\n"
+        f"active proctype P() {{ {one} }} active proctype Q() {{ {two} }}"
+    )
+    observe = ["x", "y", "z", "b", "s", "a", "c"]
+    return porcini.explore(porcini.loads(source, "pml"), independence=independence, observe=observe).counts.classes
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("x = x + 1", "x = x + 2"),
+        ("x = x + 200", "x = x - 77"),  # also where it wraps around
+        ("s = s - 1", "s = s - 30000"),
+        ("x = 5", "x = 5"),
+        ("b = !b", "b = 1 - b"),
+        ("y > 0 -> y = y | 1", "y = y | 4"),
+        ("x = x", "x < 3"),
+        ("a[x % 2] = 3", "a[x % 2] = 3"),
+        ("if :: x == 0 -> z = 1 :: x == 9 -> z = 2 fi", "x = x & 255"),
+    ],
+)
+def test_these_commute(one: str, two: str) -> None:
+    assert classes(one, two) < classes(one, two, "syntactic")
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("x = x + 1", "x = x * 2"),
+        ("x = 1", "x = 2"),
+        ("y = y / 2", "y = y + 1"),
+        ("c!1", "c!2"),
+        ("x = 1 / y", "y = 0"),
+        ("assert(x == 0)", "x = 1"),
+        ("if :: y == 1 -> z = 1 :: x == 1 -> z = 2 fi", "x = 1"),  # another choice comes up
+        ("atomic { x == 0 -> x = 1 }", "x = 1"),
+        ("d_step { x = x + 1; x = x * 2 }", "x = x + 1"),
+    ],
+)
+def test_these_do_not(one: str, two: str) -> None:
+    assert classes(one, two) == classes(one, two, "syntactic") > 1

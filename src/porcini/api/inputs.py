@@ -24,6 +24,7 @@ from porcini.reporting import build_report
 def symbolic(
     model: Model | str | Path,
     *,
+    inputs: Iterable[str] = (),
     equivalence: str = "syntactic",
     reduced: bool = True,
     observe: Iterable[str] | None = None,
@@ -33,7 +34,8 @@ def symbolic(
     watch: Watcher | None = None,
 ) -> Report:
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
-    `with_cases` adds test cases: for each class an input, a schedule, and what comes of them.
+    `with_cases` adds test cases: for each class an input, a schedule, and what comes of them. A program that
+    declares no inputs, but takes some (Promela), is run on all values of the variables that `inputs` names.
 
     >>> from porcini.models import loads
     >>> symbolic(loads("x |-> ?, y |-> 0, True |> spawn(True |> y := x); True |> y := 2 * x")).condition
@@ -44,7 +46,14 @@ def symbolic(
     if reason is not None:
         raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
     stats = SearchStats(limits or Limits(), observed_names(model, observe), watch=watch)
-    found = explored(model, stats, equivalence=equivalence, reduced=reduced, timeout=solver_timeout)
+    found = explored(
+        model,
+        stats,
+        inputs=list(inputs),
+        equivalence=equivalence,
+        reduced=reduced,
+        timeout=solver_timeout,
+    )
     bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
     example, wrong = found.counterexample, "deterministic"
     if example is None and bad:

@@ -193,11 +193,16 @@ def transform(options: argparse.Namespace) -> Report | None:
 
 
 def symbolic(options: argparse.Namespace) -> Report:
-    if options.input:
+    model, asked = _model(options), [item.partition("=") for item in options.input]
+    if asked and not model.chooses_inputs:
         raise InputError("`symbolic` ranges over all inputs: --input is for the other commands")
+    for name, _, value in asked:
+        if value.strip() != "?":
+            raise InputError(f"`symbolic` ranges over all values: --input {name.strip() or 'X'}=?")
     with Progress(options) as watch:
         report = porcini.symbolic(
-            _model(options),
+            model,
+            inputs=[name.strip() for name, _, _ in asked],
             equivalence=options.equivalence,
             reduced=not options.no_reduction,
             observe=options.observe,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from porcini.core.events import Event
+from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Run, Value
@@ -42,6 +42,10 @@ class SymbolicSystem(Protocol):
     @property
     def inputs(self) -> Mapping[str, ScalarType]:
         """The symbols."""
+
+    @property
+    def assumed(self) -> Expr:
+        """What is known of the symbols."""
 
     @property
     def arrays(self) -> Mapping[str, Value]:
@@ -73,6 +77,9 @@ class SymbolicSystem(Protocol):
     def observed(self, state: Any) -> dict[str, Expr]:
         """What is observed, as expressions over the inputs."""
 
+    def shown(self, name: str, value: Expr) -> Observed:
+        """A part of what is observed as a report has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
@@ -87,6 +94,23 @@ class LabelledRun:
     """The processes that are there from the start."""
     observed: Callable[[Callable[[str], Value]], Mapping[str, Observed]]
     """What is observed, given the values of variables."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """All ways in which a step may go; the guards of each are all that its process may do instead."""
+
+    labels: tuple[Label, ...]
+    known: Expr
+    """What holds in all states: variables are within their bounds."""
+
+
+@runtime_checkable
+class Formulated(Protocol):
+    """The label of a step that is not a formula itself, but can be told by formulas."""
+
+    def formulas(self, step: Event | Action) -> Ways | None:
+        """All ways in which a step with this label may go, whatever the state. None if that is not known."""
 
 
 @runtime_checkable

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Kind, Value
+from porcini.core.systems import Kind, Observed, Value
 from porcini.ir import footprint, labels
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
+    Const,
     Expr,
     ScalarType,
     Var,
@@ -34,6 +35,7 @@ from porcini.ir.labels import Label, condition
 from porcini.ir.lookahead import GraphLookahead
 from porcini.ir.paths import carry_out
 from porcini.ir.simplify import simplify
+from porcini.ir.text import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,10 @@ class SymbolicGraph:
     @property
     def inputs(self) -> dict[str, ScalarType]:
         return {name: type_ for name, type_ in self.graph.inputs.items() if type_ in ("int", "bool")}
+
+    @property
+    def assumed(self) -> Expr:
+        return TRUE
 
     @property
     def arrays(self) -> dict[str, Value]:
@@ -187,6 +193,16 @@ class SymbolicGraph:
             for v in sorted(self.graph.variables, key=lambda v: v.name)
             if "#" not in v.name
         }
+
+    def shown(self, name: str, value: Expr) -> Observed:
+        return shown(value)
+
+
+def shown(value: Expr) -> Observed:
+    """A value as a report has it: a number or a boolean if it is one, else the expression."""
+    if isinstance(value.type, ArrayType):
+        return tuple(shown(cell) for cell in cells_of(value))
+    return value.value if isinstance(value, Const) else show(value)
 
 
 def literal(variable: Var, value: Value) -> Expr:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from porcini.core.errors import InternalError, Place
@@ -21,7 +22,7 @@ from porcini.core.events import Action, Event
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, System, Waiting, Watched
-from porcini.ir.formulas import LabelledRun
+from porcini.ir.formulas import LabelledRun, Ways
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -63,6 +64,7 @@ from porcini.ir.packed.touch import (
 )
 
 if TYPE_CHECKING:
+    from porcini.ir.packed.commuting import StepFormulas
     from porcini.ir.packed.recorded import RecordedRuns
 
 _FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
@@ -78,9 +80,17 @@ class StepLabel:
     place: Place
     template: int
     choice: int
+    point: int = field(default=-1, compare=False)
+    view: PackedView | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.text
+
+    def formulas(self, step: Event | Action) -> Ways | None:
+        """All ways in which the step may go (`ir.formulas.Formulated`)."""
+        if self.view is None or (isinstance(step, Action) and not step.enabled) or _TURN in step.footprint.writes:
+            return None
+        return self.view.step_formulas(self.template, self.point, self.choice, step.pid)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +184,6 @@ class PackedView(System):
         self.system = PackedSystem(optimised(program) if optimise else program, inputs)
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
-        self._recorded: RecordedRuns | None = None
         shared = [channel.name for channel in self.system.layout.shared_channels]
         slots = range(MOST_PROCESSES)
         remote = [var for template in program.templates for var in template.variables if var.remote]
@@ -268,14 +277,14 @@ class PackedView(System):
                 takes = takes or self._may_hold(step.partner, step.partner_code)
             turn = frozenset({_TURN})
             foot |= Footprint(turn, turn if takes else frozenset())
-        label = StepLabel(text, code.edge.place, process.number, choice)
+        label = StepLabel(text, code.edge.place, process.number, choice, here.number, self)
         label = self._labels.setdefault((process.number, here.number, choice), label)
         return PackedAction(Pid((process.slot,)), choice, label, foot, True, guard_locations, step=step)
 
     def _blocked(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
         edge = here.edges[number].edge
         foot, guard_locations = self._footprint(present, process, here, number)
-        label = StepLabel(edge.text, edge.place, process.number, edge.choice)
+        label = StepLabel(edge.text, edge.place, process.number, edge.choice, here.number, self)
         label = self._labels.setdefault((process.number, here.number, edge.choice), label)
         return PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, guard_locations)
 
@@ -351,7 +360,7 @@ class PackedView(System):
                 return "%"
             value = next(left, 0)
             if kind == "e":
-                return str(self._named("mtype", value))
+                return str(named("mtype", value, self.system.program.mtypes))
             if kind == "c":
                 return chr(value & 0xFF)
             return format(value, {"x": "x", "o": "o"}.get(kind, "d"))
@@ -364,11 +373,19 @@ class PackedView(System):
 
     def labelled(self, trace: Sequence[Event], after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
+        return self._recorded.labelled(trace)
+
+    @cached_property
+    def _recorded(self) -> RecordedRuns:
         from porcini.ir.packed.recorded import RecordedRuns  # which follows runs of this
 
-        if self._recorded is None:
-            self._recorded = RecordedRuns(self)
-        return self._recorded.labelled(trace)
+        return RecordedRuns(self)
+
+    @cached_property
+    def step_formulas(self) -> StepFormulas:
+        from porcini.ir.packed.commuting import StepFormulas  # which few need
+
+        return StepFormulas(self.system)
 
     def family(self, process: Process, here: PointCode) -> Footprint:
         """What a process might touch at a point by any of its edges, and what decides which it can take."""
@@ -410,7 +427,7 @@ class PackedView(System):
             if var.kind == "chan":
                 continue
             cells = tuple(self._shown(var, cell) for cell in cells_of(var))
-            found[var.name] = _nested(cells, var.sizes) if var.array else cells[0]
+            found[var.name] = nested(cells, var.sizes) if var.array else cells[0]
         for channel in self.system.layout.shared_channels:
             if channel.capacity:
                 kinds = [kind for _, _, kind in channel.type.fields]
@@ -418,19 +435,12 @@ class PackedView(System):
         return dict(sorted(found.items()))
 
     def _message(self, kinds: Sequence[str], message: Sequence[int]) -> Observed:
-        values = tuple(self._named(kind, value) for kind, value in zip(kinds, message, strict=True))
+        mtypes = self.system.program.mtypes
+        values = tuple(named(kind, value, mtypes) for kind, value in zip(kinds, message, strict=True))
         return values[0] if len(values) == 1 else values
 
     def _shown(self, var: Var, value: int) -> Observed:
-        return self._named(var.kind, value)
-
-    def _named(self, kind: str, value: int) -> Observed:
-        if kind == "bool":
-            return bool(value)
-        names = self.system.program.mtypes
-        if kind == "mtype" and 1 <= value <= len(names):
-            return names[len(names) - value]
-        return value
+        return named(var.kind, value, self.system.program.mtypes)
 
     def final(self, state: int) -> Final:
         failed = (state & FAILED) >> FAILED_AT
@@ -483,9 +493,18 @@ def _timed(code: EdgeCode) -> bool:
     return any(isinstance(part, Quiet) for expr in expressions(code.edge) for part in walk(expr))
 
 
-def _nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
+def named(kind: str, value: int, mtypes: Sequence[str]) -> Observed:
+    """A value as a person wrote it."""
+    if kind == "bool":
+        return bool(value)
+    if kind == "mtype" and 1 <= value <= len(mtypes):
+        return mtypes[len(mtypes) - value]
+    return value
+
+
+def nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
     """The cells of an array of arrays, each in its place."""
     if len(sizes) < 2:
         return cells
     inner = len(cells) // sizes[0]
-    return tuple(_nested(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))
+    return tuple(nested(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))

@@ -16,7 +16,7 @@ there from the start, and by every kind of process that is ever started.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from porcini.core.systems import Value
@@ -161,6 +161,23 @@ class World:
             name += "'"
         seen.add(name)
         return ChannelCells(channel.id, channel.type, name, owner)
+
+    def bounds(self, variables: Iterable[ir.Var]) -> ir.Expr:
+        """What is always true of these, as far as they are single numbers."""
+        known = {self.variable(var, 0): (var.low, var.high) for var in self.program.globals if not var.array}
+        for slot, kinds in enumerate(self.kinds):
+            owned = [var for template in kinds for var in self.program.templates[template].variables]
+            for variable, var in ((self.variable(var, slot), var) for var in owned if not var.array):
+                low, high = known.get(variable, (var.low, var.high))
+                known[variable] = min(low, var.low), max(high, var.high)
+        known |= {channel.length: (0, channel.capacity) for channel in self.channels}
+        parts = [(variable, *known[variable]) for variable in sorted(variables, key=ir.order) if variable in known]
+        return ir.conj(
+            *(
+                ir.conj(ir.binary("<=", ir.const(low), variable), ir.binary("<=", variable, ir.const(high)))
+                for variable, low, high in parts
+            )
+        )
 
     # States
 
