@@ -79,13 +79,19 @@ def check(
             break
         found = _both(found, _check_formula(model, named, inputs, limits, options, watch))
     if claimed and found.verdict != "violated" and not found.interrupted:
-        found = _both(found, _check_never(model, limits, options, watch))
+        found = _both(found, _check_never(model, inputs, limits, options, watch))
     return found
 
 
-def _check_never(model: Model, limits: Limits | None, options: Options, watch: Watcher | None) -> Report:
+def _check_never(
+    model: Model,
+    inputs: Mapping[str, Value] | None,
+    limits: Limits | None,
+    options: Options,
+    watch: Watcher | None,
+) -> Report:
     stats = SearchStats(limits or Limits(), None, watch=watch)
-    trail, notes = check_never(model, lambda optimise: model.system(optimise=optimise), stats, options)
+    trail, notes = check_never(model, lambda optimise: model.system(inputs, optimise=optimise), stats, options)
     return _with_trail(build_report(model, "check", stats, engine="graph", property="never", notes=notes), trail)
 
 

@@ -95,7 +95,7 @@ def _show(report: Report, options: argparse.Namespace) -> None:
         print_verdict(report, make_console())
     else:
         given = [f"-D {quote(item)} " for item in options.define]
-        given += [f"--input {quote(item)} " for item in options.input]
+        given += [f"--input {quote(item)} " for item in options.input if not item.endswith("=?")]
         given += [f"--por {quote(options.por)} "] if options.por else []
         given += ["--mode fifo "] if getattr(options, "mode", "any") == "fifo" else []
         given += [f"--packages {quote(','.join(options.packages))} "] if getattr(options, "packages", ()) else []
