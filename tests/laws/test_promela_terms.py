@@ -1,0 +1,110 @@
+"""Expressions of Promela as formulas against the code that is generated for them, on random states."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import porcini
+from porcini.ir.commuting import Terms as SolverTerms
+from porcini.ir.expr import FALSE, TRUE, binary, const, evaluate, free, not_, substitute
+from porcini.ir.packed import terms
+from porcini.ir.packed.code import Coder, Constants
+from porcini.ir.packed.layout import RunError
+from porcini.ir.packed.program import Apply, Const, Expr, Load, Var
+from porcini.ir.packed.system import PackedSystem
+from porcini.ir.packed.terms import Term, Terms, wrapped
+from porcini.ir.packed.world import World
+from porcini.solvers.smt import Smt
+from strategies import PROGRAMS
+
+SOURCE = """
+bit b; byte x; short s; int n; unsigned u : 3; byte a[3] = 2;
+init { b = 0; x = 0; s = 0; n = 0; u = 0; a[0] = 1 }
+"""
+PROGRAM = porcini.loads(SOURCE, "pml").graph.program
+VARS: dict[str, Var] = {var.name: var for var in PROGRAM.globals}
+SCALARS = [var for var in PROGRAM.globals if not var.array]
+NUMBERS = [0, 1, 2, 3, 5, 7, 8, 15, 31, 32, 255, 256, 65535, -1, -2, -3, -7, -256]
+BINARY = ["+", "-", "*", "/", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "^", "|", "&&", "||"]
+
+
+def extend(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    return st.one_of(
+        st.builds(lambda op, a: Apply(op, (a,)), st.sampled_from(["!", "~", "neg"]), inner),
+        st.builds(lambda op, a, b: Apply(op, (a, b)), st.sampled_from(BINARY), inner, inner),
+        st.builds(lambda a, b, c: Apply("?:", (a, b, c)), inner, inner, inner),
+        st.builds(lambda index: Load(VARS["a"], index), inner),
+        st.builds(lambda index: Apply("check", (index, Const(4))), inner),
+    )
+
+
+EXPRESSIONS = st.recursive(
+    st.one_of(st.sampled_from(NUMBERS).map(Const), st.sampled_from(SCALARS).map(Load)), extend, max_leaves=6
+)
+STATES = st.fixed_dictionaries(
+    {var: st.one_of(st.sampled_from([0, 1, var.low, var.high]), st.integers(var.low, var.high)) for var in SCALARS}
+)
+
+
+def translated(system: PackedSystem, expr: Expr) -> Term:
+    return Terms(World(system, 1, {}), None, lambda: FALSE)(expr)
+
+
+def agree(expr: Expr, values: dict[Var, int]) -> None:
+    system = PackedSystem(PROGRAM, values)
+    state = system.initial()
+    store = World(system, 1, {}).store(state, (1,))
+    term = translated(system, expr)
+    try:
+        wanted = int(Coder(system.layout, 0, Constants(None, {}), system, {}).function(expr)(state))
+    except RunError:
+        assert evaluate(term.ok, store) is False
+        return
+    assert evaluate(term.ok, store) is True
+    assert evaluate(term.value, store) == wanted
+    assert evaluate(term.truth, store) == bool(wanted)
+    assert term.low <= wanted <= term.high
+    for var in SCALARS:
+        bits = wanted & (1 << var.bits) - 1
+        held = bits - (1 << var.bits) if var.signed and bits >> (var.bits - 1) else bits
+        assert evaluate(wrapped(term, var.bits, var.signed), store) == held
+
+
+@settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS, STATES)
+def test_expressions_mean_what_the_code_says(expr: Expr, values: dict[Var, int]) -> None:
+    agree(expr, values)
+
+
+@settings(max_examples=max(PROGRAMS // 20, 20), deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS, STATES)
+def test_the_solver_agrees(expr: Expr, values: dict[Var, int]) -> None:
+    """What a formula is for one state, a solver can prove."""
+    system = PackedSystem(PROGRAM, values)
+    store = World(system, 1, {}).store(system.initial(), (1,))
+    value = translated(system, expr).value
+    known = {variable: const(store[variable.name]) for variable in free(value) if variable.type == "int"}
+    if any(variable not in known for variable in free(value)):
+        return
+    claim = binary("==", substitute(value, known), const(evaluate(value, store)))
+    smt = Smt(5)
+    assert smt.proves(SolverTerms(smt)(claim)) and not smt.proves(SolverTerms(smt)(not_(claim)))
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [
+        ("_absolute", lambda value: value),
+        ("_bit", lambda a, k: binary("==", binary("%", a.value, const(2)), const(1))),
+        ("_divisor", lambda b: (b.value, TRUE)),
+    ],
+)
+def test_mutants_are_caught(monkeypatch, name: str, mutant) -> None:
+    monkeypatch.setattr(terms, name, mutant)
+    n, u = Load(VARS["n"]), Load(VARS["u"])
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        for op in ("/", "%", "&", "|", "^"):
+            for one, two in ((-7, 2), (6, 0), (5, 3)):
+                agree(Apply(op, (n, u)), {VARS["n"]: one, VARS["u"]: two})
