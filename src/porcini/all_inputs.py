@@ -96,6 +96,8 @@ def explored(
     except LimitHit as hit:
         stats.leave_out(str(hit))
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
+    if model.chooses_inputs and not engine.inputs:
+        found.notes.append("nothing is an input: --input x=? asks for all values of a shared variable x")
     if engine.cut:
         found.notes.append(f"paths cut at {engine.depth:,} steps (--max-depth): {engine.cut:,}")
         if found.condition is not FALSE:

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 import porcini
 from porcini.ir.commuting import Terms as SolverTerms
 from porcini.ir.expr import FALSE, TRUE, binary, const, evaluate, free, not_, substitute
-from porcini.ir.packed import terms
+from porcini.ir.packed import operators
 from porcini.ir.packed.code import Coder, Constants
 from porcini.ir.packed.layout import RunError
+from porcini.ir.packed.operators import Term, wrapped
 from porcini.ir.packed.program import Apply, Const, Expr, Load, Var
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.packed.terms import Term, Terms, wrapped
+from porcini.ir.packed.terms import Terms
 from porcini.ir.packed.world import World
 from porcini.solvers.smt import Smt
 from strategies import PROGRAMS
@@ -102,7 +103,7 @@ def test_the_solver_agrees(expr: Expr, values: dict[Var, int]) -> None:
     ],
 )
 def test_mutants_are_caught(monkeypatch, name: str, mutant) -> None:
-    monkeypatch.setattr(terms, name, mutant)
+    monkeypatch.setattr(operators, name, mutant)
     n, u = Load(VARS["n"]), Load(VARS["u"])
     with pytest.raises((AssertionError, ZeroDivisionError)):
         for op in ("/", "%", "&", "|", "^"):

@@ -20,6 +20,7 @@ from porcini.core.events import Failure
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, binary, conj, const, disj, not_
 from porcini.ir.graph import Assert, Assign
+from porcini.ir.packed.operators import Term, number, wrapped
 from porcini.ir.packed.program import (
     Ask,
     Check,
@@ -38,7 +39,7 @@ from porcini.ir.packed.program import (
     Var,
     walk,
 )
-from porcini.ir.packed.terms import Term, Terms, matches, number, wrapped
+from porcini.ir.packed.terms import Terms, matches
 from porcini.ir.packed.world import POPULATION_VAR, ChannelCells, Instance, World
 from porcini.ir.simplify import simplify
 

@@ -18,9 +18,10 @@ from porcini.core.events import Failure
 from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, binary, conj, const, disj, not_
 from porcini.ir.packed.lines import Line, Lines, Way
+from porcini.ir.packed.operators import Term
 from porcini.ir.packed.program import Edge, Receive, Send, rivals
 from porcini.ir.packed.system import PER_ANSWER
-from porcini.ir.packed.terms import Term, Terms
+from porcini.ir.packed.terms import Terms
 from porcini.ir.packed.world import TURN, ChannelCells, Instance, World
 from porcini.ir.simplify import simplify
 
