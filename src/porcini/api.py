@@ -6,6 +6,7 @@ function, and answers with a `Report`; what else it can be told has a name (`com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -102,9 +103,10 @@ def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     return checking.verify_reduction(request_of("verify_reduction", program, given))
 
 
-def symbolic(program: Named, **given: Unpack[SymbolicOptions]) -> Report:
+def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
-    `with_cases` adds test cases: for each class an input, a schedule, and what comes of them.
+    `with_cases` adds test cases: for each class an input, a schedule, and what comes of them. A program that
+    declares no inputs, but takes some (Promela), is run on all values of the variables that `inputs` names.
 
     >>> from porcini.models import loads
     >>> symbolic(loads("x |-> ?, y |-> 0, True |> spawn(True |> y := x); True |> y := 2 * x")).condition
@@ -112,7 +114,7 @@ def symbolic(program: Named, **given: Unpack[SymbolicOptions]) -> Report:
     """
     from porcini.commands import symbolic
 
-    return symbolic.symbolic(request_of("symbolic", program, given))
+    return symbolic.symbolic(request_of("symbolic", program, {"names": tuple(inputs), **given}))
 
 
 def permute(program: Named, **given: Unpack[PermuteOptions]) -> Report:

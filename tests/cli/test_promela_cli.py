@@ -407,7 +407,9 @@ def test_next_is_noted(porcini) -> None:  # noqa: F811
         (["--max-states", "0"], "wants a whole number of at least 1"),
         (["--fairness", "strong"], "invalid choice: 'strong'"),
         (["--reduction", "all"], "invalid choice: 'all'"),
-        (["--input", "x=3"], "Promela models have no inputs (-D N=3 defines a macro)"),
+        (["--input", "x=3"], "`x` is not an input of examples/promela/race.pml (known: counter)"),
+        (["--input", "counter=256"], "input `counter` wants a number from 0 to 255, not 256"),
+        (["--input", "counter=true"], "input `counter` wants a number, not True"),
         (["--observe", "nothing"], "cannot observe `nothing`: no such variable"),
     ],
 )
@@ -419,10 +421,7 @@ def test_options_that_do_not_fit(porcini, options, message) -> None:  # noqa: F8
 @pytest.mark.parametrize(
     "command",
     [
-        ["permute", RACE],
-        ["explore", RACE, "--engine", "fagiani"],
         ["explore", RACE, "--engine", "transdpor"],
-        ["explore", RACE, "--independence", "semantic"],
         ["check", "examples/gcl/bank.gcl", "-D", "N=3"],
         ["check", "examples/promela/none.pml"],
         ["check", "examples/promela"],
@@ -468,3 +467,48 @@ def test_the_page_shows_what_is_printed(porcini, command, shown) -> None:  # noq
 def test_the_pages_rendezvous(porcini, pml) -> None:  # noqa: F811
     model = pml(re.search(r"^chan c = .*?(?=^```)", PAGE, re.MULTILINE | re.DOTALL).group())
     assert "1  0  c!2 -> 1: c?_\n" in porcini("replay", model, "0/5")[1]
+
+
+# Formulas
+
+
+def test_an_input_is_another_first_value(found, pml) -> None:
+    model = pml("byte x = 1; bool f; byte y; init { if :: f -> y = x :: else -> y = 2 * x fi }")
+    state = found("run", model, "--input", "x=5", "--input", "f=true")[1]["outcomes"][0]["state"]
+    assert state == {"f": True, "x": 5, "y": 5}
+    for command in ("explore", "check"):
+        assert found(command, model, "--input", "x=7")[1]["outcomes"][0]["state"]["y"] == 14
+
+
+def test_formulas_and_claims_see_inputs(found, pml) -> None:
+    model = pml("byte x; byte a[3]; init { a[x] = 1 } never { do :: x == 2 -> break :: else od }")
+    assert found("check", model)[0] == 0 and found("check", model, "--input", "x=2")[0] == 1
+    plain = pml("byte x; byte a[3]; init { a[x] = 1 }")
+    assert found("check", plain, "--ltl", "<> a[2] == 1")[0] == 1
+    assert found("check", plain, "--ltl", "<> a[2] == 1", "--input", "x=2")[0] == 0
+
+
+def test_what_declarations_use_is_no_input(porcini, pml) -> None:  # noqa: F811
+    model = pml("byte n = 2; byte a[n]; byte x; init { x = n }")
+    status, _, err = porcini("run", model, "--input", "n=3")
+    assert status == 2 and "`n` is not an input" in err and "(known: x)" in err
+
+
+def test_symbolic_with_cases_that_come_back(found, pml, tmp_path) -> None:
+    model = pml("byte x; byte y; active proctype P() { x > 3; y = x } active proctype Q() { x = x + 1 }")
+    tests = str(tmp_path / "cases.json")
+    status, report = found("symbolic", model, "--input", "x=?", "--tests", tests)
+    assert status == 1 and report["condition"] == "x >= 4"
+    assert {entry["kind"] for entry in report["traces"]} == {"terminated", "deadlock"}
+    assert found("replay", model, "--tests", tests)[0] == 0
+    status, report = found("symbolic", model)  # on the one input that there is
+    assert status == 1 and [entry["kind"] for entry in report["traces"]] == ["deadlock"]
+
+
+def test_permute_lists_what_can_be_replayed(found, pml) -> None:
+    model = pml("chan r = [0] of { byte }; byte x; active proctype P() { r!x; x = 1 } active proctype Q() "
+                "{ byte i; r?i; x = i + 2 }")  # fmt: skip
+    _, report = found("permute", model)
+    assert len(report["traces"]) == 2
+    for entry in report["traces"]:
+        assert found("replay", model, entry["schedule"])[1]["outcomes"][0]["state"] == entry["state"]

@@ -252,7 +252,8 @@ def test_what_it_decides_beside_that(porcini, par) -> None:  # noqa: F811
     "arguments, message",
     [
         (["examples/abs/account.abs"], "`symbolic` has no meaning for .abs programs"),
-        (["examples/promela/race.pml"], "`symbolic` has no meaning for .pml programs"),
+        (["examples/promela/race.pml", "--input", "counter=3"], "ranges over all values: --input counter=?"),
+        (["examples/promela/race.pml", "--input", "seen=?"], "`seen` cannot be an input"),
         ([WITHDRAWALS, "--input", "balance=3"], "--input is for the other commands"),
         ([WITHDRAWALS, "--equivalence", "none"], "invalid choice: 'none'"),
         ([WITHDRAWALS, "--solver-timeout", "0"], "above 0"),

@@ -54,6 +54,7 @@ def test_an_unknown_keyword_is_refused(command):
 
 
 GIVEN = {
+    "names": ("x",),
     "trace": "run.jsonl",
     "args": (1,),
     "deterministic": True,

@@ -162,14 +162,19 @@ def _write(file: str | Path, text: str) -> None:
 
 
 def symbolic(options: argparse.Namespace) -> Report:
-    if options.input:
+    asked = [item.partition("=") for item in options.input]
+    options.input = []  # these have no values
+    request = _request("symbolic", options)
+    if asked and not request.subject.model.chooses_inputs:
         raise InputError("`symbolic` ranges over all inputs: --input is for the other commands")
+    for name, _, value in asked:
+        if value.strip() != "?":
+            raise InputError(f"`symbolic` ranges over all values: --input {name.strip() or 'X'}=?")
     from porcini.commands import symbolic
 
-    request = _request("symbolic", options)
-    if options.tests or options.pytest:
-        request = replace(request, all_inputs=replace(request.all_inputs, with_cases=True))
-    report = _watched(symbolic.symbolic, request, options)
+    names = tuple(name.strip() for name, _, _ in asked)
+    asks = replace(request.all_inputs, names=names, with_cases=bool(options.tests or options.pytest))
+    report = _watched(symbolic.symbolic, replace(request, all_inputs=asks), options)
     if options.tests:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
         _write(options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n")

@@ -16,16 +16,15 @@ from typing import Any
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.languages import Model
 from porcini.core.reports import Counterexample, Outcome, TraceEntry, differences
-from porcini.core.systems import Observed, Value
+from porcini.core.systems import Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT
 from porcini.engines.replaying import replay
 from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Path, Symbolic
 from porcini.formats.schedules import show_schedule
-from porcini.ir.expr import FALSE, ArrayType, Const, Expr, disj, evaluate
+from porcini.ir.expr import FALSE, Expr, disj, evaluate
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic import cells_of
 from porcini.ir.text import show
 from porcini.properties.for_inputs import Ending, Inputs, grouped
 from porcini.solvers.smt import Assumptions
@@ -44,7 +43,7 @@ class Explored:
 
     @property
     def inputs(self) -> Inputs:
-        return Inputs(self.engine.smt, self.engine.stats.clock.check)
+        return Inputs(self.engine.smt, self.engine.stats.clock.check, self.engine.system.assumed)
 
     @property
     def paths(self) -> list[Path]:
@@ -61,30 +60,24 @@ class Explored:
     def entries(self) -> tuple[TraceEntry, ...]:
         """One for each path; conditions are shortened as long as there is time."""
         made: list[TraceEntry] = []
-        shorten = True
+        shorten, shown = True, self.engine.system.shown
         for path in self.paths:
             condition = path.condition
             try:
                 condition = self.inputs.without_implied(condition) if shorten else condition
             except LimitHit:
                 shorten = False
-            state = {name: shown(value) for name, value in self.observed(path).items()}
+            state = {name: shown(name, value) for name, value in self.observed(path).items()}
             labels = tuple(map(str, path.labels))
             made.append(TraceEntry(path.schedule, labels, show(condition), state, path.kind, path.input))
         return tuple(made)
-
-
-def shown(value: Expr) -> Observed:
-    """A value as a report has it: a number or a boolean if it is one, else the expression."""
-    if isinstance(value.type, ArrayType):
-        return tuple(shown(cell) for cell in cells_of(value))
-    return value.value if isinstance(value, Const) else show(value)
 
 
 def explored(
     model: Model,
     stats: SearchStats,
     *,
+    inputs: Sequence[str] = (),
     equivalence: str = "syntactic",
     reduced: bool = True,
     timeout: float = DEFAULT_SOLVER_TIMEOUT,
@@ -93,7 +86,7 @@ def explored(
     if equivalence not in EQUIVALENCES:
         raise InputError(f"unknown equivalence `{equivalence}`", hint=f"known: {', '.join(EQUIVALENCES)}")
     same: TraceEquivalence = EQUIVALENCES[equivalence]()
-    engine = Symbolic(model.symbolic(), same, stats, reduced=reduced, timeout=timeout)
+    engine = Symbolic(model.symbolic(inputs), same, stats, reduced=reduced, timeout=timeout)
     stats.explore(lambda _: engine.search())
     found = Explored(model, engine, stats.observe)
     try:
@@ -101,6 +94,8 @@ def explored(
     except LimitHit as hit:
         stats.leave_out(str(hit))
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
+    if model.chooses_inputs and not engine.inputs:
+        found.notes.append("nothing is an input: --input x=? asks for all values of a shared variable x")
     if engine.cut:
         found.notes.append(f"paths cut at {engine.depth:,} steps (--max-depth): {engine.cut:,}")
         if found.condition is not FALSE:
@@ -117,7 +112,7 @@ def explored(
 def _matters(found: Explored, timeout: float, stats: SearchStats) -> None:
     whole = [path for path in found.paths if not path.cut]
     endings = {id(path): Ending.of(path.kind, found.observed(path)) for path in whole}
-    inputs = Inputs(found.engine.smt, stats.clock.check)
+    inputs = found.inputs
     by_ending = grouped((endings[id(path)], path.condition) for path in whole)
     stopped: LimitHit | None = None
     try:
@@ -135,6 +130,7 @@ def _matters(found: Explored, timeout: float, stats: SearchStats) -> None:
 def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
     """An input for which the order matters, and two runs that show it."""
     asked = Assumptions(found.engine.smt, timeout)
+    asked.push(found.engine.term(found.engine.system.assumed))
     wanted = {name: found.engine.term(variable) for name, variable in found.engine.inputs.items()}
     example = asked.example(found.engine.term(found.condition), wanted=wanted)
     if example is None:

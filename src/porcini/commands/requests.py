@@ -44,6 +44,8 @@ class Following:
 class AllInputs:
     """How to search for all inputs at once."""
 
+    names: tuple[str, ...] = ()
+    """Where a program declares no inputs, but takes some: which variables are to be."""
     equivalence: str = "syntactic"
     reduced: bool = True
     solver_timeout: float = DEFAULT_SOLVER_TIMEOUT
@@ -140,6 +142,8 @@ class CheckOptions(VerifyOptions, total=False):
 
 
 class SymbolicOptions(OfSearch, total=False):
+    names: Sequence[str]
+    """Variables that are to be inputs, where a program declares none but takes some (Promela)."""
     equivalence: str
     reduced: bool
     solver_timeout: float

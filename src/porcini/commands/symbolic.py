@@ -25,7 +25,12 @@ def symbolic(request: Request) -> Report:
         raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
     stats = SearchStats(request.limits, request.subject.observed, watch=request.watch)
     found = explored(
-        model, stats, equivalence=asked.equivalence, reduced=asked.reduced, timeout=asked.solver_timeout
+        model,
+        stats,
+        inputs=asked.names,
+        equivalence=asked.equivalence,
+        reduced=asked.reduced,
+        timeout=asked.solver_timeout,
     )
     bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
     example, wrong = found.counterexample, "deterministic"

@@ -81,6 +81,8 @@ class Model(ABC):
     source: str
 
     takes_inputs: ClassVar[bool] = False
+    chooses_inputs: ClassVar[bool] = False
+    """Are there inputs only where a user asks for them? Then they have values of their own if nobody does."""
     input_hint: ClassVar[str | None] = None
     """How a program of the language gets an input; or what to do instead, where there are none."""
     kind: ClassVar[str] = "programs of this language"
@@ -136,8 +138,9 @@ class Model(ABC):
         """A proposition of a formula, checked, for `System.watching`."""
         raise InputError("formulas cannot speak of this program's states", place=place)
 
-    def symbolic(self) -> Any:
-        """The program run on symbols instead of inputs (`ir.formulas.SymbolicSystem`)."""
+    def symbolic(self, inputs: Sequence[str] = ()) -> Any:
+        """The program run on symbols instead of inputs (`ir.formulas.SymbolicSystem`): of all that it declares, or
+        of the named ones where it declares none but takes some."""
         raise InternalError("a model without formulas was asked for them")
 
     def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:

@@ -47,11 +47,21 @@ class Step:
 
     label: Label
     fire: Callable[[Store], Store | None]
-    able: Callable[[Store], object]
+    able: Callable[[Store], Sequence[int]]
     masks: Masks
     cells: Callable[[Store], tuple[int, ...]] | None
     largest: Masks
     spawned: int
+    family: Masks
+    """What its process might read and write there instead; the same as `masks` where it has no choice."""
+
+    def others(self, store: Store, fired: bool) -> list[int]:
+        """The choices by which the process could do something else than what was recorded."""
+        label = self.label
+        if not label.choices:
+            return [] if fired else list(self.able(store))
+        mine = label.choices[label.taken] if fired else None
+        return [choice for choice in dict.fromkeys(self.able(store)) if choice != mine]
 
     def touched(self, store: Store) -> Masks:
         """What the label reads and writes in a given store."""
@@ -136,28 +146,43 @@ class _Compiler:
                 self.bits[Location(name)] = 1 << first
             else:
                 self.bits |= {footprint.cell(name, i): 1 << (first + i) for i in range(size)}
+        self.used = sum(size or 1 for _, size in slots.values())
         self.module = codegen.Module()
 
     def step(self, label: Label) -> Step:
         touched = label.touched
         moving = touched.read_cells or touched.written_cells
         reads, writes = self._masks(footprint.static(touched))
+        masks = family = self._masks(touched.fixed)
+        if label.family is None:
+            reads |= self._variables(label.guards)
+        else:
+            wide = self._masks(label.family)
+            family = reads, writes = reads | wide[0], writes | wide[1]
         cells = codegen.cells(touched.read_cells, touched.written_cells, self.slots) if moving else None
         return Step(
             label,
             self._function(codegen.fire_label(label, self.slots)),
             self._function(codegen.can_move(label, self.slots)),
-            self._masks(touched.fixed),
+            masks,
             self._function(cells) if cells else None,
-            (reads | self._variables(label.guards), writes),
+            (reads, writes),
             sum(1 << self.numbers[pid] for pid in label.spawned),
+            family,
         )
 
     def _function(self, lines: list[str]) -> Callable[[Store], Any]:
         return self.module.add(lines, "s")
 
     def _masks(self, foot: Footprint) -> Masks:
-        return sum(self.bits[x] for x in foot.reads), sum(self.bits[x] for x in foot.writes)
+        return sum(map(self._bit, foot.reads)), sum(map(self._bit, foot.writes))
+
+    def _bit(self, location: Location) -> int:
+        """A location need not be a variable: a whole channel, say."""
+        if location not in self.bits:
+            self.bits[location] = 1 << self.used
+            self.used += 1
+        return self.bits[location]
 
     def _variables(self, exprs: Sequence[Expr]) -> int:
         bits = 0
@@ -245,14 +270,15 @@ class Permuter:
                 continue
             if sleeping >> process & 1:
                 stuck = False
-                tried.append((process, step.touched(store)))
+                tried.append((process, self._touched(step, store)))
                 continue
             after = step.fire(store)
             if after is not None:
-                ready.append((process, after, step.touched(store)))
-            elif self.seeds and step.able(store):
-                stuck = False
-                self.seeds.diverged(self.order, self.masks, process)
+                ready.append((process, after, self._touched(step, store)))
+            if self.seeds:
+                for choice in step.others(store, after is not None):
+                    stuck = False
+                    self.seeds.diverged(self.order, self.masks, process, choice)
         if self.seeds and stuck and not ready:
             self.seeds.stuck(self.order)
         left = self._left_of_others() if len(ready) + len(tried) > 1 else []
@@ -266,6 +292,11 @@ class Permuter:
             else:
                 yield process, after, masks, asleep
             tried.append((process, masks))
+
+    def _touched(self, step: Step, store: Store) -> Masks:
+        """What a step counts for. A seed may go another way than what was recorded: then two steps are independent
+        only if nothing that one process could do there instead depends on the other one."""
+        return step.family if self.seeds and step.label.choices else step.touched(store)
 
     def _left_of_others(self) -> list[Masks]:
         """For each process, all that the others may still read and write."""
@@ -297,6 +328,10 @@ def _suffixes(steps: Sequence[Step]) -> list[Masks]:
     return found[::-1]
 
 
+Seed = tuple[tuple[int, ...], int | None]
+"""Who goes, and by which choice the last of them does something that was not recorded."""
+
+
 class Seeds:
     """Collects seed traces (section 8): prefixes that drive a fresh run to a class not listed.
 
@@ -306,15 +341,15 @@ class Seeds:
     def __init__(self, recorded: Recorded, *, whole: bool = False) -> None:
         self.recorded = recorded
         self.whole = whole
-        self.found: dict[tuple[int, ...], None] = {}
+        self.found: dict[Seed, None] = {}
 
     def stuck(self, order: Sequence[int]) -> None:
-        self.found[tuple(order)] = None
+        self.found[tuple(order), None] = None
 
-    def diverged(self, order: Sequence[int], masks: Sequence[Masks], process: int) -> None:
+    def diverged(self, order: Sequence[int], masks: Sequence[Masks], process: int, choice: int) -> None:
         """Keep only what must come before the step that goes another way, in normal form; or the whole prefix."""
         if self.whole:
-            self.found[(*order, process)] = None
+            self.found[(*order, process), choice] = None
             return
         at = [0] * len(self.recorded.pids)
         spawned: list[int] = []
@@ -339,7 +374,7 @@ class Seeds:
                 if order[j] == order[i] or spawned[j] >> order[i] & 1 or _conflict(masks[j], masks[i])
             ]
             levels.append((1 + max(earlier, default=0), order[i]))
-        self.found[(*(p for _, p in sorted(levels)), process)] = None
+        self.found[(*(p for _, p in sorted(levels)), process), choice] = None
 
-    def shortest_first(self) -> list[tuple[int, ...]]:
-        return sorted(self.found, key=lambda seed: (len(seed), seed))
+    def shortest_first(self) -> list[Seed]:
+        return sorted(self.found, key=lambda seed: (len(seed[0]), seed[0], seed[1] or 0))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.reports import Outcome, TraceEntry
-from porcini.core.systems import Final, Kind, Value, Waiting
+from porcini.core.systems import Final, Kind, Value
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_run
 from porcini.engines.stats import SearchStats
@@ -29,23 +30,37 @@ class Permuting:
         self.path_conditions = path_conditions
         self.stats = stats
         self.final = run.final
-        self.waiting = run.waiting
-        self.recorded: Recorded = compile_run(run)
-        self.events = [[e for e in run.trace if e.pid == pid] for pid in self.recorded.pids]
+        self.run = run
+        self.waiting = {label.pid: label for label in run.waiting}
         self.private = {name: value for name, value in run.before.items() if name not in self.final.state}
         self.entries: list[TraceEntry] = []
         self.runs: list[Outcome] = []
         self.seeds: list[Schedule] = []
 
+    @cached_property
+    def recorded(self) -> Recorded:
+        return compile_run(self.run)
+
+    @cached_property
+    def events(self) -> list[list[Event]]:
+        """Of each process."""
+        return [[e for e in self.run.trace if e.pid == pid] for pid in self.recorded.pids]
+
     def search(self) -> None:
         self._search(Permuter(self.recorded, self.stats.step))
 
     def search_for(self, seeds: Seeds) -> None:
-        """Permute, and collect seeds as well."""
+        """Permute, and collect seeds as well. Where processes have choices these are two searches: one that looks
+        for seeds may meet a class more than once."""
         try:
-            self._search(Permuter(self.recorded, self.stats.step, seeds))
+            if any(label.choices for label in self.run.labels):
+                self.search()
+                for _ in Permuter(self.recorded, self.stats.step, seeds).permutations():
+                    continue
+            else:
+                self._search(Permuter(self.recorded, self.stats.step, seeds))
         finally:
-            self.seeds = [self._schedule(order) for order in seeds.shortest_first()]
+            self.seeds = [self._schedule(*seed) for seed in seeds.shortest_first()]
 
     def _search(self, permuter: Permuter) -> None:
         self.stats.counts.states += 1
@@ -72,17 +87,14 @@ class Permuting:
 
     def _final(self, permutation: Permutation) -> Final:
         store = permutation.store
-        state = {name: self.recorded.value(store, name) for name in self.final.state}
+        state = self.run.observed(lambda name: self.recorded.value(store, name))
         kind: Kind = "unfinished" if self.recorded.unfinished(store) else self.final.kind
-        waiting = tuple(
-            Waiting(w.pid, w.guard, self._values(label, store), w.place)
-            for w, label in zip(self.final.waiting, self.waiting, strict=True)
-        )
+        waiting = tuple(replace(w, values=self._values(self.waiting[w.pid], store)) for w in self.final.waiting)
         return Final(kind, state, waiting)
 
     def _values(self, label: Label, store: Store) -> dict[str, Value]:
         """What a blocked process sees, by the names in its source."""
-        seen = sorted({v.name for guard in label.guards for v in free(guard)})
+        seen = sorted({v.name for guard in label.guards for v in free(guard) if "@" not in v.name})
         return {
             name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen
         }
@@ -93,5 +105,9 @@ class Permuting:
         condition = show(where(path(labels), self.private))
         return TraceEntry(trace.schedule, tuple(map(str, labels)), condition, final.state, final.kind)
 
-    def _schedule(self, order: Sequence[int]) -> Schedule:
-        return tuple(Move(self.recorded.pids[process]) for process in order)
+    def _schedule(self, order: Sequence[int], choice: int | None) -> Schedule:
+        """The recorded steps in this order; the last one by another choice, unless it was recorded, too."""
+        events = [iter(events) for events in self.events]
+        recorded = order if choice is None else order[:-1]
+        moves = [next(events[process]).move for process in recorded]
+        return (*moves, *(Move(self.recorded.pids[process], choice or 0) for process in order[len(recorded) :]))

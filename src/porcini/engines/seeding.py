@@ -7,13 +7,12 @@ then each new run agrees with any execution not yet seen for at least one step m
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from random import Random
 
 from porcini.core.errors import LimitHit
 from porcini.core.events import Schedule
 from porcini.core.systems import Program
-from porcini.core.traces import Trace
 from porcini.engines.catalogue import Engine
 from porcini.engines.fagiani import Seeds
 from porcini.engines.options import Options
@@ -21,6 +20,7 @@ from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats
 from porcini.ir.formulas import FormulaSystem
+from porcini.ir.labels import Label
 
 
 def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
@@ -32,20 +32,21 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
         recorded = run_freely(program, todo.pop(), Random(0), stats.limits)
         if recorded.limit is not None:
             raise LimitHit(recorded.limit)
-        steps = _steps_of_each(recorded.trace)
+        run = program.labelled(recorded.trace, recorded.run)
+        steps = _steps_of_each(run.labels)
         if steps in permuted:
             continue
         permuted.add(steps)
-        permuting = Permuting(program.labelled(recorded.trace, recorded.run), stats, path_conditions=False)
+        permuting = Permuting(run, stats, path_conditions=False)
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds
 
 
-def _steps_of_each(trace: Trace) -> Hashable:
+def _steps_of_each(labels: Sequence[Label]) -> Hashable:
     """What each process did: the same for all permutations of a trace."""
-    steps: dict[object, list[object]] = {}
-    for event in trace:
-        steps.setdefault(event.pid, []).append(event.label)
+    steps: dict[object, list[Label]] = {}
+    for label in labels:
+        steps.setdefault(label.pid, []).append(label)
     return frozenset((pid, tuple(labels)) for pid, labels in steps.items())
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import product
 
 from porcini.core.events import Action, Event
 from porcini.core.execution import Dependence
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.ir.commuting import commute
+from porcini.ir.commuting import commute, keeps_guards
+from porcini.ir.expr import Expr, conj
+from porcini.ir.formulas import Formulated, Ways
 from porcini.ir.labels import Label
 from porcini.ir.step_events import StepLabel
-from porcini.solvers.smt import Smt
+from porcini.solvers.smt import Mismatch, Smt
 
 
 class SemanticDependence(Dependence):
@@ -27,9 +30,9 @@ class SemanticDependence(Dependence):
     def conflict(self, a: Event | Action, b: Event | Action) -> bool:
         if not a.footprint.conflicts(b.footprint):
             return False
-        one, two = a.label, b.label
         if a.footprint.opaque or b.footprint.opaque:
             return True
+        one, two = _subject(a), _subject(b)
         known = self._commuting.get((one, two))
         if known is None:
             known = self._commuting[one, two] = self._commuting[two, one] = self._commute(one, two)
@@ -40,12 +43,33 @@ class SemanticDependence(Dependence):
             return commute(one, two, self.smt)
         if isinstance(one, StepLabel) and isinstance(two, StepLabel) and one.me == two.me:
             return one.effects.commute(one, two, self.smt)
+        if isinstance(one, Ways) and isinstance(two, Ways):
+            known = conj(one.known, two.known)
+            return all(self._always_commute(a, b, known) for a, b in product(one.labels, two.labels))
         return False
+
+    def _always_commute(self, one: Label, two: Label, known: Expr) -> bool:
+        """Two ways of two steps: neither may change what the other process could do instead."""
+        try:
+            return (
+                keeps_guards(one, two, self.smt, known)
+                and keeps_guards(two, one, self.smt, known)
+                and commute(one, two, self.smt, known)
+            )
+        except Mismatch:
+            return False
 
     def notes(self) -> tuple[str, ...]:
         if not self.smt.gave_up:
             return ()
         return (f"the solver gave up {self.smt.gave_up} times; the steps in question count as dependent",)
+
+
+def _subject(step: Event | Action) -> Hashable:
+    """What is asked about: a label, or all formulas that it stands for; itself, if there are none."""
+    if isinstance(step.label, Formulated):
+        return step.label.formulas(step)
+    return step.label
 
 
 def _only_fields(a: Footprint, b: Footprint, ref: Pid) -> bool:

@@ -95,6 +95,7 @@ class Symbolic:
     def search(self) -> None:
         steps: list[SymbolicStep] = []
         conditions: list[Expr] = []
+        self.assumed.push(self.term(self.system.assumed))
         nodes = [self._node(self.system.initial(), frozenset(), frozenset(), steps, conditions)]
         while nodes:
             node = nodes[-1]

@@ -187,9 +187,14 @@ def fire_label(label: Label, slots: Slots) -> list[str]:
 
 
 def can_move(label: Label, slots: Slots) -> list[str]:
-    """Lines that say whether the label's process could move at all, be it by failing."""
+    """Lines that list the choices by which the label's process could move, be it by failing."""
+    if label.choices:
+        lines = ["k = []"]
+        for guard, choice in zip(label.guards, label.choices, strict=True):
+            lines += [f"if {expression(guard, slots)}:", f"    k += [{choice}]"]
+        return [*lines, "return k"]
     guards = " or ".join(expression(guard, slots) for guard in label.guards)
-    return ["try:", f"    return {guards}", f"{_ERRORS}:", "    return True"]
+    return ["try:", f"    return [0] if {guards or False} else []", f"{_ERRORS}:", "    return [0]"]
 
 
 def _evaluated(op: Op) -> list[Expr]:

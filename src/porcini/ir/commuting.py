@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from porcini.ir.expr import (
+    TRUE,
     Apply,
     ArrayType,
     Binary,
@@ -24,6 +25,7 @@ from porcini.ir.expr import (
     Var,
     conj,
     default,
+    free,
     nodes,
     substitute,
 )
@@ -32,8 +34,8 @@ from porcini.ir.paths import forward
 from porcini.solvers.smt import Smt, Term
 
 
-def commute(a: Label, b: Label, smt: Smt) -> bool:
-    """Is it proved that two labels of different processes commute?"""
+def commute(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
+    """Is it proved that two labels of different processes commute, in all states of which something is known?"""
     after_a, after_b = forward([a])[1], forward([b])[1]
     can_a, can_b = condition(a), condition(b)
     term = Terms(smt)
@@ -48,6 +50,17 @@ def commute(a: Label, b: Label, smt: Smt) -> bool:
         a_then_b = substitute(after_b.get(variable, variable), after_a)
         b_then_a = substitute(after_a.get(variable, variable), after_b)
         claims.append(term.same_where(both, a_then_b, b_then_a))
+    return all(smt.proves(term.where(known, claim)) for claim in claims)
+
+
+def keeps_guards(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
+    """Is it proved that a step changes nothing of what another process may do where it stands?"""
+    after, can, term = forward([a])[1], conj(known, condition(a)), Terms(smt)
+    claims = (
+        term.where(can, smt.apply("iff", term(guard), term(substitute(guard, after))))
+        for guard in b.guards
+        if free(guard) & after.keys()
+    )
     return all(map(smt.proves, claims))
 
 
@@ -70,8 +83,11 @@ class Terms:
 
     def same_where(self, where: Expr, x: Expr, y: Expr) -> Term:
         """The claim that two expressions are equal wherever a condition holds."""
-        smt = self.smt
-        return smt.apply("or", smt.apply("not", self(where)), smt.apply("==", self(x), self(y)))
+        return self.where(where, self.smt.apply("==", self(x), self(y)))
+
+    def where(self, where: Expr, claim: Term) -> Term:
+        """A claim that is made only where a condition holds."""
+        return claim if where is TRUE else self.smt.apply("or", self.smt.apply("not", self(where)), claim)
 
     def _node(self, node: Expr) -> Term:
         smt, known = self.smt, self.known

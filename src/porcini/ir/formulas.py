@@ -9,13 +9,14 @@ Both speak of steps as `ir.labels.Label`s, over named variables: shared ones by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Run, Value
+from porcini.core.systems import Final, Kind, Observed, Run, Value
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, ScalarType
 from porcini.ir.labels import Label
@@ -42,6 +43,10 @@ class SymbolicSystem(Protocol):
     @property
     def inputs(self) -> Mapping[str, ScalarType]:
         """The symbols."""
+
+    @property
+    def assumed(self) -> Expr:
+        """What is known of the symbols."""
 
     @property
     def arrays(self) -> Mapping[str, Value]:
@@ -73,6 +78,9 @@ class SymbolicSystem(Protocol):
     def observed(self, state: Any) -> dict[str, Expr]:
         """What is observed, as expressions over the inputs."""
 
+    def shown(self, name: str, value: Expr) -> Observed:
+        """A part of what is observed as a report has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
@@ -81,12 +89,31 @@ class LabelledRun:
     trace: Trace
     labels: Sequence[Label]
     waiting: Sequence[Label]
-    """What blocked processes wait for at its end, in the order of `Final.waiting`."""
+    """What processes that have not ended wait for at its end."""
     before: Mapping[str, Value]
     """The initial values of all variables that labels name, also of processes that are spawned on the way."""
     roots: Sequence[Pid]
     """The processes that are there from the start."""
     final: Final
+    observed: Callable[[Callable[[str], Value]], Mapping[str, Observed]]
+    """What is observed, given the values of variables."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """All ways in which a step may go; the guards of each are all that its process may do instead."""
+
+    labels: tuple[Label, ...]
+    known: Expr
+    """What holds in all states: variables are within their bounds."""
+
+
+@runtime_checkable
+class Formulated(Protocol):
+    """The label of a step that is not a formula itself, but can be told by formulas."""
+
+    def formulas(self, step: Event | Action) -> Ways | None:
+        """All ways in which a step with this label may go, whatever the state. None if that is not known."""
 
 
 @runtime_checkable

@@ -252,8 +252,16 @@ class GraphSystem(FrameSystem):
         assert isinstance(after, FrameRun)
         waiting = [_label(action.label) for action in after.actions()]
         roots = [Pid((number,)) for number in range(len(self.program.initial))]
-        found = [_label(event.label) for event in trace]
-        return LabelledRun(trace, found, waiting, self.store_before(after.slots), roots, after.final())
+        names = [name for name in self._globals(after.slots) if "#" not in name]
+        return LabelledRun(
+            trace,
+            [_label(event.label) for event in trace],
+            waiting,
+            self.store_before(after.slots),
+            roots,
+            after.final(),
+            lambda value: {name: value(name) for name in names},
+        )
 
     # Runs that are written down
 

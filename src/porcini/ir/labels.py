@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from porcini.core.events import Failure, FailureKind
+from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 from porcini.ir import footprint
 from porcini.ir.expr import (
@@ -54,6 +55,10 @@ class Label:
     spawned: tuple[Pid, ...] = ()
     stopped: Op | None = None
     failure: Failure | None = None
+    choices: tuple[int, ...] = ()
+    """Where a process may have several choices: of each guard, which one it lets it take."""
+    family: Footprint | None = None
+    """Then also: all that its process might touch there by any of them, and what decides which it can take."""
 
     def __str__(self) -> str:
         return self.text

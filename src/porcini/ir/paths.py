@@ -13,6 +13,7 @@ from functools import lru_cache
 from porcini.core.systems import Value
 from porcini.ir.expr import TRUE, Expr, Select, Var, conj, const, free, store, substitute
 from porcini.ir.labels import Label, before, condition
+from porcini.ir.program import Assign
 from porcini.ir.simplify import simplify
 
 
@@ -38,15 +39,20 @@ def forward(labels: Iterable[Label]) -> tuple[Expr, dict[Var, Expr]]:
     for label in labels:
         path_condition = simplify(conj(path_condition, substitute(condition(label), state)))
         for effect in label.effects:
-            value = simplify(substitute(effect.value, state))
-            if isinstance(effect.target, Select):
-                array = effect.target.array
-                assert isinstance(array, Var)
-                index = simplify(substitute(effect.target.index, state))
-                state[array] = store(state.get(array, array), index, value)
-            else:
-                state[effect.target] = value
+            carry_out(effect, state)
     return path_condition, state
+
+
+def carry_out(effect: Assign, values: dict[Var, Expr]) -> None:
+    """An assignment, done to what variables are."""
+    value = simplify(substitute(effect.value, values))
+    if isinstance(effect.target, Select):
+        array = effect.target.array
+        assert isinstance(array, Var)
+        index = simplify(substitute(effect.target.index, values))
+        values[array] = simplify(store(values.get(array, array), index, value))
+    else:
+        values[effect.target] = value
 
 
 def where(expr: Expr, known: Mapping[str, Value]) -> Expr:

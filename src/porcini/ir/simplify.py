@@ -153,7 +153,25 @@ def _fold(node: Binary) -> Expr:
             return node.left
         case _, Const(value=1) if node.op in ("%", "rem"):
             return const(0)
+        case left, Const(value=b) if node.op == "%" and b > 0:
+            return _modulo(left, int(b))
     return node
+
+
+def _modulo(left: Expr, modulus: int) -> Expr:
+    """`(x % 8 + y) % 4` is `(x + y) % 4`: what wraps around need not wrap around before."""
+    constant, terms = _linear(left)
+    form: Linear = constant, {}
+    for term, k in terms.items():
+        match term:
+            case Binary(op="%", left=inner, right=Const(value=m)) if m > 0 and m % modulus == 0:
+                form = _plus(form, _scale(_linear(inner), k))
+            case _:
+                form = _plus(form, (0, {term: k}))
+    constant, terms = form[0] % modulus if form[1] else form[0], form[1]
+    if not terms:
+        return const(constant % modulus)
+    return binary("%", _sum((constant, terms)), const(modulus))
 
 
 def _compare(op: BinaryOp, left: Expr, right: Expr) -> Expr:

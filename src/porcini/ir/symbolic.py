@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Kind, Value
+from porcini.core.systems import Kind, Observed, Value
 from porcini.ir import footprint, labels
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
+    Const,
     Expr,
     ScalarType,
-    Select,
     Var,
     conj,
     const,
@@ -33,8 +33,10 @@ from porcini.ir.frames import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
 from porcini.ir.labels import Label, condition
 from porcini.ir.lookahead import GraphLookahead
 from porcini.ir.numbering import Numbering
-from porcini.ir.program import Assert, Program, Spawn, Variable, defined_op
+from porcini.ir.paths import carry_out
+from porcini.ir.program import Assert, Program, Spawn, defined_op
 from porcini.ir.simplify import simplify
+from porcini.ir.text import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,10 @@ class SymbolicGraph:
         return {name: type_ for name, type_ in self.program.inputs.items() if type_ in ("int", "bool")}
 
     @property
+    def assumed(self) -> Expr:
+        return TRUE
+
+    @property
     def arrays(self) -> dict[str, Value]:
         return {v.name: v.value for v in self.program.variables if isinstance(v.value, tuple)}
 
@@ -105,7 +111,7 @@ class SymbolicGraph:
         values: dict[Var, Expr] = {}
         for variable in self.program.variables:
             if variable.value is not None:
-                values[variable.var] = _literal(variable)
+                values[variable.var] = literal(variable.var, variable.value)
         for number, template in enumerate(self.program.initial):
             pid = Pid((number,))
             processes[pid] = Standing(template, self.numbering.entries[template])
@@ -116,7 +122,8 @@ class SymbolicGraph:
         for variable in self.program.templates[template].variables:
             named = labels.of_process(variable.var, pid)
             assert isinstance(named, Var)
-            values[named] = _literal(variable)
+            assert variable.value is not None
+            values[named] = literal(named, variable.value)
 
     def steps(self, state: SymbolicState, pid: Pid) -> tuple[Step, ...]:
         """All that a process may do where it stands, whatever the inputs."""
@@ -154,14 +161,7 @@ class SymbolicGraph:
         for child, template in step.spawned:
             self._declare(child, template, values)
         for effect in step.label.effects:
-            value = simplify(substitute(effect.value, values))
-            if isinstance(effect.target, Select):
-                array = effect.target.array
-                assert isinstance(array, Var)
-                index = simplify(substitute(effect.target.index, values))
-                values[array] = simplify(store(values.get(array, array), index, value))
-            else:
-                values[effect.target] = value
+            carry_out(effect, values)
         processes = dict(state.processes)
         standing = processes[step.pid]
         count = standing.children + len(step.spawned)
@@ -194,17 +194,25 @@ class SymbolicGraph:
             if "#" not in v.name
         }
 
+    def shown(self, name: str, value: Expr) -> Observed:
+        return shown(value)
 
-def _literal(variable: Variable) -> Expr:
-    value: Value | None = variable.value
-    assert value is not None
-    if isinstance(value, tuple):
-        assert isinstance(variable.type, ArrayType)
-        array: Expr = variable.var  # filled in cell by cell, so that nothing is left of it
-        for index, cell in enumerate(value):
-            array = store(array, const(index), const(cell))
-        return array
-    return const(value)
+
+def shown(value: Expr) -> Observed:
+    """A value as a report has it: a number or a boolean if it is one, else the expression."""
+    if isinstance(value.type, ArrayType):
+        return tuple(shown(cell) for cell in cells_of(value))
+    return value.value if isinstance(value, Const) else show(value)
+
+
+def literal(variable: Var, value: Value) -> Expr:
+    """A value as an expression; an array is filled in cell by cell, so that nothing is left of the variable."""
+    if not isinstance(value, tuple):
+        return const(value)
+    array: Expr = variable
+    for index, cell in enumerate(value):
+        array = store(array, const(index), const(cell))
+    return array
 
 
 def cells_of(expr: Expr) -> list[Expr]:

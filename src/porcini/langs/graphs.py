@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -70,7 +70,9 @@ class GraphModel(Model):
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         return GraphSystem(self.program.with_inputs(dict(inputs)))
 
-    def symbolic(self) -> SymbolicGraph:
+    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicGraph:
+        if inputs:
+            raise InputError("`symbolic` ranges over all inputs that the program declares", file=self.file)
         from porcini.ir.symbolic import SymbolicGraph
 
         return SymbolicGraph(self.program)

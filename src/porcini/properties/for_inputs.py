@@ -66,9 +66,11 @@ def _unequal(a: Expr, b: Expr) -> Expr:
 class Inputs:
     """Questions about conditions on inputs. `gave_up` counts those that the solver did not settle."""
 
-    def __init__(self, smt: Smt, tick: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, smt: Smt, tick: Callable[[], None] = lambda: None, given: Expr = TRUE) -> None:
         self.smt = smt
         self.term = Terms(smt)
+        self.given = given
+        """What holds for all inputs."""
         self.tick = tick
         """Called between questions; it may stop the work."""
         self.found: dict[Expr, None] = {}
@@ -80,13 +82,20 @@ class Inputs:
 
     def valid(self, condition: Expr) -> bool:
         self.tick()
-        return condition is TRUE or (condition is not FALSE and self.smt.proves(self.term(condition)))
+        if condition is FALSE and self.given is TRUE:
+            return False
+        return condition is TRUE or self._proves(self.term(condition))
+
+    def _proves(self, claim: Term) -> bool:
+        if self.given is not TRUE:
+            claim = self.smt.apply("or", self.smt.apply("not", self.term(self.given)), claim)
+        return self.smt.proves(claim)
 
     def impossible(self, condition: Expr) -> bool:
         return self.valid(simplify(not_(condition)))
 
     def equivalent(self, one: Expr, two: Expr) -> bool:
-        return one is two or self.smt.proves(self._iff(one, two))
+        return one is two or self._proves(self._iff(one, two))
 
     def _iff(self, one: Expr, two: Expr) -> Term:
         return self.smt.apply("iff", self.term(one), self.term(two))

@@ -70,7 +70,15 @@ class _Reader:
                 self._refuse(f"`{name}` is observed, and must be a number, a boolean or a list of them", 1)
         final = Final(recording.kind, {name: self.store[name] for name in observed}, waiting)
         blocked = [self._waiting_label(wait) for wait in recording.waiting]
-        return LabelledRun(Trace(events), labels, blocked, store, recording.processes, final)
+        return LabelledRun(
+            Trace(events),
+            labels,
+            blocked,
+            store,
+            recording.processes,
+            final,
+            lambda value: {name: value(name) for name in observed},
+        )
 
     def _refuse(self, message: str, line: int) -> NoReturn:
         raise InputError(message, file=self.file, place=Place(line, 1))

@@ -24,7 +24,7 @@ class NeverClaim:
         self.system, self.template = system, template
         self.initial = template.entry
         channels = {channel.id: channel for channel in system.layout.shared_channels}
-        coder = Coder(system.layout, 0, Constants(None, {}, system.layout.declared), system, channels)
+        coder = Coder(system.layout, 0, Constants(None, system.inputs, system.layout.declared), system, channels)
         self._edges = [
             [([coder.function(guard) for guard in edge.guards], edge) for edge in point.edges]
             for point in template.points

@@ -16,7 +16,7 @@ class Propositions:
 
     def __init__(self, system: PackedSystem, exprs: Sequence[Expr]) -> None:
         self.system = system
-        constants = Constants(None, {}, system.layout.declared)
+        constants = Constants(None, system.inputs, system.layout.declared)
         channels = {channel.id: channel for channel in system.layout.shared_channels}
         coder = Coder(system.layout, 0, constants, system, channels)
         toucher = Toucher(system.layout, 0, constants, channels, system.resources, channels.get)

@@ -291,7 +291,7 @@ class Relations:
             toucher = Toucher(
                 self.system.layout,
                 number,
-                Constants(None, {}, self.system.layout.declared),
+                Constants(None, self.system.inputs, self.system.layout.declared),
                 _shared(self.system),
                 self.system.resources,
                 _nothing,

@@ -49,6 +49,8 @@ from porcini.ir.program import (
 )
 
 LONGEST_D_STEP = 1_000_000
+PER_ANSWER = 256
+"""A rendezvous has a choice of its own for each slot and edge that may answer (`ir.packed.view`)."""
 
 
 class Step(NamedTuple):
@@ -74,8 +76,10 @@ class Step(NamedTuple):
 class PackedSystem:
     """A program with its states; they are whole numbers."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, inputs: Mapping[Variable, int] | None = None) -> None:
         self.program = program
+        self.inputs = dict(inputs or {})
+        """Shared variables that begin with another value than the program says."""
         self.layout = Layout(program)
         self.resources = Resources()
         self.notes: dict[str, None] = {}
@@ -92,7 +96,7 @@ class PackedSystem:
             self._templates_mask |= (1 << self.layout.template_bits) - 1 << self.layout.base(slot)
         s = 0
         for var in program.variables:
-            s = self._with_cells(s, var, self.layout.of_var[var])
+            s = self._with_cells(s, var, self.layout.of_var[var], self.inputs.get(var))
         for channel in self.layout.shared_channels:
             channel.wrapped = self.wrapped
         for number in program.initial:
@@ -138,11 +142,14 @@ class PackedSystem:
             s = self._with_value(s, var, base + self.layout.of_var[var], value)
         for var, expr in kind.setup:
             at = base + self.layout.of_var[var]
-            coder = Coder(self.layout, template, Constants(slot, {}, self.layout.declared), self, {})
+            coder = Coder(self.layout, template, Constants(slot, self.inputs, self.layout.declared), self, {})
             value = coder.function(expr)(s)
             for cell in range(var.size):
                 s = self._with_value(s, var, at + cell * var.bounded.bits, value)
         return s
+
+    def first_value(self, var: Variable) -> int:
+        return self.inputs.get(var, var.initial[0])
 
     def _with_value(self, s: int, var: Variable, at: int, value: int) -> int:
         """A state with a value where there are zeros."""
@@ -151,8 +158,8 @@ class PackedSystem:
         return s | (value & (1 << var.bounded.bits) - 1) << at
 
     @staticmethod
-    def _with_cells(s: int, var: Variable, at: int) -> int:
-        for value in var.initial:
+    def _with_cells(s: int, var: Variable, at: int, given: int | None = None) -> int:
+        for value in var.initial if given is None else (given,):
             s |= (value & (1 << var.bounded.bits) - 1) << at
             at += var.bounded.bits
         return s
@@ -233,7 +240,8 @@ class PackedSystem:
         key = (slot, number, tuple(values.values()), kinds)
         found = self._processes.get(key)
         if found is None:
-            found = Process(self.layout, number, slot, values, self, channels, self.resources)
+            known = self.inputs | values
+            found = Process(self.layout, number, slot, known, self, channels, self.resources)
             self._processes[key] = found
         return found
 

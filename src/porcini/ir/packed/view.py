@@ -12,16 +12,19 @@ it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from porcini.core.errors import InternalError, Place
 from porcini.core.events import Action, Event
-from porcini.core.footprints import Footprint, Location
+from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, StateGraph, System, Waiting, Watched
+from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, System, Waiting, Watched
+from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, Select, Timeout
+from porcini.ir.formulas import LabelledRun, Ways
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -36,7 +39,7 @@ from porcini.ir.packed.layout import (
 from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.propositions import Propositions
-from porcini.ir.packed.system import PackedSystem, Step, rendezvous
+from porcini.ir.packed.system import PER_ANSWER, PackedSystem, Step, rendezvous
 from porcini.ir.packed.touch import (
     POPULATION_OF_ALL,
     SOME_CHANNEL,
@@ -58,10 +61,13 @@ from porcini.ir.program import (
     variable_of,
 )
 
+if TYPE_CHECKING:
+    from porcini.ir.packed.commuting import StepFormulas
+    from porcini.ir.packed.recorded import RecordedRuns
+
 _FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
 _TURN = Location("the turn")
 _NAMES = {POPULATION_OF_ALL: Location("_nr_pr")}
-_PER_ANSWER = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +78,17 @@ class StepLabel:
     place: Place | None
     template: int
     choice: int
+    point: int = field(default=-1, compare=False)
+    view: PackedView | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.text
+
+    def formulas(self, step: Event | Action) -> Ways | None:
+        """All ways in which the step may go (`ir.formulas.Formulated`)."""
+        if self.view is None or (isinstance(step, Action) and not step.enabled) or _TURN in step.footprint.writes:
+            return None
+        return self.view.step_formulas(self.template, self.point, self.choice, step.pid)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,8 +176,10 @@ class PackedView(System):
 
     chooses = True
 
-    def __init__(self, program: Program, *, optimise: bool = False) -> None:
-        self.system = PackedSystem(optimised(program) if optimise else program)
+    def __init__(
+        self, program: Program, *, optimise: bool = False, inputs: Mapping[Variable, int] | None = None
+    ) -> None:
+        self.system = PackedSystem(optimised(program) if optimise else program, inputs)
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
         shared = [channel.name for channel in self.system.layout.shared_channels]
@@ -249,7 +265,7 @@ class PackedView(System):
         if step.partner is not None and step.partner_code is not None:
             there = step.partner.at(state)
             answer = there.edges.index(step.partner_code)
-            choice += len(here.edges) * (1 + step.partner.slot + _PER_ANSWER * answer)
+            choice += len(here.edges) * (1 + step.partner.slot + PER_ANSWER * answer)
             other, _ = self._footprint(present, step.partner, there, answer)
             foot |= other
             text = f"{text} -> {step.partner.slot}: {step.partner_code.edge.text}"
@@ -259,14 +275,14 @@ class PackedView(System):
                 takes = takes or self._may_hold(step.partner, step.partner_code)
             turn = frozenset({_TURN})
             foot |= Footprint(turn, turn if takes else frozenset())
-        label = StepLabel(text, code.edge.place, process.number, choice)
+        label = StepLabel(text, code.edge.place, process.number, choice, here.number, self)
         label = self._labels.setdefault((process.number, here.number, choice), label)
         return PackedAction(Pid((process.slot,)), choice, label, foot, True, guard_locations, step=step)
 
     def _blocked(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
         edge = here.edges[number].edge
         foot, guard_locations = self._footprint(present, process, here, number)
-        label = StepLabel(edge.text, edge.place, process.number, edge.choice)
+        label = StepLabel(edge.text, edge.place, process.number, edge.choice, here.number, self)
         label = self._labels.setdefault((process.number, here.number, edge.choice), label)
         return PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, guard_locations)
 
@@ -341,7 +357,7 @@ class PackedView(System):
                 return "%"
             value = next(left, 0)
             if kind == "e":
-                return str(self._named("mtype", value))
+                return str(named("mtype", value, self.system.program.mtypes))
             if kind == "c":
                 return chr(value & 0xFF)
             return format(value, {"x": "x", "o": "o"}.get(kind, "d"))
@@ -351,6 +367,32 @@ class PackedView(System):
     def noticed(self) -> tuple[str, ...]:
         """What should be said of the runs seen so far."""
         return tuple(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
+
+    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+        """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
+        return self._recorded.labelled(trace, after.final())
+
+    @cached_property
+    def _recorded(self) -> RecordedRuns:
+        from porcini.ir.packed.recorded import RecordedRuns  # which follows runs of this
+
+        return RecordedRuns(self)
+
+    @cached_property
+    def step_formulas(self) -> StepFormulas:
+        from porcini.ir.packed.commuting import StepFormulas  # which few need
+
+        return StepFormulas(self.system)
+
+    def family(self, process: Process, here: PointCode) -> Footprint:
+        """What a process might touch at a point by any of its edges, and what decides which it can take."""
+        foot = EMPTY
+        present = ProcessSet(())
+        for number, code in enumerate(here.edges):
+            foot |= self._footprint(present, process, here, number)[0]
+            if self._may_hold(process, code):
+                foot |= Footprint(frozenset({_TURN}), frozenset({_TURN}))
+        return foot
 
     # For searches that keep states
 
@@ -367,16 +409,27 @@ class PackedView(System):
 
     def observe(self, state: int) -> dict[str, Observed]:
         """The shared variables by name, and what is in the shared channels."""
-        system = self.system
+        read = self.system.read
+        return self.observed(
+            lambda var: [read(state, var, cell) for cell in range(var.size)],
+            lambda channel: channel.messages(state),
+        )
+
+    def observed(
+        self,
+        cells_of: Callable[[Variable], Sequence[int]],
+        messages_of: Callable[[Channel], Sequence[Sequence[int]]],
+    ) -> dict[str, Observed]:
+        """The same, given the cells of variables and the messages in channels."""
         found: dict[str, Observed] = {}
-        for var in system.program.variables:
+        for var in self.system.program.variables:
             if var.bounded.kind == "chan":
                 continue
-            cells = tuple(self._shown(var, system.read(state, var, cell)) for cell in range(var.size))
-            found[var.name] = _nested(cells, var.sizes) if var.array else cells[0]
-        for channel in system.layout.shared_channels:
+            cells = tuple(self._shown(var, cell) for cell in cells_of(var))
+            found[var.name] = nested(cells, var.sizes) if var.array else cells[0]
+        for channel in self.system.layout.shared_channels:
             if channel.capacity:
-                found[channel.name] = self._messages(state, channel)
+                found[channel.name] = self._messages(channel, messages_of(channel))
         return dict(sorted(found.items()))
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
@@ -396,27 +449,20 @@ class PackedView(System):
                 var, cell, at = places[location]
                 found[location] = self._shown(var, system.read(state, var, cell, at))
             elif location in channels:
-                found[location] = self._messages(state, channels[location])
+                found[location] = self._messages(channels[location], channels[location].messages(state))
         return found
 
-    def _messages(self, state: int, channel: Channel) -> tuple[Observed, ...]:
+    def _messages(self, channel: Channel, messages: Sequence[Sequence[int]]) -> tuple[Observed, ...]:
         kinds = [part.kind for part in channel.type.fields]
-        return tuple(self._message(kinds, message) for message in channel.messages(state))
+        return tuple(self._message(kinds, message) for message in messages)
 
     def _message(self, kinds: Sequence[str], message: Sequence[int]) -> Observed:
-        values = tuple(self._named(kind, value) for kind, value in zip(kinds, message, strict=True))
+        mtypes = self.system.program.mtypes
+        values = tuple(named(kind, value, mtypes) for kind, value in zip(kinds, message, strict=True))
         return values[0] if len(values) == 1 else values
 
     def _shown(self, var: Variable, value: int) -> Observed:
-        return self._named(var.bounded.kind, value)
-
-    def _named(self, kind: str, value: int) -> Observed:
-        if kind == "bool":
-            return bool(value)
-        names = self.system.program.mtypes
-        if kind == "mtype" and 1 <= value <= len(names):
-            return names[len(names) - value]
-        return value
+        return named(var.bounded.kind, value, self.system.program.mtypes)
 
     def final(self, state: int) -> Final:
         failed = (state & FAILED) >> FAILED_AT
@@ -471,9 +517,18 @@ def _timed(code: EdgeCode) -> bool:
     return any(isinstance(node, Timeout) for node in nodes_of(code.edge))
 
 
-def _nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
+def named(kind: str, value: int, mtypes: Sequence[str]) -> Observed:
+    """A value as a person wrote it."""
+    if kind == "bool":
+        return bool(value)
+    if kind == "mtype" and 1 <= value <= len(mtypes):
+        return mtypes[len(mtypes) - value]
+    return value
+
+
+def nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
     """The cells of an array of arrays, each in its place."""
     if len(sizes) < 2:
         return cells
     inner = len(cells) // sizes[0]
-    return tuple(_nested(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))
+    return tuple(nested(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
@@ -14,15 +14,16 @@ from porcini.core.systems import System, Value
 from porcini.ir.expr import Expr
 from porcini.ir.packed.claims import NeverClaim
 from porcini.ir.packed.view import PackedView
+from porcini.ir.program import Variable
 from porcini.langs.promela.lower import Lowered
 from porcini.langs.promela.preprocess import includer
+
+if TYPE_CHECKING:
+    from porcini.ir.packed.symbolic import SymbolicPacked
 
 CAPABILITIES = Capabilities(
     ".pml programs",
     {
-        "commuting": "steps with channels and bounded variables are not translated for the solver yet",
-        "formulas": "steps with channels and bounded variables are not translated to formulas yet",
-        "symbolic": "a model has no inputs, and its steps are not translated to formulas yet",
         "actors": "its processes are not tasks of actors",
         "theory": "it is not a rewrite theory",
     },
@@ -42,6 +43,8 @@ def load(source: str, file: str, defines: Mapping[str, str] | None = None) -> Lo
 class PromelaModel(Model):
     graph: Lowered
 
+    takes_inputs: ClassVar[bool] = True
+    chooses_inputs: ClassVar[bool] = True
     input_hint: ClassVar[str] = "-D N=3 defines a macro"
     kind: ClassVar[str] = "Promela models"
     capabilities: ClassVar[Capabilities] = CAPABILITIES
@@ -69,8 +72,37 @@ class PromelaModel(Model):
     def shown(self, proposition: str) -> str:
         return self.graph.shown(proposition)
 
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Shared variables that are neither arrays nor channels, and on which no declaration depends."""
+        return {v.name: "bool" if v.bounded.kind == "bool" else "int" for v in self._inputs.values()}
+
+    @property
+    def _inputs(self) -> dict[str, Variable]:
+        settled = self.graph.settled
+        return {
+            v.name: v
+            for v in self.graph.program.variables
+            if not v.array and v.bounded.kind != "chan" and v.var not in settled
+        }
+
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> PackedView:
-        return PackedView(self.graph.program, optimise=optimise)
+        values = {self._inputs[name]: int(value) for name, value in inputs.items() if isinstance(value, int)}
+        for variable, value in values.items():
+            bounds = variable.bounded
+            if not bounds.holds(value):
+                name, low, high = variable.name, bounds.low, bounds.high
+                raise InputError(f"input `{name}` wants a number from {low} to {high}, not {value}")
+        return PackedView(self.graph.program, optimise=optimise, inputs=values)
+
+    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicPacked:
+        from porcini.ir.packed.symbolic import SymbolicPacked
+
+        for name in inputs:
+            if name not in self._inputs:
+                known = ", ".join(sorted(self._inputs))
+                raise InputError(f"`{name}` cannot be an input", file=self.file, hint=f"known: {known}")
+        return SymbolicPacked(self.graph.program, [self._inputs[name] for name in dict.fromkeys(inputs)])
 
 
 class Promela:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from porcini.core.errors import Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import Expr, Var, number_of, truth_of
+from porcini.ir.expr import Expr, Var, free, number_of, truth_of
 from porcini.ir.packed.code import Constants
 from porcini.ir.program import Target, Variable, variable_of
 from porcini.langs.promela import syntax as ast
@@ -177,7 +177,8 @@ class Expressions:
             case ast.Ref():
                 return None, self.load(arg)
             case _:
-                known = self.world.constant(self(arg))
+                expr = self(arg)
+                known = None if free(expr) else self.world.constant(expr)
                 if known is None:
                     raise problem(
                         "a receive wants variables and constants; put an expression into `eval`", _place(arg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.expr import Expr, Timeout, nodes
+from porcini.ir.expr import Expr, Timeout, Var, free, nodes
 from porcini.ir.program import ChannelType, Program, Template, Variable, targets_of, variable_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World
@@ -47,6 +47,8 @@ class Lowered:
         self.scope = Scope()
         self.program = Program([], [], [], mtypes=tree.mtypes)
         self._declared: dict[int, Symbol] = {}
+        self.settled: set[Var] = set()
+        """Variables whose first values are used in declarations."""
         self._unique(tree)
         for variable in tree.variables:
             self._global(variable)
@@ -80,7 +82,9 @@ class Lowered:
             raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
 
     def _constant(self, expr: ast.Expr, scope: Scope) -> int:
-        value = self.world.constant(Expressions(self.world, scope, process=False)(expr))
+        found = Expressions(self.world, scope, process=False)(expr)
+        self.settled |= free(found)
+        value = self.world.constant(found)
         if value is None:
             raise problem("a constant is wanted here", expr.place)
         return value
@@ -177,7 +181,7 @@ class Lowered:
             if isinstance(variable.initial, ast.Run):
                 raise problem("a variable cannot be initialised by `run`", variable.place)
             value = Expressions(self.world, scope)(variable.initial)
-            known = self.world.constant(value)
+            known = None if free(value) else self.world.constant(value)
             if known is None:
                 symbol.variable.set_up = True
                 template.setup.append((symbol.variable, value))
