@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
-from typing import Any
+from typing import Any, cast
 
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.languages import Model
@@ -22,10 +22,10 @@ from porcini.core.systems import Observed, Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT
 from porcini.engines.replaying import replay
-from porcini.engines.stats import SearchStats
+from porcini.engines.stats import SearchStats, keep_observed
 from porcini.engines.symbolic import Path, Symbolic
 from porcini.formats.schedules import show_schedule
-from porcini.ir.expr import FALSE, ArrayType, Const, Expr, disj, evaluate
+from porcini.ir.expr import FALSE, ArrayType, Const, Datum, Expr, disj, evaluate
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic import cells_of
 from porcini.ir.text import show
@@ -58,7 +58,7 @@ class Explored:
 
     def observed(self, path: Path) -> dict[str, Expr]:
         found = self.engine.system.observed(path.state)
-        return {name: value for name, value in found.items() if self.observe is None or name in self.observe}
+        return found if self.observe is None else keep_observed(found, self.observe)
 
     def entries(self) -> tuple[TraceEntry, ...]:
         """One for each path; conditions are shortened as long as there is time."""
@@ -80,6 +80,8 @@ def shown(value: Expr) -> Observed:
     """A value as a report has it: a number or a boolean if it is one, else the expression."""
     if isinstance(value.type, ArrayType):
         return tuple(shown(cell) for cell in cells_of(value))
+    if isinstance(value, Datum):
+        return cast(Observed, value.value)
     return value.value if isinstance(value, Const) else show(value)
 
 
@@ -103,10 +105,12 @@ def explored(
     except LimitHit as hit:
         stats.leave_out(str(hit))
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
+    if engine.cut_inside:
+        found.notes.append(f"paths cut in a loop whose end depends on the inputs: {engine.cut_inside:,}")
     if engine.cut:
         found.notes.append(f"paths cut at {engine.depth:,} steps (--max-depth): {engine.cut:,}")
-        if found.condition is not FALSE:
-            found.notes.append("the order matters at least there: paths that were cut may say more")
+    if (engine.cut or engine.cut_inside) and found.condition is not FALSE:
+        found.notes.append("the order matters at least there: paths that were cut may say more")
     given_up = engine.assumed.gave_up + engine.smt.gave_up
     if given_up:
         found.notes.append(f"questions that the solver gave up on within {timeout:g} s: {given_up:,}")
@@ -156,7 +160,7 @@ def concrete(
     """A path, run with an input that takes it."""
     trace, run = replay(model.system(dict(values)), path.schedule)
     final = run.final()
-    state = {name: value for name, value in final.state.items() if observe is None or name in observe}
+    state = final.state if observe is None else keep_observed(final.state, observe)
     return Outcome(final.kind, state, 1, trace.schedule, trace, final.waiting)
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.reports import Outcome, TraceEntry
-from porcini.core.systems import Final, Kind, Run, Value, Waiting
+from porcini.core.systems import Final, Kind, Observed, Run, Waiting
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_trace
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import free
-from porcini.ir.formulas import FormulaSystem
+from porcini.ir.formulas import FormulaSystem, LabelledRun
 from porcini.ir.labels import Label
 from porcini.ir.paths import path, where
 from porcini.ir.text import show
@@ -30,12 +30,13 @@ class Permuting:
         stats: SearchStats,
         *,
         path_conditions: bool = True,
+        labelled: LabelledRun | None = None,
     ) -> None:
         self.path_conditions = path_conditions
         self.stats = stats
         self.final = after.final()
-        run = system.labelled(trace, after)
-        self.waiting, self.before = run.waiting, run.before
+        run = labelled or system.labelled(trace, after)
+        self.waiting, self.before, self.show = run.waiting, run.before, run.show
         self.recorded: Recorded = compile_trace(run.labels, run.waiting, run.before, run.roots)
         self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
         self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
@@ -73,21 +74,29 @@ class Permuting:
             at[process] += 1
             if step.cells is not None:
                 event = replace(event, footprint=self.recorded.footprint(masks))
+            if event.label is not step.label:  # it may speak of values that are others now
+                event = replace(event, label=step.label)
             events.append(event)
         return Trace(events)
 
     def _final(self, permutation: Permutation) -> Final:
         store = permutation.store
-        state = {name: self.recorded.value(store, name) for name in self.final.state}
+        state = {name: self._shown(store, name) for name in self.final.state}
         kind: Kind = "unfinished" if self.recorded.unfinished(store) else self.final.kind
         waiting = tuple(
-            Waiting(w.pid, w.guard, self._values(label, store), w.place)
+            replace(w, values=self._values(w, label, store))
             for w, label in zip(self.final.waiting, self.waiting, strict=True)
         )
         return Final(kind, state, waiting)
 
-    def _values(self, label: Label, store: Store) -> dict[str, Value]:
+    def _shown(self, store: Store, name: str) -> Observed:
+        return self.show(name, self.recorded.value(store, name))
+
+    def _values(self, waiting: Waiting, label: Label, store: Store) -> dict[str, Observed]:
         """What a blocked process sees, by the names in its source."""
+        if label.can_move is not None:
+            places = {place.rpartition(".")[2]: place for place in label.touched.fixed.reads}
+            return {name: self._shown(store, places[name]) for name in waiting.values}
         seen = sorted({v.name for guard in label.guards for v in free(guard)})
         return {
             name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen

@@ -13,14 +13,13 @@ from random import Random
 from porcini.core.errors import LimitHit
 from porcini.core.events import Schedule
 from porcini.core.systems import Program
-from porcini.core.traces import Trace
 from porcini.engines.catalogue import Engine
 from porcini.engines.fagiani import Seeds
 from porcini.engines.options import Options
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats
-from porcini.ir.formulas import FormulaSystem
+from porcini.ir.formulas import FormulaSystem, LabelledRun
 
 
 def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
@@ -32,20 +31,23 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
         recorded = run_freely(program, todo.pop(), Random(0), stats.limits)
         if recorded.limit is not None:
             raise LimitHit(recorded.limit)
-        steps = _steps_of_each(recorded.trace)
+        labelled = program.labelled(recorded.trace, recorded.run)
+        steps = _steps_of_each(labelled)
         if steps in permuted:
             continue
         permuted.add(steps)
-        permuting = Permuting(program, recorded.trace, recorded.run, stats, path_conditions=False)
+        permuting = Permuting(
+            program, recorded.trace, recorded.run, stats, path_conditions=False, labelled=labelled
+        )
         permuting.search_for(Seeds(permuting.recorded, whole=True))
         todo += permuting.seeds
 
 
-def _steps_of_each(trace: Trace) -> Hashable:
-    """What each process did: the same for all permutations of a trace."""
+def _steps_of_each(run: LabelledRun) -> Hashable:
+    """What each process did: the same for all permutations of a run."""
     steps: dict[object, list[object]] = {}
-    for event in trace:
-        steps.setdefault(event.pid, []).append(event.label)
+    for label in run.labels:
+        steps.setdefault(label.pid, []).append(label)
     return frozenset((pid, tuple(labels)) for pid, labels in steps.items())
 
 

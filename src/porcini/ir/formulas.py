@@ -9,14 +9,14 @@ Both speak of steps as `ir.labels.Label`s, over named variables: shared ones by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from porcini.core.events import Event
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.core.systems import Kind, Run, Value
+from porcini.core.systems import Kind, Observed, Run, Value
 from porcini.ir.expr import Expr, ScalarType
 from porcini.ir.labels import Label
 
@@ -68,7 +68,8 @@ class SymbolicSystem(Protocol):
         """All that a process, and what it may spawn, may still touch."""
 
     def kind(self, state: Any) -> Kind:
-        """How a run has ended that nothing can be added to."""
+        """How a run has ended that nothing can be added to: `unfinished` if its last step is not known to its
+        end."""
 
     def observed(self, state: Any) -> dict[str, Expr]:
         """What is observed, as expressions over the inputs."""
@@ -81,10 +82,12 @@ class LabelledRun:
     labels: Sequence[Label]
     waiting: Sequence[Label]
     """What blocked processes wait for at its end, in the order of `Final.waiting`."""
-    before: dict[str, Value]
+    before: dict[str, Any]
     """The initial values of all variables that labels name, also of processes that are spawned on the way."""
     roots: Sequence[Pid]
     """The processes that are there from the start."""
+    show: Callable[[str, Any], Observed] = lambda name, value: value
+    """A variable by name and value, as reports show it."""
 
 
 @runtime_checkable

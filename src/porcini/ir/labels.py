@@ -7,8 +7,10 @@ which only their process touches (P0, erratum 4): weakest preconditions stay exa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from porcini.core.events import Failure, FailureKind
 from porcini.core.pids import Pid
@@ -35,6 +37,8 @@ from porcini.ir.footprint import Touched
 from porcini.ir.graph import Assert, Assign, Choice, Edge, Graph, Op, Spawn, defined_op, reads_of
 from porcini.ir.text import show
 
+CanMove = Callable[[Callable[[str], Any]], bool]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Label:
@@ -54,6 +58,8 @@ class Label:
     spawned: tuple[Pid, ...] = ()
     stopped: Op | None = None
     failure: Failure | None = None
+    can_move: CanMove | None = None
+    """Could the process move at all, given a way to look up variables? Where the guards do not say it."""
 
     def __str__(self) -> str:
         return self.text

@@ -120,6 +120,9 @@ class Stand:
     place: Place
 
 
+MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
+"""The task of the main block, and the object that it runs on."""
+
 Op = Set | If | While | Send | New | Call | Check | Return | Await | Get | Stand
 Code = tuple[Op, ...]
 
@@ -215,8 +218,15 @@ class StepGraph:
     """Functions without parameters, whose values can be given from outside."""
     uses_futures: bool = False
     uses_get: bool = False
+    arithmetic: dict[str, Definition] = field(default_factory=dict)
+    """What some functions are on numbers, as expressions."""
     notes: tuple[str, ...] = ()
     """What a user should know about how the program was read."""
+
+    def task_name(self, method: int) -> str:
+        """What a task is called that runs a method."""
+        found = self.methods[method]
+        return f"{self.classes[found.class_].name}.{found.name}" if method else "main"
 
     def with_inputs(self, values: Mapping[str, Value]) -> StepGraph:
         """The same program with other values for some of its inputs."""

@@ -10,6 +10,7 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
+from porcini.ir.step_symbolic import SymbolicActors
 from porcini.ir.step_system import StepSystem
 from porcini.ir.steps import ObjectProposition, StepGraph
 from porcini.langs.actors.lower import lower
@@ -21,8 +22,6 @@ CAPABILITIES = Capabilities(
     {
         "ample": "what a task may still do is not worked out yet",
         "stubborn": "what a task enables and disables is not worked out yet",
-        "formulas": "a step of a task is not a formula: it calls methods and makes objects",
-        "symbolic": "a step of a task is not a formula: it calls methods and makes objects",
         "theory": "it is not a rewrite theory",
     },
 )
@@ -58,6 +57,9 @@ class ActorModel(Model):
 
     def proposition(self, text: str, place: Place) -> ObjectProposition:
         return proposition(self.graph, text, place)
+
+    def symbolic(self) -> SymbolicActors:
+        return SymbolicActors(self.graph, self.file)
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
         return StepSystem(self.graph.with_inputs(inputs))
