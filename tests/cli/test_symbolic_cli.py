@@ -251,7 +251,7 @@ def test_what_it_decides_beside_that(porcini, par) -> None:  # noqa: F811
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["examples/abs/account.abs"], "`symbolic` has no meaning for .abs programs"),
+        (["examples/maude/counter.maude"], "`symbolic` has no meaning for .maude programs"),
         (["examples/promela/race.pml"], "`symbolic` has no meaning for .pml programs"),
         ([WITHDRAWALS, "--input", "balance=3"], "--input is for the other commands"),
         ([WITHDRAWALS, "--equivalence", "none"], "invalid choice: 'none'"),

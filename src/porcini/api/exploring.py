@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, get_args
 
 from porcini.api.programs import Coroutine, function_of, model_of, not_for_coroutines, observed_names
-from porcini.core.errors import InputError, InternalError
+from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
 from porcini.core.reports import PropertyName, Report, Trail
@@ -324,7 +324,11 @@ def permute(
         stopped(stats, recorded)
         return build_report(model, "permute", stats, engine="fagiani", property="equivalent", traces=())
     run: Any = recorded.run
-    permuting = Permuting(system, recorded.trace, run, stats)
+    try:
+        permuting = Permuting(system, recorded.trace, run, stats)
+    except LimitHit as hit:  # the run has no formulas within the limits
+        stats.leave_out(str(hit))
+        return build_report(model, "permute", stats, engine="fagiani", property="equivalent", traces=())
     collected = Seeds(permuting.recorded)
     stats.explore(lambda _: permuting.search_for(collected) if seeds else permuting.search())
     return build_report(

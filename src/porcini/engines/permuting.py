@@ -39,7 +39,8 @@ class Permuting:
         self.waiting, self.before, self.show = run.waiting, run.before, run.show
         self.recorded: Recorded = compile_trace(run.labels, run.waiting, run.before, run.roots)
         self.events = [[e for e in trace if e.pid == pid] for pid in self.recorded.pids]
-        self.private = {name: value for name, value in self.before.items() if name not in self.final.state}
+        kept = self.final.state.keys() | run.inputs
+        self.private = {name: value for name, value in self.before.items() if name not in kept}
         self.entries: list[TraceEntry] = []
         self.runs: list[Outcome] = []
         self.seeds: list[Schedule] = []

@@ -88,6 +88,8 @@ class LabelledRun:
     """The processes that are there from the start."""
     show: Callable[[str, Any], Observed] = lambda name, value: value
     """A variable by name and value, as reports show it."""
+    inputs: frozenset[str] = frozenset()
+    """Of the variables that nobody observes, those that path conditions speak of all the same."""
 
 
 @runtime_checkable

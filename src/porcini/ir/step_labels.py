@@ -57,18 +57,34 @@ class StepLabels:
     """The steps of one program as labels. Labels are made once, and compared by identity."""
 
     def __init__(
-        self, graph: StepGraph, functions: Functions, possible: Callable[[Expr], bool] = lambda condition: True
+        self,
+        graph: StepGraph,
+        functions: Functions,
+        given: Mapping[Var, Expr] | None = None,
+        possible: Callable[[Expr], bool] = lambda condition: True,
     ) -> None:
         self.graph = graph
+        self.given = given or {}
+        """The inputs whose values are known: labels speak of these, too."""
         self.vocabulary = Vocabulary(graph)
         self.functions = functions
         self.possible = possible
         self._labels: dict[Hashable, Label] = {}
 
+    @staticmethod
+    def of_given_inputs(graph: StepGraph, compiled: Mapping[str, Callable[..., Any]]) -> StepLabels:
+        """For a program whose inputs have values."""
+        functions = Functions.of(graph, compiled)
+        given = functions.given()
+        symbols = {name: functions.inputs[name] for name in given}
+        values = {symbols[name]: value for name, value in given.items()}
+        return StepLabels(graph, replace(functions, inputs=symbols), values)
+
     def initial(self) -> StepState:
         entry = self.graph.methods[0].entry
         code = self.vocabulary.codes.of
         values: dict[Var, Expr] = {
+            **self.given,
             self.vocabulary.standing(MAIN): const(code(self.vocabulary.stands(0, entry))),
             self.vocabulary.lock(MAIN_OBJECT): const(code(None)),
         }
@@ -160,12 +176,13 @@ class StepLabels:
         for v, value in self.initial().values.items():
             if isinstance(value, Const):
                 before[v.name] = value.value
-        return LabelledRun(labels, waiting, before, [MAIN], self._shown(state))
+        inputs = frozenset(v.name for v in self.given)
+        return LabelledRun(labels, waiting, before, [MAIN], self._shown(state), inputs)
 
     def _waiting(self, state: StepState, pid: Pid) -> Label:
         """The label of a blocked task: what it looks at, and nothing done."""
         walk = Walk(self.vocabulary, self.functions, state)
-        walk.go(pid)
+        walk.could_go(pid)
         text = text_of(self.graph, walk.mover.point, walk.mover.me, (), walk.mover.point, " waits")
         touched = Touched(walk.footprint, (), ())
         return Label(pid, text, (TRUE,), BLOCKED, (), touched, can_move=self._can_move(state, pid))

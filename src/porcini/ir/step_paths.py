@@ -133,7 +133,6 @@ class Walk(Evaluation):
             self.writes.add(lock(self.group))
         if self.end == ENDED and self.graph.uses_futures:
             self.writes.add(future(self.pid))
-        self.reads.update(map(future, self.futures))
 
     # Code
 
@@ -251,4 +250,4 @@ class Walk(Evaluation):
 
     @property
     def footprint(self) -> Footprint:
-        return Footprint(frozenset(self.reads), frozenset(self.writes))
+        return Footprint(frozenset({*self.reads, *map(future, self.futures)}), frozenset(self.writes))

@@ -21,25 +21,25 @@ from porcini.core.footprints import OPAQUE, Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Value
 from porcini.ir.commuting import Terms
-from porcini.ir.expr import Apply, Const, DataType, Expr, ScalarType, const, datum, nodes, not_, var
+from porcini.ir.expr import Const, DataType, Expr, ScalarType, const, datum, not_
 from porcini.ir.frames import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
 from porcini.ir.simplify import simplify
 from porcini.ir.step_labels import ActorStep, StepLabels
 from porcini.ir.step_system import StepSystem
 from porcini.ir.step_values import Functions, StepState
-from porcini.ir.steps import Definition, StepGraph
+from porcini.ir.steps import StepGraph
 from porcini.solvers.smt import Smt
 
 
 class SymbolicActors:
     """A program of objects and tasks, run on symbols (`ir.formulas.SymbolicSystem`)."""
 
-    def __init__(self, graph: StepGraph, file: str) -> None:
+    def __init__(self, graph: StepGraph, file: str, source: str) -> None:
         self.graph = graph
         self.file = file
-        functions = StepSystem(graph).functions
-        symbols = {name: var(name, type_) for name, type_ in graph.inputs.items()}
-        self._labels = StepLabels(graph, Functions(functions, symbols, _asking(graph)), self._possible)
+        self.source = source
+        functions = Functions.of(graph, StepSystem(graph).functions)
+        self._labels = StepLabels(graph, functions, possible=self._possible)
         self._smt = Smt()
         self._term = Terms(self._smt)
         self._known: dict[Expr, bool] = {}
@@ -73,7 +73,7 @@ class SymbolicActors:
         try:
             return list(self._labels.steps(state, pid))
         except InputError as problem:
-            problem.file = problem.file or self.file
+            problem.file, problem.source = self.file, self.source
             raise
 
     def when(self, state: StepState, step: ActorStep) -> Expr:
@@ -120,16 +120,3 @@ class SymbolicActors:
 def _shown(value: Observed) -> Expr:
     """A value as reports show it. Its type tells `[True]` from `[1]`, which Python holds to be equal."""
     return const(value) if isinstance(value, int) else datum(value, DataType(repr(value)))
-
-
-def _asking(graph: StepGraph) -> frozenset[str]:
-    """The functions that may ask for an input, directly or not."""
-    calls = {
-        name: {node.function for node in nodes(function.body) if isinstance(node, Apply)}
-        for name, function in graph.functions.items()
-        if isinstance(function, Definition)
-    }
-    found = set(graph.inputs)
-    while more := {name for name, called in calls.items() if name not in found and called & found}:
-        found |= more
-    return frozenset(found)

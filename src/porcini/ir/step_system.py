@@ -47,7 +47,6 @@ from porcini.ir.step_code import (
 from porcini.ir.step_events import StepAction, StepEvents, Taken, Where
 from porcini.ir.step_failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
 from porcini.ir.step_labels import StepLabels
-from porcini.ir.step_values import Functions
 from porcini.ir.steps import MAIN, MAIN_OBJECT, Definition, ObjectProposition, StepGraph
 from porcini.ir.text import show
 
@@ -302,7 +301,7 @@ class StepSystem(FrameSystem):
 
     @cached_property
     def _labels(self) -> StepLabels:
-        return StepLabels(self.graph, Functions(self.functions))
+        return StepLabels.of_given_inputs(self.graph, self.functions)
 
     def evaluates(self, method: int, test: Expr) -> Callable[..., bool]:
         """A function that says whether a condition holds for a task of a method where it stands."""

@@ -15,7 +15,8 @@ the same values: each is asked for wherever it would make a difference, and noth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -45,11 +46,12 @@ from porcini.ir.expr import (
     not_,
     rebuild,
     substitute,
+    var,
 )
 from porcini.ir.simplify import simplify
-from porcini.ir.step_failures import Failed
+from porcini.ir.step_failures import FAILURES, Failed
 from porcini.ir.step_names import FINISHED, Named, Vocabulary
-from porcini.ir.steps import RESOLVED, SAME_GROUP, VALUE, Definition
+from porcini.ir.steps import RESOLVED, SAME_GROUP, VALUE, Definition, StepGraph
 from porcini.ir.text import show
 
 MOST_FORKS = 60
@@ -93,12 +95,33 @@ class StepState:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The functions of a program, as Python's own, and the inputs that are not known. `asking` are the functions
+    """The functions of a program, as Python's own, and the inputs, which are symbols. `asking` are the functions
     that may ask for one of these."""
 
     python: Mapping[str, Callable[..., Any]]
-    inputs: Mapping[str, Var] = field(default_factory=dict)
-    asking: frozenset[str] = frozenset()
+    inputs: Mapping[str, Var]
+    asking: frozenset[str]
+
+    @staticmethod
+    def of(graph: StepGraph, compiled: Mapping[str, Callable[..., Any]]) -> Functions:
+        calls = {
+            name: {node.function for node in nodes(function.body) if isinstance(node, Apply)}
+            for name, function in graph.functions.items()
+            if isinstance(function, Definition)
+        }
+        asking = set(graph.inputs)
+        while more := {name for name, called in calls.items() if name not in asking and called & asking}:
+            asking |= more
+        symbols = {name: var(name, type_) for name, type_ in graph.inputs.items()}
+        return Functions(compiled, symbols, frozenset(asking))
+
+    def given(self) -> dict[str, Expr]:
+        """The values of the inputs. What fails is no input: it fails where it is asked for."""
+        found: dict[str, Expr] = {}
+        for name in self.inputs:
+            with suppress(*FAILURES, RecursionError):
+                found[name] = const(self.python[name]())
+        return found
 
 
 @dataclass(slots=True)

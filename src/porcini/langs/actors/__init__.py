@@ -59,7 +59,7 @@ class ActorModel(Model):
         return proposition(self.graph, text, place)
 
     def symbolic(self) -> SymbolicActors:
-        return SymbolicActors(self.graph, self.file)
+        return SymbolicActors(self.graph, self.file, self.source)
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
         return StepSystem(self.graph.with_inputs(inputs))
