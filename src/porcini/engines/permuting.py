@@ -76,7 +76,7 @@ class Permuting:
             if step.cells is not None:
                 event = replace(event, footprint=self.recorded.footprint(masks))
             if event.label is not step.label:  # it may speak of values that are others now
-                event = replace(event, label=step.label)
+                event = replace(event, label=step.label, failure=step.label.failure)
             events.append(event)
         return Trace(events)
 

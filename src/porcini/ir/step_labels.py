@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from porcini.core.errors import InternalError
+from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import Event
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
@@ -34,8 +34,10 @@ from porcini.ir.simplify import simplify
 from porcini.ir.step_events import text_of
 from porcini.ir.step_names import Named, Vocabulary
 from porcini.ir.step_paths import Walk
-from porcini.ir.step_values import Functions, Instance, StepState, Task
+from porcini.ir.step_states import Functions, Instance, StepState, Task
 from porcini.ir.steps import MAIN, MAIN_OBJECT, StepGraph
+
+MOST_WAYS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,11 @@ class StepLabels:
     def steps(self, state: StepState, pid: Pid) -> Iterator[ActorStep]:
         """All ways through the next step of a task that are possible in a state."""
         left: list[tuple[bool, ...]] = [()]
+        ways = 0
         while left:
+            ways += 1
+            if ways > MOST_WAYS:
+                raise LimitHit(f"the limit of {MOST_WAYS:,} ways through one step")
             walk = Walk(self.vocabulary, self.functions, state, left.pop(), self.possible)
             went = walk.go(pid)
             left += walk.others
@@ -120,7 +126,8 @@ class StepLabels:
     def _label(self, walk: Walk) -> Label:
         line: tuple[Assign | Assert, ...] = (*map(Assert, walk.tests), *self._assignments(walk))
         spawned = tuple(walk.pid.child(k) for k in range(walk.mover.children, walk.children))
-        key = walk.pid, walk.mover.point, walk.mover.me, line, spawned, walk.footprint, walk.failure, walk.cut
+        step = walk.pid, walk.mover.point, walk.mover.me, walk.end, walk.failure, walk.cut
+        key = *step, line, spawned, walk.footprint
         label = self._labels.get(key)
         if label is None:
             label = self._labels[key] = Label(

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed
-from porcini.ir.expr import DataType, ScalarType, Type, Var, var
+from porcini.ir.expr import ScalarType, Type, Var, var
 from porcini.ir.frames import ENDED, FIRST_POINT
 from porcini.ir.step_events import field_of, future, lock
-from porcini.ir.steps import Return, StepGraph, inside
+from porcini.ir.steps import StepGraph
 
 FINISHED = "finished"
 """Where a task stands that has returned."""
@@ -68,7 +68,6 @@ class Vocabulary:
     def __init__(self, graph: StepGraph) -> None:
         self.graph = graph
         self.codes = Codes()
-        self._results = [_result_type(graph, number) for number in range(len(graph.methods))]
         self._known: dict[tuple[str, Type], Named] = {}
 
     def _named(self, name: str, type_: Type) -> Named:
@@ -85,7 +84,7 @@ class Vocabulary:
         return self._named(f"{task}{variable.name}", variable.type)
 
     def result(self, task: Pid, method: int) -> Named:
-        return Named(var(f"{task}.#result", self._results[method] or "int"), self._results[method] is None)
+        return self._named(f"{task}.#result", self.graph.methods[method].result)
 
     def standing(self, task: Pid) -> Var:
         return var(future(task), "int")
@@ -107,13 +106,3 @@ class Vocabulary:
     def show(self, code: int) -> Observed:
         """The value behind a code, as reports show it."""
         return self.graph.show(self.codes.value(code))
-
-
-def _result_type(graph: StepGraph, method: int) -> ScalarType | None:
-    """The type of what a method returns, if that is a number or a boolean wherever it returns."""
-    returns = [op for p in graph.points if p.method == method for op in inside(p.code) if isinstance(op, Return)]
-    types = {None if op.value is None else op.value.type for op in returns}
-    types.discard(DataType("Unit"))  # every method ends so; one that has a result never gets there
-    if types == {"int"}:
-        return "int"
-    return "bool" if types == {"bool"} else None

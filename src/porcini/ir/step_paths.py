@@ -13,11 +13,12 @@ from porcini.core.events import Failure
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.ir.expr import Var
-from porcini.ir.frames import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
+from porcini.ir.frames import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, want_room
 from porcini.ir.step_code import NOTHING, Segment, stretches
 from porcini.ir.step_events import future, lock, touch
 from porcini.ir.step_failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
-from porcini.ir.step_values import Evaluation, Frame, Instance, Task, TooManyForks
+from porcini.ir.step_states import Instance, Task
+from porcini.ir.step_values import Evaluation, Frame, TooManyForks
 from porcini.ir.steps import (
     Await,
     Call,
@@ -204,6 +205,7 @@ class Walk(Evaluation):
     def _child(self) -> Pid:
         child = self.pid.child(self.children)
         self.children += 1
+        want_room(len(self.state.tasks) + len(self.state.objects) + len(self.made), child)
         return child
 
     def _send(self, ref: Pid | None, name: str, args: list[Any]) -> Pid:
@@ -222,15 +224,15 @@ class Walk(Evaluation):
         ref = self._child()
         group = ref if maker is None else self.instance(maker).group
         self.made[ref] = Instance(number, group)
-        self.write_code(self.vocabulary.lock(ref), None)
+        if maker is None:
+            self.write_code(self.vocabulary.lock(ref), None)
         for position, v in enumerate(class_.fields):
             field = self.vocabulary.field(ref, v)
             if position < len(args):
                 self.write(field, args[position])
             elif field.whole:
                 self.write(field, None)
-        frame = Frame(ref, {}, silent=True)
-        self._code(class_.init, frame, NOTHING)
+        self._code(class_.init, Frame(ref, {}, silent=True), NOTHING)
         if class_.runs:
             self._send(ref, "run", [])
         return ref

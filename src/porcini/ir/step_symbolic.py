@@ -1,6 +1,6 @@
 """Symbolic execution of objects and tasks: which of them there are is known, numbers and booleans need not be.
 
-A state is that of `step_values`, with formulas over the inputs; the steps of a task are all ways through its code
+A state is that of `step_states`, with formulas over the inputs; the steps of a task are all ways through its code
 that are possible there, as labels (`step_labels`). A condition that depends on an input is followed both ways, as
 two steps. Everything else (references, lists, what a method was called with) must be known: where an input gets
 into it, that is an error which says where.
@@ -25,8 +25,8 @@ from porcini.ir.expr import Const, DataType, Expr, ScalarType, const, datum, not
 from porcini.ir.frames import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
 from porcini.ir.simplify import simplify
 from porcini.ir.step_labels import ActorStep, StepLabels
+from porcini.ir.step_states import Functions, StepState
 from porcini.ir.step_system import StepSystem
-from porcini.ir.step_values import Functions, StepState
 from porcini.ir.steps import StepGraph
 from porcini.solvers.smt import Smt
 

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from porcini.core.errors import Place
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed, Value
-from porcini.ir.expr import TRUE, Expr, ScalarType, Var, const
+from porcini.ir.expr import TRUE, DataType, Expr, ScalarType, Type, Var, const
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,7 @@ class Method:
     releases: bool = False
     place: Place | None = None
     calls: tuple[CallSite, ...] = ()
+    result: Type = field(default_factory=lambda: DataType("Unit"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ class _Body:
     def finish(self, body: ast.Block, formals: Sequence[tuple[ast.Formal, Ty]]) -> None:
         for formal, type_ in formals:
             self.declare(formal.name, type_, formal.place)
-        self.method.parameters = tuple(self.variables)
+        self.method.parameters, self.method.result = tuple(self.variables), in_ir(self.result)
         if self.result != UNIT and not returns(body):
             message = f"method `{self.method.name}` may end without a value of type {self.result}"
             self.world.error(message, self.method.place or body.place, "end it with `return`")
