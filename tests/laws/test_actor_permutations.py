@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -25,10 +26,11 @@ from porcini.engines.stats import SearchStats
 from porcini.ir.expr import evaluate
 from porcini.ir.paths import path
 from porcini.ir.step_labels import StepLabels
-from porcini.ir.step_names import Vocabulary
+from porcini.ir.step_names import Codes, Vocabulary
 from porcini.ir.step_paths import Walk
 from porcini.ir.step_system import StepSystem
 from porcini.ir.step_values import Evaluation
+from porcini.langs.actors.library import MapValue, Tag
 from strategies import PROGRAMS
 
 SOME = settings(max_examples=max(PROGRAMS // 10, 10), deadline=None, suppress_health_check=list(HealthCheck))
@@ -307,3 +309,23 @@ def test_path_conditions_speak_of_inputs() -> None:
 def test_a_step_that_finds_another_list_is_another_step() -> None:
     report = porcini.permute(porcini.loads(LIST, "abs"), seeds=True)
     assert len(report.traces) == 1 and report.seeds
+
+
+def test_a_run_without_formulas_within_the_limits_is_unknown() -> None:
+    """A function of a number that changes is worked out step by step, which takes more room than calling it."""
+    deep = sys.getrecursionlimit() // 3
+    source = HEAD + (
+        f"class C implements I {{ Int x = {deep}; Int a(Int n) {{ x = down(x); return x; }}"
+        " Int b(Int n) { return 0; } Int c(I o) { return 0; } }\n{ I o = new C(); o!a(1); }"
+    )
+    model = porcini.loads("def Int down(Int k) = if k <= 0 then 0 else down(k - 1);\n" + source, "abs")
+    report = porcini.permute(model)
+    assert report.verdict == "unknown" and "nested calls" in (report.limit or "")
+
+
+def test_values_that_python_holds_to_be_equal_have_codes_of_their_own() -> None:
+    codes = Codes()
+    values = [(), MapValue(), 1, True, (1,), (True,), frozenset({1}), frozenset({True}), ("Unit",), (Tag("Unit"),)]
+    assert len({codes.of(value) for value in values}) == len(values)
+    assert [codes.value(codes.of(value)) for value in values] == values
+    assert codes.of(frozenset({2, 1})) == codes.of(frozenset({1, 2}))

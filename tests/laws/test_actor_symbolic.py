@@ -16,7 +16,7 @@ from porcini.api.inputs import replay_cases
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.footprints import EMPTY
 from porcini.engines.stats import SearchStats
-from porcini.ir import step_values
+from porcini.ir import step_labels, step_values
 from porcini.ir.expr import Datum, Expr, evaluate
 from porcini.ir.step_symbolic import SymbolicActors
 from porcini.ir.step_values import Evaluation
@@ -197,3 +197,9 @@ def test_what_is_observed() -> None:
     assert {tuple(entry.state) for entry in report.traces} == {("0.0.z",)}
     kinds = {entry.kind: entry for entry in report.traces}
     assert kinds.keys() == {"terminated", "assertion", "error"}
+
+
+def test_too_many_ways_through_one_step_are_never_an_answer(monkeypatch) -> None:
+    monkeypatch.setattr(step_labels, "MOST_WAYS", 1)
+    report = porcini.symbolic(porcini.loads(COUNTER, "abs"))
+    assert (report.verdict, report.limit) == ("unknown", "the limit of 1 ways through one step")
