@@ -3,6 +3,8 @@
 References arrive in messages and are stored in fields, tasks wait for conditions and for futures, blocking or not,
 objects share a group or do not, calls go to null, assertions fail. Calls only go to methods of a higher number, so
 that every program ends.
+
+With inputs `n` and `p` values and ways depend on these; what they do not get into is lists.
 """
 
 from __future__ import annotations
@@ -25,14 +27,44 @@ BOOLS = [
     "peer == o",
     "o != this",
 ]
+INPUT_INTS = [
+    *INTS,
+    "n()",
+    "n() - x",
+    "x + n()",
+    "truncate(abs(y))",
+    "max(x, v)",
+    "plus(x)",
+    "x * n()",
+    "y % n()",
+    "div(v, x)",
+]
+INPUT_BOOLS = [
+    *BOOLS,
+    "p()",
+    "p() && x > n()",
+    "n() != x",
+    "y % 2 == 0",
+    "x > 0 || div(y, x) > 0",
+    "!p() || b",
+    "odd(v)",
+]
+INPUTS = """
+def Int n() = 1;
+def Bool p() = True;
+def Int plus(Int k) = case k { 0 => n(); 1 => 2; _ => if k > n() then k - 1 else k + 1; };
+def Bool odd(Int k) = let (Int r) = k % 2 in r == 1 && p();
+"""
 RECEIVERS = ["o", "o", "o", "peer", "this"]
 
 
 class _Method:
     """Draws the body of one method."""
 
-    def __init__(self, draw: st.DrawFn, number: int, waits: bool) -> None:
+    def __init__(self, draw: st.DrawFn, number: int, waits: bool, inputs: bool) -> None:
         self.draw = draw
+        self.ints, self.bools = (INPUT_INTS, INPUT_BOOLS) if inputs else (INTS, BOOLS)
+        self.elements = ["length(log)", "3"] if inputs else INTS
         self.number = number
         self.waits = waits
         self.names = 0
@@ -46,7 +78,7 @@ class _Method:
 
     def call(self) -> str:
         callee = self.draw(st.integers(self.number + 1, LAST))
-        return f"m{callee}({self.pick(INTS)}, {self.pick(['this', 'o', 'this'])})"
+        return f"m{callee}({self.pick(self.ints)}, {self.pick(['this', 'o', 'this'])})"
 
     def statement(self, depth: int = 0) -> str:
         kinds = ["field"] * 5 + ["peer", "log", "assert"]
@@ -61,13 +93,13 @@ class _Method:
         kind = self.pick(kinds)
         match kind:
             case "field":
-                return self.pick(["x = {};", "y = {};", "x = x + {};"]).format(self.pick(INTS))
+                return self.pick(["x = {};", "y = {};", "x = x + {};"]).format(self.pick(self.ints))
             case "peer":
                 return self.pick(["peer = o;", "b = !b;", "b = x > 0;", "peer = null;"])
             case "log":
-                return f"log = Cons({self.pick(INTS)}, log);"
+                return f"log = Cons({self.pick(self.elements)}, log);"
             case "assert":
-                return f"assert {self.pick(BOOLS)};"
+                return f"assert {self.pick(self.bools)};"
             case "send":
                 return f"{self.pick(RECEIVERS)}!{self.call()};"
             case "keep":
@@ -84,9 +116,9 @@ class _Method:
             case "sync":
                 if self.draw(st.booleans()):
                     return f"x = this.{self.call()};"
-                return f"x = o.m{LAST}({self.pick(INTS)}, o);"  # which never waits
+                return f"x = o.m{LAST}({self.pick(self.ints)}, o);"  # which never waits
             case "await":
-                return f"await {self.pick(BOOLS)};"
+                return f"await {self.pick(self.bools)};"
             case "await kept":
                 return "if (kept != null) { await kept?; }"
             case "get kept":
@@ -95,35 +127,37 @@ class _Method:
                 return "suspend;"
             case "if":
                 other = f" else {{ {self.statement(1)} }}" if self.draw(st.booleans()) else ""
-                return f"if ({self.pick(BOOLS)}) {{ {self.statement(1)} }}{other}"
+                return f"if ({self.pick(self.bools)}) {{ {self.statement(1)} }}{other}"
             case _:
                 index = self.name()
                 return f"Int {index} = 0; while ({index} < 2) {{ {index} = {index} + 1; {self.statement(1)} }}"
 
     def body(self) -> str:
         count = self.draw(st.integers(1, 3))
-        return " ".join(self.statement() for _ in range(count)) + f" return {self.pick(INTS)};"
+        return " ".join(self.statement() for _ in range(count)) + f" return {self.pick(self.ints)};"
 
 
 @st.composite
-def actor_programs(draw: st.DrawFn) -> str:
+def actor_programs(draw: st.DrawFn, *, inputs: bool = False) -> str:
     """Three to five actors of two or three classes, and up to four messages to begin with."""
-    lines = ["interface A { Int m0(Int v, A o); Int m1(Int v, A o); Int m2(Int v, A o); }"]
+    lines = [INPUTS] if inputs else []
+    lines += ["interface A { Int m0(Int v, A o); Int m1(Int v, A o); Int m2(Int v, A o); }"]
     classes = draw(st.sampled_from(["PQ", "PQR"]))
     for name in classes:
         lines.append(f"class {name}(A peer) implements A {{")
         lines.append("    Int x = 0; Int y = 1; Bool b = False; List<Int> log = Nil; Fut<Int> kept;")
         for number in range(LAST + 1):
             waits = number < LAST and draw(st.integers(0, 2)) > 0
-            lines.append(f"    Int m{number}(Int v, A o) {{ {_Method(draw, number, waits).body()} }}")
+            lines.append(f"    Int m{number}(Int v, A o) {{ {_Method(draw, number, waits, inputs).body()} }}")
         lines.append("}")
     lines.append("{")
     actors = draw(st.integers(3, 5))
     for k in range(actors):
         peer = draw(st.sampled_from(["null", *(f"a{i}" for i in range(k))]))
         lines.append(f"    A a{k} = new {draw(st.sampled_from(classes))}({peer});")
+    first = "n()" if inputs else "0"
     for k in range(draw(st.integers(2, 4))):
         to, other = draw(st.sampled_from([0, *range(actors)])), draw(st.integers(0, actors - 1))
-        lines.append(f"    a{to}!m{draw(st.sampled_from([0, 0, 1, 1, 2]))}({k}, a{other});")
+        lines.append(f"    a{to}!m{draw(st.sampled_from([0, 0, 1, 1, 2]))}({k or first}, a{other});")
     lines.append("}")
     return "\n".join(lines)

@@ -245,13 +245,47 @@ def test_what_it_decides_beside_that(porcini, par) -> None:  # noqa: F811
     assert "w != 2" in found["condition"] and found["limit"] == "the solver's time limit"
 
 
+# Actors
+
+TICKETS = "examples/abs/tickets.abs"
+
+
+def test_actors(porcini) -> None:  # noqa: F811
+    status, found = found_by(porcini, TICKETS)
+    assert (status, found["verdict"], found["condition"]) == (1, "violated", "left >= 3 and left <= 4")
+    kinds = {entry["kind"]: entry for entry in found["traces"]}
+    assert kinds.keys() == {"terminated", "assertion"}
+    assert kinds["terminated"]["state"]["0.0.tickets"].startswith("left")
+    assert any(entry["labels"][1] == "0.1.buy(office, count) until await, line 17" for entry in found["traces"])
+    for entry in found["traces"]:
+        left = entry["input"]["left"]
+        assert eval(entry["path"], {}, {"left": left})
+        call = ("replay", TICKETS, "--input", f"left={left}", entry["schedule"], "--json")
+        outcome = json.loads(porcini(*call)[1])["outcomes"][0]
+        assert outcome["kind"] == entry["kind"]
+        assert outcome["state"]["0.0.tickets"] == eval(str(entry["state"]["0.0.tickets"]), {}, {"left": left})
+
+
+def test_test_cases_of_actors(porcini, tmp_path) -> None:  # noqa: F811
+    tests = tmp_path / "tickets.json"
+    assert porcini("symbolic", TICKETS, "--tests", str(tests), "--quiet")[0] == 1
+    status, out, _ = porcini("replay", TICKETS, "--tests", str(tests))
+    assert (status, out) == (0, "10 of 10 cases came out as expected.\n")
+
+
+def test_an_input_in_a_list_is_an_error_with_its_place(porcini) -> None:  # noqa: F811
+    status, out, err = porcini("symbolic", "examples/abs/philosophers.abs")
+    assert (status, out) == (2, "") and "philosophers.abs:41:11: error: `1 % n` depends on an input" in err
+    assert "p!eat(nth(forks, i), nth(forks, (i + 1) % n()));" in err
+
+
 # What it refuses
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["examples/abs/account.abs"], "`symbolic` has no meaning for .abs programs"),
+        (["examples/maude/counter.maude"], "`symbolic` has no meaning for .maude programs"),
         (["examples/promela/race.pml", "--input", "counter=3"], "ranges over all values: --input counter=?"),
         (["examples/promela/race.pml", "--input", "seen=?"], "`seen` cannot be an input"),
         ([WITHDRAWALS, "--input", "balance=3"], "--input is for the other commands"),

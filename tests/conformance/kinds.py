@@ -17,10 +17,11 @@ from typing import Any, Protocol
 from unittest.mock import patch
 
 import porcini
-from conformance import laws, oracle
+from conformance import laws, oracle, trees
 from conformance.actors import bases as actor_bases
 from conformance.actors import edits as actor_edits
 from conformance.actors import programs as actor_programs
+from conformance.actors import syntax as actor_syntax
 from conformance.coroutines import edits as coroutine_edits
 from conformance.coroutines import judge as coroutine_judge
 from conformance.coroutines import programs as coroutine_programs
@@ -49,7 +50,7 @@ from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stats import SearchStats
-from porcini.ir.expr import evaluate
+from porcini.ir.expr import Datum, Expr, evaluate
 from porcini.langs.aio import commuting
 
 ROOT = Path(__file__).parents[2]
@@ -193,7 +194,57 @@ def _as_sets(stats: Collecting) -> Iterator[tuple[str, frozenset[Any]]]:
 
 def _check_actors(program: Any, engines: Sequence[str] | None = None) -> int:
     system = porcini.loads(program.text(), "abs").system()
-    return laws.compared(system, program.machine(), _as_sets, _searches(engines, TRANSDPOR), most=400)
+    searches = _searches(engines, (*TRANSDPOR, Search("fagiani")))
+    return laws.compared(system, program.machine(), _as_sets, searches, most=400)
+
+
+def _check_actors_with_input(program: Any, engines: Sequence[str] | None = None) -> int:
+    """One of the numbers in a program is made an input. For each number in its place, the paths whose conditions
+    hold are the classes of the program that has this number there."""
+    numbers = sorted({part.value for part in trees.parts(program) if _is_number(part)})
+    if not numbers:
+        raise oracle.TooMany
+    input_ = numbers[len(program.text()) % len(numbers)]
+    stats = SearchStats(porcini.Limits(max_executions=300, timeout=20))
+    found = explored(porcini.loads(_with_input(program, input_), "abs"), stats)
+    if stats.stopped != "exhausted":
+        raise oracle.TooMany
+    classes = 0
+    for number in (-1, 0, 1, 2, 7):
+        machine = _with_number(program, input_, actor_syntax.Const(number)).machine()
+        wanted = oracle.classes(machine, most=4_000)
+        taken = [path for path in found.paths if evaluate(path.condition, {"n": number})]
+        if {oracle.normal_form(machine, path.schedule) for path in taken} != set(wanted):
+            raise laws.Broken(f"symbolic: other classes than the judge's for {number} instead of {input_}")
+        ends = {
+            (path.kind, frozenset((name, _at(value, number)) for name, value in found.observed(path).items()))
+            for path in taken
+        }
+        if ends != set(wanted.values()):
+            raise laws.Broken(f"symbolic: other outcomes than the judge's for {number} instead of {input_}")
+        classes += len(wanted)
+    return classes
+
+
+def _is_number(part: Any) -> bool:
+    return isinstance(part, actor_syntax.Const) and type(part.value) is int
+
+
+def _with_number(program: Any, old: int, new: Any) -> Any:
+    """A program with something else wherever it has a number."""
+    return trees.mapped(program, lambda part: new if _is_number(part) and part.value == old else part)
+
+
+def _with_input(program: Any, number: int) -> str:
+    """A program with an input wherever it has a number; its lines keep their numbers."""
+    head = "import * from ABS.StdLib;"
+    return (
+        _with_number(program, number, actor_syntax.Local("n()")).text().replace(head, f"{head} def Int n() = 1;")
+    )
+
+
+def _at(value: Expr, number: int) -> Any:
+    return value.value if isinstance(value, Datum) else evaluate(value, {"n": number})
 
 
 # Promela --------------------------------------------------------------------------------------------------------
@@ -300,6 +351,7 @@ KINDS = {
         Kind("par", 1_000, _par_program, _check_par),
         Kind("symbolic", 200, _gcl_program, _check_symbolic),
         Kind("abs", 1_500, _actor_program, _check_actors),
+        Kind("abs symbolic", 200, _actor_program, _check_actors_with_input),
         Kind("pml", 1_200, _promela_model, _check_promela, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),

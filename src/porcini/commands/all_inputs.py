@@ -20,7 +20,7 @@ from porcini.core.systems import Value
 from porcini.engines.equivalences import EQUIVALENCES, TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT
 from porcini.engines.replaying import replay
-from porcini.engines.stats import SearchStats
+from porcini.engines.stats import SearchStats, keep_observed
 from porcini.engines.symbolic import Path, Symbolic
 from porcini.formats.schedules import show_schedule
 from porcini.ir.expr import FALSE, Expr, disj, evaluate
@@ -55,7 +55,7 @@ class Explored:
 
     def observed(self, path: Path) -> dict[str, Expr]:
         found = self.engine.system.observed(path.state)
-        return {name: value for name, value in found.items() if self.observe is None or name in self.observe}
+        return found if self.observe is None else keep_observed(found, self.observe)
 
     def entries(self) -> tuple[TraceEntry, ...]:
         """One for each path; conditions are shortened as long as there is time."""
@@ -96,10 +96,12 @@ def explored(
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
     if model.chooses_inputs and not engine.inputs:
         found.notes.append("nothing is an input: --input x=? asks for all values of a shared variable x")
+    if engine.cut_inside:
+        found.notes.append(f"paths cut in a loop whose end depends on the inputs: {engine.cut_inside:,}")
     if engine.cut:
         found.notes.append(f"paths cut at {engine.depth:,} steps (--max-depth): {engine.cut:,}")
-        if found.condition is not FALSE:
-            found.notes.append("the order matters at least there: paths that were cut may say more")
+    if (engine.cut or engine.cut_inside) and found.condition is not FALSE:
+        found.notes.append("the order matters at least there: paths that were cut may say more")
     given_up = engine.assumed.gave_up + engine.smt.gave_up
     if given_up:
         found.notes.append(f"questions that the solver gave up on within {timeout:g} s: {given_up:,}")
@@ -150,7 +152,7 @@ def concrete(
     """A path, run with an input that takes it."""
     trace, run = replay(model.system(dict(values)), path.schedule)
     final = run.final()
-    state = {name: value for name, value in final.state.items() if observe is None or name in observe}
+    state = final.state if observe is None else keep_observed(final.state, observe)
     return Outcome.of(trace, replace(final, state=state))
 
 

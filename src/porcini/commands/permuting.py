@@ -10,7 +10,7 @@ from random import Random
 from porcini.commands.needs import require
 from porcini.commands.reporting import About, build_report, located, moves_of, stopped
 from porcini.commands.requests import Request
-from porcini.core.errors import InputError, InternalError
+from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.recordings import Recording
 from porcini.core.reports import Report, TraceSource
 from porcini.core.traces import Trace
@@ -46,7 +46,12 @@ def permute(request: Request) -> Report:
     if recorded.limit is not None:
         stopped(stats, recorded)
         return build_report(model, "permute", stats, property="equivalent", traces=())
-    return _permuted(model, system.labelled(recorded.trace, recorded.run), stats, request.seeds)
+    try:
+        run = system.labelled(recorded.trace, recorded.run)
+    except LimitHit as hit:  # it has no formulas within the limits
+        stats.leave_out(str(hit))
+        return build_report(model, "permute", stats, property="equivalent", traces=())
+    return _permuted(model, run, stats, request.seeds)
 
 
 def _permuted(subject: About, run: LabelledRun, stats: SearchStats, seeds: bool) -> Report:

@@ -107,7 +107,7 @@ class Recorded:
 
 
 def compile_trace(
-    labels: Sequence[Label], waiting: Sequence[Label], store: dict[str, Value], roots: Sequence[Pid]
+    labels: Sequence[Label], waiting: Sequence[Label], store: dict[str, Any], roots: Sequence[Pid]
 ) -> Recorded:
     """Compile a symbolic trace. `store` gives the initial value of every variable in it by name."""
     slots: dict[str, tuple[int, int | None]] = {}
@@ -163,13 +163,19 @@ class _Compiler:
         return Step(
             label,
             self._function(codegen.fire_label(label, self.slots)),
-            self._function(codegen.can_move(label, self.slots)),
+            self._able(label),
             masks,
             self._function(cells) if cells else None,
             (reads, writes),
             sum(1 << self.numbers[pid] for pid in label.spawned),
             family,
         )
+
+    def _able(self, label: Label) -> Callable[[Store], Sequence[int]]:
+        can_move, slots = label.can_move, self.slots.shared
+        if can_move is None:
+            return self._function(codegen.can_move(label, self.slots))
+        return lambda store: [0] if can_move(lambda name: store[slots[name]]) else []
 
     def _function(self, lines: list[str]) -> Callable[[Store], Any]:
         return self.module.add(lines, "s")

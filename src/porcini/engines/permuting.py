@@ -11,7 +11,7 @@ from functools import cached_property
 
 from porcini.core.events import Event, Move, Schedule
 from porcini.core.reports import Outcome, TraceEntry
-from porcini.core.systems import Final, Kind, Value
+from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_run
 from porcini.engines.stats import SearchStats
@@ -32,7 +32,8 @@ class Permuting:
         self.final = run.final
         self.run = run
         self.waiting = {label.pid: label for label in run.waiting}
-        self.private = {name: value for name, value in run.before.items() if name not in self.final.state}
+        kept = self.final.state.keys() | run.inputs
+        self.private = {name: value for name, value in run.before.items() if name not in kept}
         self.entries: list[TraceEntry] = []
         self.runs: list[Outcome] = []
         self.seeds: list[Schedule] = []
@@ -82,6 +83,8 @@ class Permuting:
             at[process] += 1
             if step.cells is not None:
                 event = replace(event, footprint=self.recorded.footprint(masks))
+            if self.run.tells_values:
+                event = replace(event, label=step.label, failure=step.label.failure)
             events.append(event)
         return Trace(events)
 
@@ -89,11 +92,17 @@ class Permuting:
         store = permutation.store
         state = self.run.observed(lambda name: self.recorded.value(store, name))
         kind: Kind = "unfinished" if self.recorded.unfinished(store) else self.final.kind
-        waiting = tuple(replace(w, values=self._values(self.waiting[w.pid], store)) for w in self.final.waiting)
+        waiting = tuple(replace(w, values=self._values(w, self.waiting[w.pid], store)) for w in self.final.waiting)
         return Final(kind, state, waiting)
 
-    def _values(self, label: Label, store: Store) -> dict[str, Value]:
+    def _shown(self, store: Store, name: str) -> Observed:
+        return self.run.show(name, self.recorded.value(store, name))
+
+    def _values(self, waiting: Waiting, label: Label, store: Store) -> dict[str, Observed]:
         """What a blocked process sees, by the names in its source."""
+        if label.can_move is not None:
+            places = {place.rpartition(".")[2]: place for place in label.touched.fixed.reads}
+            return {name: self._shown(store, places[name]) for name in waiting.values}
         seen = sorted({v.name for guard in label.guards for v in free(guard) if "@" not in v.name})
         return {
             name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from porcini.core.errors import LimitHit
 from porcini.core.events import Event
@@ -16,6 +17,7 @@ Outcomes = tuple[Outcome, ...]
 Watcher = Callable[["SearchStats"], None]
 """Called now and then, for a progress line."""
 
+T = TypeVar("T")
 _BETWEEN_REPORTS = 256
 
 
@@ -129,7 +131,7 @@ class SearchStats:
         """How a run ended, as far as anybody wants to know."""
         if self.observe is None:
             return final
-        return Final(final.kind, _observed(final.state, self.observe), final.waiting)
+        return Final(final.kind, keep_observed(final.state, self.observe), final.waiting)
 
     @property
     def expected(self) -> float | None:
@@ -157,6 +159,6 @@ def _rank(state: Mapping[str, Observed]) -> list[tuple[object, ...]]:
     ]
 
 
-def _observed(state: Mapping[str, Observed], observe: frozenset[str]) -> dict[str, Observed]:
+def keep_observed(state: Mapping[str, T], observe: frozenset[str]) -> dict[str, T]:
     """Names as given, or with the object that they belong to left out."""
     return {name: value for name, value in state.items() if name in observe or name.rpartition(".")[2] in observe}

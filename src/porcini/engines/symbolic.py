@@ -87,6 +87,8 @@ class Symbolic:
         self._entered: list[bool] = []
         """For each node but the first: was it entered by a step?"""
         self.cut = 0
+        self.cut_inside = 0
+        """Paths that end in a step that the program does not follow to its end."""
 
     @property
     def depth(self) -> int:
@@ -139,7 +141,11 @@ class Symbolic:
         waiting = [pid for pid in self.system.waiting(state) if pid not in frozen]
         options = self._chosen(state, waiting)
         if not any(options.values()):
-            self._complete(state, steps, conditions)
+            inside = self.system.kind(state) == "unfinished"
+            if inside:
+                self.cut_inside += 1
+                self.stats.leave_out("a loop within one step whose end depends on the inputs")
+            self._complete(state, steps, conditions, cut=inside)
             return _Node(state, sleeping, frozen, iter(()))
         if len(steps) >= self.depth:
             self.cut += 1

@@ -73,7 +73,8 @@ class SymbolicSystem(Protocol):
         """All that a process, and what it may spawn, may still touch."""
 
     def kind(self, state: Any) -> Kind:
-        """How a run has ended that nothing can be added to."""
+        """How a run has ended that nothing can be added to: `unfinished` if its last step is not known to its
+        end."""
 
     def observed(self, state: Any) -> dict[str, Expr]:
         """What is observed, as expressions over the inputs."""
@@ -90,13 +91,19 @@ class LabelledRun:
     labels: Sequence[Label]
     waiting: Sequence[Label]
     """What processes that have not ended wait for at its end."""
-    before: Mapping[str, Value]
+    before: Mapping[str, Any]
     """The initial values of all variables that labels name, also of processes that are spawned on the way."""
     roots: Sequence[Pid]
     """The processes that are there from the start."""
     final: Final
-    observed: Callable[[Callable[[str], Value]], Mapping[str, Observed]]
+    observed: Callable[[Callable[[str], Any]], Mapping[str, Observed]]
     """What is observed, given the values of variables."""
+    show: Callable[[str, Any], Observed] = lambda name, value: value
+    """A variable by name and value, as reports show it."""
+    inputs: frozenset[str] = frozenset()
+    """Of the variables that nobody observes, those that path conditions speak of all the same."""
+    tells_values: bool = False
+    """Do labels speak of values, which may be others in another order?"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

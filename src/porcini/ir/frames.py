@@ -31,6 +31,14 @@ MOST_PROCESSES, MOST_GENERATIONS = 1_000, 500
 _MOST_RECENT = 2_000
 
 
+def want_room(processes: int, pid: Pid) -> None:
+    """Is there room for one more process beside so many?"""
+    if processes >= MOST_PROCESSES:
+        raise LimitHit(f"the limit of {MOST_PROCESSES:,} processes")
+    if len(pid) > MOST_GENERATIONS:
+        raise LimitHit(f"the limit of {MOST_GENERATIONS:,} generations of processes")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Process:
     """A process in a layout. `known` holds its actions; all layouts with this process share it."""
@@ -76,10 +84,7 @@ class Layouts:
 
     def grow(self, layout: Layout, pid: Pid, template: int) -> Layout:
         processes = layout.processes
-        if len(processes) >= MOST_PROCESSES:
-            raise LimitHit(f"the limit of {MOST_PROCESSES:,} processes")
-        if len(pid) > MOST_GENERATIONS:
-            raise LimitHit(f"the limit of {MOST_GENERATIONS:,} generations of processes")
+        want_room(len(processes), pid)
         at = bisect(processes, pid, key=lambda process: process.pid)
         before, after = processes[:at], processes[at:]
         base = before[-1].base + self._frame_sizes[before[-1].template] if before else self._first_frame

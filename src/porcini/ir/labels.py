@@ -7,8 +7,10 @@ which only their process touches (P0, erratum 4): weakest preconditions stay exa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from porcini.core.events import Failure, FailureKind
 from porcini.core.footprints import Footprint
@@ -36,6 +38,8 @@ from porcini.ir.footprint import Touched
 from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
 from porcini.ir.text import show
 
+CanMove = Callable[[Callable[[str], Any]], bool]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Label:
@@ -59,6 +63,8 @@ class Label:
     """Where a process may have several choices: of each guard, which one it lets it take."""
     family: Footprint | None = None
     """Then also: all that its process might touch there by any of them, and what decides which it can take."""
+    can_move: CanMove | None = None
+    """Could the process move at all, given a way to look up variables? Where the guards do not say it."""
 
     def __str__(self) -> str:
         return self.text

@@ -58,7 +58,6 @@ from porcini.ir.steps import (
 
 TASK_FRAME = OBJECT_FRAME = 4
 """A task's frame: point, children, object, result, variables. An object's: ended, 0, group, lock, fields."""
-MOST_ITERATIONS = 100_000
 _MOST_LOADED = 16
 
 
@@ -185,7 +184,7 @@ class Writer:
 
     def code(self, code: Code, depth: int, known: Segment) -> None:
         """Write some code; `known` is what the segments entered so far touch."""
-        for part in _stretches(code):
+        for part in stretches(code):
             here = Segment.of(part)
             if not known.covers(here):
                 known = known | here
@@ -292,7 +291,7 @@ class Writer:
             self.line(f"{self.variable(v.name)} = s[b+{TASK_FRAME + i}]", depth)
 
 
-def _stretches(code: Code) -> Iterator[list[Op]]:
+def stretches(code: Code) -> Iterator[list[Op]]:
     """Cut code after each operation at which the step may end."""
     part: list[Op] = []
     for op in code:

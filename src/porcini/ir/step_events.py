@@ -130,7 +130,7 @@ class StepEvents:
         reads, writes = set(guard), set[Location]()
         for k, segment in enumerate(compiled.segments):
             if taken.segments >> k & 1:
-                _touch(segment, at.me, reads, writes)
+                touch(segment, at.me, reads, writes)
         failure: Failure | None = None
         for item in taken.trail:
             if isinstance(item, Pid):
@@ -139,7 +139,7 @@ class StepEvents:
                 failure = item
             else:
                 ref, number = item
-                _touch(self._methods[number], ref, reads, writes)
+                touch(self._methods[number], ref, reads, writes)
         ends_in_get = taken.end >= FIRST_POINT and graph.points[taken.end].kind == "get"
         if graph.uses_get and (ends_in_get or graph.points[at.point].kind == "get"):
             writes.add(lock(at.group))
@@ -168,17 +168,8 @@ class StepEvents:
         return frozenset(reads)
 
     def _label(self, at: Where, end: int, note: str) -> StepLabel:
-        point = self.graph.points[at.point]
-        method = self.graph.methods[point.method]
-        text = "main" if point.method == 0 else f"{at.me}.{method.name}"
-        if point.kind != "start":
-            text += f" from {point.text}"
-        elif point.method != 0:
-            text += f"({', '.join(map(self._shown, at.arguments))})"
-        if note:
-            text += note
-        elif end >= FIRST_POINT:
-            text += f" until {self.graph.points[end].text}"
+        arguments = [self._shown(value) for value in at.arguments]
+        text = text_of(self.graph, at.point, at.me, arguments, end, note)
         return StepLabel(text, at.group, at.me, at.point, end, at.arguments, self._effects)
 
     def _shown(self, value: Any) -> str:
@@ -187,7 +178,23 @@ class StepEvents:
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def _touch(segment: Segment, ref: Pid, reads: set[Location], writes: set[Location]) -> None:
+def text_of(graph: StepGraph, start: int, me: Pid, arguments: Sequence[str], end: int, note: str) -> str:
+    """A step in words: of which task, from where to where, and what a note says instead."""
+    point = graph.points[start]
+    text = "main" if point.method == 0 else f"{me}.{graph.methods[point.method].name}"
+    if point.kind != "start":
+        text += f" from {point.text}"
+    elif point.method != 0:
+        text += f"({', '.join(arguments)})"
+    if note:
+        text += note
+    elif end >= FIRST_POINT:
+        text += f" until {graph.points[end].text}"
+    return text
+
+
+def touch(segment: Segment, ref: Pid, reads: set[Location], writes: set[Location]) -> None:
+    """Note what a stretch of code touches that runs on an object."""
     reads.update(field_of(ref, name) for name in segment.reads)
     writes.update(field_of(ref, name) for name in segment.writes)
 

@@ -10,17 +10,19 @@ in `get`, the lock of a group (`0.1!`). Sending puts a task into an unordered ba
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
-from porcini.core.errors import InputError, InternalError, LimitHit
+from porcini.core.errors import InputError, InternalError
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Value, Waiting, Watched
+from porcini.core.systems import Final, Kind, Observed, Run, Value, Waiting, Watched
+from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, evaluate
+from porcini.ir.formulas import LabelledRun
 from porcini.ir.frames import (
     ENDED,
     FAILED_ASSERTION,
@@ -33,7 +35,6 @@ from porcini.ir.frames import (
     State,
 )
 from porcini.ir.step_code import (
-    MOST_ITERATIONS,
     OBJECT_FRAME,
     TASK_FRAME,
     Compiled,
@@ -46,34 +47,10 @@ from porcini.ir.step_code import (
     test_function,
 )
 from porcini.ir.step_events import StepAction, StepEvents, Taken, Where
-from porcini.ir.steps import Definition, ObjectProposition, StepGraph
+from porcini.ir.step_failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
+from porcini.ir.step_labels import StepLabels
+from porcini.ir.steps import MAIN, MAIN_OBJECT, Definition, ObjectProposition, StepGraph
 from porcini.ir.text import show
-
-MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
-
-
-class Failed(Exception):
-    """A task cannot go on: a run-time error of the program, not of ours."""
-
-    kind: FailureKind = "error"
-
-
-class Refuted(Failed):
-    """An assertion does not hold."""
-
-    kind = "assertion"
-
-
-FAILURES = (Failed, ZeroDivisionError)
-
-
-def too_deep() -> LimitHit:
-    return LimitHit(f"the limit of {sys.getrecursionlimit():,} nested calls")
-
-
-def message_of(problem: Exception) -> str:
-    """What to tell about a failure."""
-    return "division by zero" if isinstance(problem, ZeroDivisionError) else str(problem)
 
 
 class StepSystem(FrameSystem):
@@ -109,7 +86,7 @@ class StepSystem(FrameSystem):
             "same_group": _same_group,
             "value": _value,
             "lock": _lock,
-            "again": _again,
+            "again": again,
             "send": self._send,
             "new": self._new,
             "call": self._call,
@@ -204,11 +181,7 @@ class StepSystem(FrameSystem):
     ) -> Any:
         function = self._sync.get((self._class_of(s, ref), name))
         if function is None:
-            place = self.graph.methods[self._methods[self._class_of(s, ref)][name]].place
-            raise LimitHit(
-                f"the subset of ABS: `{name}` (line {place.line if place else 0}) may wait and is called "
-                "synchronously within its group"
-            )
+            raise waits_inside(self.graph.methods[self._methods[self._class_of(s, ref)][name]])
         return function(s, b, pid, ref, trail, *args)
 
     def _fail(self, s: list[Any], b: int, trail: list[Any], problem: Exception) -> None:
@@ -319,6 +292,19 @@ class StepSystem(FrameSystem):
 
     # Looking at states
 
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The functions of the program, compiled."""
+        return {name: self._names.scope[self._names.functions[name]] for name in self.graph.functions}
+
+    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+        """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
+        return self._labels.labelled(trace, after)
+
+    @cached_property
+    def _labels(self) -> StepLabels:
+        return StepLabels.of_given_inputs(self.graph, self.functions)
+
     def evaluates(self, method: int, test: Expr) -> Callable[..., bool]:
         """A function that says whether a condition holds for a task of a method where it stands."""
         lines = test_function(self.graph, self._names, method, test)
@@ -371,8 +357,7 @@ class StepSystem(FrameSystem):
         return known
 
     def _name(self, process: Process) -> str:
-        method = self.graph.methods[process.template]
-        return f"{self.graph.classes[method.class_].name}.{method.name}" if process.template else "main"
+        return self.graph.task_name(process.template)
 
     def _standing(self, process: Process, point: int) -> str:
         name = self._name(process)
@@ -477,12 +462,6 @@ def _same_group(s: Sequence[Any], me: Pid, other: Pid | None) -> bool:
 def _lock(s: list[Any], me: Pid, holder: Pid | None) -> None:
     by_pid = s[0].by_pid
     s[by_pid[s[by_pid[me].base + 2]].base + 3] = holder
-
-
-def _again(count: int) -> int:
-    if count >= MOST_ITERATIONS:
-        raise LimitHit(f"the limit of {MOST_ITERATIONS:,} iterations of a loop within one step")
-    return count + 1
 
 
 def _refute(text: str) -> None:

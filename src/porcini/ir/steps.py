@@ -20,7 +20,7 @@ from typing import Any, Literal
 from porcini.core.errors import Place
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed, Value
-from porcini.ir.expr import TRUE, Expr, ScalarType, Var, const
+from porcini.ir.expr import TRUE, DataType, Expr, ScalarType, Type, Var, const
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,9 @@ class Stand:
     place: Place
 
 
+MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
+"""The task of the main block, and the object that it runs on."""
+
 Op = Set | If | While | Send | New | Call | Check | Return | Await | Get | Stand
 Code = tuple[Op, ...]
 
@@ -155,6 +158,7 @@ class Method:
     releases: bool = False
     place: Place | None = None
     calls: tuple[CallSite, ...] = ()
+    result: Type = field(default_factory=lambda: DataType("Unit"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +219,15 @@ class StepGraph:
     """Functions without parameters, whose values can be given from outside."""
     uses_futures: bool = False
     uses_get: bool = False
+    arithmetic: dict[str, Definition] = field(default_factory=dict)
+    """What some functions are on numbers, as expressions."""
     notes: tuple[str, ...] = ()
     """What a user should know about how the program was read."""
+
+    def task_name(self, method: int) -> str:
+        """What a task is called that runs a method."""
+        found = self.methods[method]
+        return f"{self.classes[found.class_].name}.{found.name}" if method else "main"
 
     def with_inputs(self, values: Mapping[str, Value]) -> StepGraph:
         """The same program with other values for some of its inputs."""

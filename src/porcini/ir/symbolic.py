@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
@@ -18,6 +19,7 @@ from porcini.ir.expr import (
     TRUE,
     ArrayType,
     Const,
+    Datum,
     Expr,
     ScalarType,
     Var,
@@ -202,6 +204,8 @@ def shown(value: Expr) -> Observed:
     """A value as a report has it: a number or a boolean if it is one, else the expression."""
     if isinstance(value.type, ArrayType):
         return tuple(shown(cell) for cell in cells_of(value))
+    if isinstance(value, Datum):
+        return cast(Observed, value.value)
     return value.value if isinstance(value, Const) else show(value)
 
 

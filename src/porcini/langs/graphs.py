@@ -15,7 +15,7 @@ from porcini.ir.interpreter import GraphSystem
 from porcini.ir.program import Program
 
 if TYPE_CHECKING:
-    from porcini.ir.symbolic import SymbolicGraph
+    from porcini.ir.formulas import SymbolicSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class GraphModel(Model):
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         return GraphSystem(self.program.with_inputs(dict(inputs)))
 
-    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicGraph:
+    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         if inputs:
             raise InputError("`symbolic` ranges over all inputs that the program declares", file=self.file)
         from porcini.ir.symbolic import SymbolicGraph

@@ -19,11 +19,13 @@ from porcini.ir.expr import (
     TRUE,
     ArrayType,
     Binary,
+    Datum,
     Expr,
     Junction,
     Not,
     Var,
     conj,
+    const,
     defined,
     disj,
     nodes,
@@ -51,7 +53,7 @@ class Ending:
 
     def differs(self, other: Ending) -> Expr:
         """The condition on the inputs under which two endings differ."""
-        if self.kind != other.kind:
+        if self.kind != other.kind or [name for name, _ in self.state] != [name for name, _ in other.state]:
             return TRUE
         parts = [_unequal(a, b) for (_, a), (_, b) in zip(self.state, other.state, strict=True) if a is not b]
         return simplify(disj(*parts)) if parts else FALSE
@@ -60,6 +62,8 @@ class Ending:
 def _unequal(a: Expr, b: Expr) -> Expr:
     if isinstance(a.type, ArrayType):
         return disj(*(binary_of("!=", x, y) for x, y in zip(cells_of(a), cells_of(b), strict=True)))
+    if isinstance(a, Datum) or isinstance(b, Datum):
+        return const(a is not b)
     return binary_of("!=", a, b)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
@@ -16,13 +16,14 @@ from porcini.langs.actors.lower import lower
 from porcini.langs.actors.parser import parse
 from porcini.langs.actors.propositions import proposition
 
+if TYPE_CHECKING:
+    from porcini.ir.formulas import SymbolicSystem
+
 CAPABILITIES = Capabilities(
     ".abs programs",
     {
         "ample": "what a task may still do is not worked out yet",
         "stubborn": "what a task enables and disables is not worked out yet",
-        "formulas": "a step of a task is not a formula: it calls methods and makes objects",
-        "symbolic": "a step of a task is not a formula: it calls methods and makes objects",
         "theory": "it is not a rewrite theory",
     },
 )
@@ -58,6 +59,11 @@ class ActorModel(Model):
 
     def proposition(self, text: str, place: Place) -> ObjectProposition:
         return proposition(self.graph, text, place)
+
+    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
+        from porcini.ir.step_symbolic import SymbolicActors  # with its solver
+
+        return SymbolicActors(self.graph, self.file, self.source)
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
         return StepSystem(self.graph.with_inputs(inputs))

@@ -13,7 +13,9 @@ from typing import Any
 
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed
-from porcini.ir.step_system import Failed
+from porcini.ir.expr import ZERO, binary, ite, neg, var
+from porcini.ir.step_failures import Failed
+from porcini.ir.steps import Definition
 
 
 class Tag(str):
@@ -275,6 +277,16 @@ THEORY = {
     "lookup": "map get",
 }
 """Functions that the solver knows."""
+
+_X, _Y = var(".x", "int"), var(".y", "int")
+ARITHMETIC = {
+    "abs": Definition((_X,), ite(binary(">=", _X, ZERO), _X, neg(_X))),
+    "max": Definition((_X, _Y), ite(binary(">=", _X, _Y), _X, _Y)),
+    "min": Definition((_X, _Y), ite(binary("<=", _X, _Y), _X, _Y)),
+    "div": Definition((_X, _Y), binary("/", _X, _Y)),
+    **dict.fromkeys(("truncate", "floor", "ceil"), Definition((_X,), _X)),
+}
+"""What functions are on integers, as expressions."""
 
 FAILING = {
     *("nth", "last", "copy", "range", "take", "next", "lookupUnsafe", "div", "substr", "a / b", "rat %"),

@@ -42,7 +42,7 @@ from porcini.ir.steps import (
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.expressions import Scope, Typed
 from porcini.langs.actors.flow import check_returns, releasing, returning_last, returns
-from porcini.langs.actors.library import THEORY, observed, total
+from porcini.langs.actors.library import ARITHMETIC, THEORY, observed, total
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
 from porcini.langs.actors.names import Arrow, World, world_of
 from porcini.langs.actors.parser import outside
@@ -94,7 +94,7 @@ class _Lowering:
         graph.functions = dict(world.python) | {
             function.name: self.function(function) for function in world.bodies.values()
         }
-        graph.total, graph.theory = total(world.python), THEORY
+        graph.total, graph.theory, graph.arithmetic = total(world.python), THEORY, ARITHMETIC
         graph.inputs = {
             name: "int" if arrow.result == INT else "bool"
             for name, arrow in world.functions.items()
@@ -192,7 +192,7 @@ class _Body:
     def finish(self, body: ast.Block, formals: Sequence[tuple[ast.Formal, Ty]]) -> None:
         for formal, type_ in formals:
             self.declare(formal.name, type_, formal.place)
-        self.method.parameters = tuple(self.variables)
+        self.method.parameters, self.method.result = tuple(self.variables), in_ir(self.result)
         if self.result != UNIT and not returns(body):
             message = f"method `{self.method.name}` may end without a value of type {self.result}"
             self.world.error(message, self.method.place or body.place, "end it with `return`")

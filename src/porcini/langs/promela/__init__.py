@@ -19,7 +19,7 @@ from porcini.langs.promela.lower import Lowered
 from porcini.langs.promela.preprocess import includer
 
 if TYPE_CHECKING:
-    from porcini.ir.packed.symbolic import SymbolicPacked
+    from porcini.ir.formulas import SymbolicSystem
 
 CAPABILITIES = Capabilities(
     ".pml programs",
@@ -95,7 +95,7 @@ class PromelaModel(Model):
                 raise InputError(f"input `{name}` wants a number from {low} to {high}, not {value}")
         return PackedView(self.graph.program, optimise=optimise, inputs=values)
 
-    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicPacked:
+    def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         from porcini.ir.packed.symbolic import SymbolicPacked
 
         for name in inputs:
