@@ -104,8 +104,8 @@ def test_the_solver_agrees(expr: Expr, values: dict[Var, int]) -> None:
 )
 def test_mutants_are_caught(monkeypatch, name: str, mutant) -> None:
     monkeypatch.setattr(operators, name, mutant)
-    n, u = Load(VARS["n"]), Load(VARS["u"])
+    n, s = Load(VARS["n"]), Load(VARS["s"])
     with pytest.raises((AssertionError, ZeroDivisionError)):
         for op in ("/", "%", "&", "|", "^"):
-            for one, two in ((-7, 2), (6, 0), (5, 3)):
-                agree(Apply(op, (n, u)), {VARS["n"]: one, VARS["u"]: two})
+            for one, two in ((-7, 2), (6, 0), (5, 3), (7, -2)):
+                agree(Apply(op, (n, s)), {VARS["n"]: one, VARS["s"]: two})
