@@ -177,9 +177,8 @@ def _remainder(a: Term, b: Term) -> Term:
         return Term(binary("%", a.value, by), 0, min(most, a.high), ok)
     size = by if b.low >= 0 else _absolute(by)
     up, down = binary("%", a.value, size), binary("%", ir.neg(a.value), size)
-    return Term(
-        ite(binary("<", a.value, const(0)), ir.neg(down), up), low, high, ok
-    )  # the sign of what is divided
+    value = ite(binary("<", a.value, const(0)), ir.neg(down), up)  # it has the sign of what is divided
+    return Term(value, low, high, ok)
 
 
 def _absolute(value: ir.Expr) -> ir.Expr:
