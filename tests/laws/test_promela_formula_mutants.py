@@ -68,6 +68,8 @@ MODELS = [
     model("c!!x; c!!2; c!!0", "x = 1; c??2; c?y", declared="chan c = [3] of { byte };"),
     # Numbers of processes, and who gets them.
     "byte x; proctype R(byte g) { x = g }\nactive proctype P() { run R(1) } active proctype Q() { run R(2) }",
+    # A number that is used again, by a process that is blocked in the end.
+    "chan c = [1] of { byte }; byte x; proctype R() { c!1 }\ninit { run R(); _nr_pr == 1; run R(); x = _nr_pr }",
     # A choice that comes up, and one that goes.
     model("if :: y == 0 -> z = 1 :: x == 1 -> z = 2 fi", "x = 1"),
     model("x == 0 -> z = 1", "a = 1; x = 0"),

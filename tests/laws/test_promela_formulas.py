@@ -39,7 +39,6 @@ SOME = settings(max_examples=max(PROGRAMS // 16, 20), deadline=None, suppress_he
 FEW = settings(SOME, max_examples=max(PROGRAMS // 40, 8))
 ENDING = promela_models(statements=9, endless=False)
 ENDLESS = promela_models(statements=14)
-MOST_SLOTS = 6
 
 
 # Every option, everywhere
@@ -47,11 +46,12 @@ MOST_SLOTS = 6
 
 def options_agree(view: PackedView, random: Random, steps: int = 12) -> None:
     """Along a random run: for each process its options are its actions, and each leads where its action leads."""
-    labels = Labels(World(view.system, MOST_SLOTS, known_from_the_start(view.system)))
+    slots = len(view.system.program.initial) + 3
+    labels = Labels(World(view.system, slots, known_from_the_start(view.system)))
     run = view.start()
     for _ in range(steps):
         able = [action for action in run.actions() if action.enabled]
-        if len(run.names.births) >= MOST_SLOTS - 1:
+        if len(run.names.births) >= slots:
             return
         store = labels.world.store(run.state, run.names.births)
         assert {(action.pid, action.choice) for action in able} == set(possible(view, labels, run, store))
@@ -63,7 +63,7 @@ def options_agree(view: PackedView, random: Random, steps: int = 12) -> None:
             assert (label.failure and label.failure.kind) == (event.failure and event.failure.kind)
             assert label.spawned == event.spawned
             wanted = labels.world.store(after.state, after.names.births)
-            gone = {f"{slot}." for slot in range(MOST_SLOTS) if not wanted[f"{slot}.@point"]}
+            gone = {f"{slot}." for slot in range(slots) if not wanted[f"{slot}.@point"]}
             for name, value in carried_out(label, store).items():
                 if not name.startswith(("@message", *gone)) or name.endswith(("@point", "@births")):
                     assert wanted[name] == value, (name, str(label))

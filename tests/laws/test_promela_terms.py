@@ -119,8 +119,8 @@ def test_the_solver_agrees(expr: Expr, values: dict[Variable, int]) -> None:
 )
 def test_mutants_are_caught(monkeypatch, name: str, mutant) -> None:
     monkeypatch.setattr(operators, name, mutant)
-    n, u = VARS["n"].var, VARS["u"].var
+    n, s = VARS["n"].var, VARS["s"].var
     with pytest.raises((AssertionError, ZeroDivisionError)):
         for op in ("quot", "rem", "&", "|", "^"):
-            for one, two in ((-7, 2), (6, 0), (5, 3)):
-                agree(binary(op, n, u), {VARS["n"]: one, VARS["u"]: two})
+            for one, two in ((-7, 2), (6, 0), (5, 3), (7, -2)):
+                agree(binary(op, n, s), {VARS["n"]: one, VARS["s"]: two})

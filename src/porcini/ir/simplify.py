@@ -177,6 +177,11 @@ def _modulo(left: Expr, modulus: int) -> Expr:
 def _compare(op: BinaryOp, left: Expr, right: Expr) -> Expr:
     if left.type == "bool":
         return _compare_bool(op, left, right)
+    match left, right:  # a truth value as a number: (b ? 1 : 0) != 0 is b
+        case Ite(test=test, then=Const(value=a), other=Const(value=b)), Const(value=c):
+            return _ite(test, const(OPERATIONS[op](a, c)), const(OPERATIONS[op](b, c)))
+        case Const(value=c), Ite(test=test, then=Const(value=a), other=Const(value=b)):
+            return _ite(test, const(OPERATIONS[op](c, a)), const(OPERATIONS[op](c, b)))
     constant, terms = _plus(_linear(left), _scale(_linear(right), -1))
     if not terms:
         return const(OPERATIONS[op](constant, 0))

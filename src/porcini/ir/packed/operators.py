@@ -159,9 +159,12 @@ def _divide(a: Term, b: Term) -> Term:
     most = max(abs(a.low), abs(a.high))
     if a.low >= 0 and b.low >= 0:
         return Term(binary("/", a.value, by), 0, most, ok)
-    quotient = binary("/", _absolute(a.value), _absolute(by))
-    same_sign = binary("==", binary("<", a.value, const(0)), binary("<", by, const(0)))
-    return Term(ite(same_sign, quotient, ir.neg(quotient)), -most, most, ok)
+    negative, size = binary("<", a.value, const(0)), by if b.low >= 0 else _absolute(by)
+    up, down = binary("/", a.value, size), binary("/", ir.neg(a.value), size)
+    value = ite(negative, ir.neg(down), up)
+    if b.low < 0:
+        value = ite(binary("<", by, const(0)), ite(negative, down, ir.neg(up)), value)
+    return Term(value, -most, most, ok)
 
 
 def _remainder(a: Term, b: Term) -> Term:
@@ -170,8 +173,10 @@ def _remainder(a: Term, b: Term) -> Term:
     low, high = (-most if a.low < 0 else 0), (most if a.high > 0 else 0)
     if a.low >= 0 and b.low >= 0:
         return Term(binary("%", a.value, by), 0, min(most, a.high), ok)
-    rest = binary("%", _absolute(a.value), _absolute(by))  # it has the sign of what is divided
-    return Term(ite(binary("<", a.value, const(0)), ir.neg(rest), rest), low, high, ok)
+    size = by if b.low >= 0 else _absolute(by)
+    up, down = binary("%", a.value, size), binary("%", ir.neg(a.value), size)
+    value = ite(binary("<", a.value, const(0)), ir.neg(down), up)  # it has the sign of what is divided
+    return Term(value, low, high, ok)
 
 
 def _absolute(value: ir.Expr) -> ir.Expr:

@@ -136,8 +136,9 @@ class Options:
             if when is not FALSE:
                 yield Option(edge, meeting.choice, when, meeting.line, meeting.partner)
 
-    def ways(self, me: Instance, edge: Edge) -> tuple[ir.Expr, list[Way]]:
-        """The ways to take an edge without a partner; and when it cannot even be tried."""
+    def ways(self, me: Instance, edge: Edge, *, inside: bool = False) -> tuple[ir.Expr, list[Way]]:
+        """The ways to take an edge without a partner; and when it cannot even be tried. Inside a `d_step` a
+        receive is tried whatever its channel is."""
         lines = self.lines(me)
         if edge.talk is None:
             when, broken = lines.guards(edge)
@@ -152,8 +153,8 @@ class Options:
                 made += lines.send(talk, channel, when, edge.place)
             return broken, made
         wanted = conj(*(part.ok for part in lines.terms.pattern(talk.pattern) if part is not None))
-        some_buffer = disj(*(when for _, when in buffered))
-        broken = simplify(disj(broken, conj(some_buffer, not_(wanted))))
+        tried = named if inside else disj(*(when for _, when in buffered))
+        broken = simplify(disj(broken, conj(tried, not_(wanted))))
         for channel, when in buffered:
             made += lines.receive(talk, channel, when, edge.place)
         return broken, made

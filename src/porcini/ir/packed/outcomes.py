@@ -109,7 +109,7 @@ class Outcomes:
         for edge in edges:
             if edge.otherwise:
                 continue
-            broken, ways = self.options.ways(me, edge)
+            broken, ways = self.options.ways(me, edge, inside=True)
             yield conj(passed, broken), edge, None
             for found in ways:
                 yield conj(passed, not_(broken), found.when), edge, found.line

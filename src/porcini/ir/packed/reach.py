@@ -78,7 +78,7 @@ class Reach:
         if edge.d_step and edge.target not in seen:
             seen.add(edge.target)
             for inner in self.world.program.templates[me.template].points[edge.target].edges:
-                broken, ways = self.options.ways(me, inner)
+                broken, ways = self.options.ways(me, inner, inside=True)
                 foot |= touched_by([broken, *(way.when for way in ways)], [])
                 for way in ways:
                     foot |= of_line(way.line)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -165,7 +165,9 @@ class PackedRun:
         return self.names.named(event)
 
     def final(self) -> Final:
-        return self.view.final(self.state)
+        final = self.view.final(self.state)
+        waiting = tuple(replace(each, pid=self.names(each.pid)) for each in final.waiting)
+        return Final(final.kind, final.state, waiting)
 
     def fork(self) -> PackedRun:
         return PackedRun(self.view, self.state, self.names.copy(), self.said.copy())
