@@ -31,10 +31,12 @@ RECEIVERS = ["o", "o", "o", "peer", "this"]
 class _Method:
     """Draws the body of one method."""
 
-    def __init__(self, draw: st.DrawFn, number: int, waits: bool) -> None:
+    def __init__(self, draw: st.DrawFn, number: int, waits: bool, lowest: int) -> None:
         self.draw = draw
         self.number = number
         self.waits = waits
+        self.lowest = lowest
+        """The first method that tasks may be started of."""
         self.names = 0
 
     def pick(self, options: list[str]) -> str:
@@ -44,16 +46,18 @@ class _Method:
         self.names += 1
         return f"l{self.names}"
 
-    def call(self) -> str:
-        callee = self.draw(st.integers(self.number + 1, LAST))
+    def call(self, lowest: int | None = None) -> str:
+        callee = self.draw(st.integers(self.lowest if lowest is None else lowest, LAST))
         return f"m{callee}({self.pick(INTS)}, {self.pick(['this', 'o', 'this'])})"
 
     def statement(self, depth: int = 0) -> str:
         kinds = ["field"] * 5 + ["peer", "log", "assert"]
-        if self.number < LAST:
+        if self.lowest <= LAST:
             kinds += ["send"] * 4 + ["keep", "new"]
             if self.waits:
-                kinds += ["await call", "get call", "sync"]
+                kinds += ["await call", "get call"]
+                if self.number < LAST:
+                    kinds += ["sync"]
         if self.waits:
             kinds += ["await"] * 3 + ["await kept", "get kept", "suspend"]
         if depth == 0:
@@ -83,7 +87,7 @@ class _Method:
                 return f"Fut<Int> {future} = {self.pick(RECEIVERS)}!{self.call()}; x = {future}.get;"
             case "sync":
                 if self.draw(st.booleans()):
-                    return f"x = this.{self.call()};"
+                    return f"x = this.{self.call(self.number + 1)};"
                 return f"x = o.m{LAST}({self.pick(INTS)}, o);"  # which never waits
             case "await":
                 return f"await {self.pick(BOOLS)};"
@@ -106,8 +110,9 @@ class _Method:
 
 
 @st.composite
-def actor_programs(draw: st.DrawFn) -> str:
-    """Three to five actors of two or three classes, and up to four messages to begin with."""
+def actor_programs(draw: st.DrawFn, *, endless: bool = False) -> str:
+    """Three to five actors of two or three classes, and up to four messages to begin with. If they may be
+    `endless`, methods start tasks of any method."""
     lines = ["interface A { Int m0(Int v, A o); Int m1(Int v, A o); Int m2(Int v, A o); }"]
     classes = draw(st.sampled_from(["PQ", "PQR"]))
     for name in classes:
@@ -115,7 +120,8 @@ def actor_programs(draw: st.DrawFn) -> str:
         lines.append("    Int x = 0; Int y = 1; Bool b = False; List<Int> log = Nil; Fut<Int> kept;")
         for number in range(LAST + 1):
             waits = number < LAST and draw(st.integers(0, 2)) > 0
-            lines.append(f"    Int m{number}(Int v, A o) {{ {_Method(draw, number, waits).body()} }}")
+            method = _Method(draw, number, waits, 0 if endless else number + 1)
+            lines.append(f"    Int m{number}(Int v, A o) {{ {method.body()} }}")
         lines.append("}")
     lines.append("{")
     actors = draw(st.integers(3, 5))

@@ -101,7 +101,7 @@ def asked(
     propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
     system = make(options.optimise and not counts_steps)
     watched = system.watching(propositions)
-    graph = system.state_graph(every_statement=True)
+    graph = system.state_graph(every_statement=True, exact=options.fair)
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
     return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
 
@@ -126,7 +126,8 @@ def check_formula(
     notes = (*model.notes, *question.notes, *question.system.noticed())
     if lasso is None:
         return None, notes
-    return as_written(make, trail_of(question, lasso)), notes
+    trail = trail_of(question, lasso)
+    return (as_written(make, trail) if question.graph.exact else trail), notes
 
 
 def propositions_of(model: Model, named: Named) -> tuple[str, ...]:

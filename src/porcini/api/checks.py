@@ -70,7 +70,7 @@ def check(
         observe=observe,
         inputs=inputs,
         limits=limits,
-        options=options,
+        options=replace(options, exact=False),
         watch=watch,
     )
     found = replace(found, command="check")

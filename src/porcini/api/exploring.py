@@ -18,7 +18,7 @@ from porcini.core.traces import Trace
 from porcini.engines.catalogue import ENGINES, Engine, explored, ranked
 from porcini.engines.limits import Limits
 from porcini.engines.options import Independence, Options
-from porcini.engines.replaying import Recorded, follow, follow_loop, replayed, run_freely
+from porcini.engines.replaying import Recorded, follow, follow_loop, run_freely
 from porcini.engines.replaying import replay as follow_schedule
 from porcini.engines.stats import SearchStats, Watcher
 from porcini.models import Model
@@ -103,11 +103,10 @@ def replay(
     stats = SearchStats(Limits(), observed_names(model, observe))
     if loop is not None:
         with located(schedule):
-            stem = replayed(system, moves_of(schedule))
+            stem = follow(system.start(), moves_of(schedule))
         with located(loop):
-            recorded = follow_loop(stem, moves_of(loop))
-        trace = Trace([*follow(system.start(), moves_of(schedule)), *recorded])
-        return _endless(model, stats, trace, len(recorded))
+            recorded = follow_loop(system, moves_of(schedule), moves_of(loop))
+        return _endless(model, stats, Trace([*stem, *recorded]), len(recorded))
     with located(schedule):
         trace, after = follow_schedule(system, moves_of(schedule))
     return replace(of_one_run(model, "replay", stats, Recorded(trace, after)), notes=_noticed(model, system))
@@ -202,6 +201,7 @@ def explore(
             *dependence.notes(),
             *_noticed(model, system),
             *less_reduced(model, stats, options),
+            *_merged(stats),
             *_advice(stats, by, violation is not None),
         ),
     )
@@ -234,6 +234,13 @@ def less_reduced(model: Model, stats: SearchStats, options: Options) -> tuple[st
     if wanted is None or wanted == "none" or wanted in model.capabilities or stats.reduction in (None, wanted):
         return ()
     return (f"no {wanted} sets for {model.capabilities.programs}: {model.capabilities.lacks[wanted]}",)
+
+
+def _merged(stats: SearchStats) -> tuple[str, ...]:
+    """A program that may go on for ever may have no end of names: outcomes are not told apart by these."""
+    if stats.exact or not stats.outcomes:
+        return ()
+    return ("outcomes are one if they differ only in names, or in objects that nobody refers to any more",)
 
 
 def _advice(stats: SearchStats, engine: Engine, violated: bool) -> tuple[str, ...]:

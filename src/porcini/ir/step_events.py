@@ -182,7 +182,7 @@ class StepEvents:
         return StepLabel(text, at.group, at.me, at.point, end, at.arguments, self._effects)
 
     def _shown(self, value: Any) -> str:
-        shown = self.graph.show(value)
+        shown = self.graph.values.show(value)
         text = str(list(shown)) if isinstance(shown, tuple) else str(shown)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
