@@ -102,6 +102,11 @@ def asked(
     system = make(options.optimise and not counts_steps)
     watched = system.watching(propositions)
     graph = system.state_graph(every_statement=True, exact=options.fair)
+    if options.fair and not system.state_graph(exact=False).exact:
+        notes = (
+            *notes,
+            "fairness is about who moves: all keep their names, and an endless program has endless states",
+        )
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
     return Question(system, graph, watched.letter, reduction, [model.shown(a.text) for a in atoms], notes)
 
@@ -127,7 +132,11 @@ def check_formula(
     if lasso is None:
         return None, notes
     trail = trail_of(question, lasso)
-    return (as_written(make, trail) if question.graph.exact else trail), notes
+    if question.graph.exact:
+        return as_written(make, trail), notes
+    if any(event.spawned for event in trail.loop):
+        notes = (*notes, "each round of the loop starts new processes, with names of their own")
+    return trail, notes
 
 
 def propositions_of(model: Model, named: Named) -> tuple[str, ...]:

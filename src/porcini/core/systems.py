@@ -283,6 +283,10 @@ class SystemGraph:
                 found.append((number, self.fire(state, action)[0]))
         return found
 
+    def identities(self, state: Hashable, pids: frozenset[Pid]) -> frozenset[Hashable]:
+        """What tells processes of a state from each other, in other states too."""
+        return pids
+
     def named(self, events: Sequence[Event]) -> Sequence[Event]:
         return events
 

@@ -56,7 +56,8 @@ class AmpleSets:
                 continue
             after = self.graph.after(state, taken)
             if self.letter is None or all(self.letter(each) == self.letter(state) for each in after):
-                return Choice(after, able & ample, able)
+                identities = self.graph.identities
+                return Choice(after, identities(state, able & ample), identities(state, able))
         return None
 
     def _seen(self, action: Action) -> bool:

@@ -46,6 +46,11 @@ Frames = dict[Pid, list[Any]]
 Names = dict[Pid, Pid]
 
 
+def is_numbered(pid: Pid) -> bool:
+    """Has a process lost its name?"""
+    return pid[0] == _NUMBERED
+
+
 class Canonical:
     """Makes one state of all that can be told apart by names only. `watched` are objects that must keep theirs."""
 
@@ -59,7 +64,7 @@ class Canonical:
     def nameless(self, before: Sequence[Any], maker: Pid, after: Sequence[Any], made: Iterable[Pid]) -> set[Pid]:
         """Which of the processes that a step has made do not keep their names."""
         point = before[before[0].by_pid[maker].base]
-        counted = maker[0] != _NUMBERED and point not in self.flow.uncounted
+        counted = not is_numbered(maker) and point not in self.flow.uncounted
         by_pid, recursive = after[0].by_pid, self.flow.recursive
         return {
             pid
@@ -71,7 +76,7 @@ class Canonical:
         """What a state becomes, and how all that is kept is called in it."""
         frames = self._kept(state, nameless)
         by_pid = state[0].by_pid
-        lost = [pid for pid in frames if pid[0] == _NUMBERED or pid in nameless]
+        lost = [pid for pid in frames if is_numbered(pid) or pid in nameless]
         names: Names = {pid: pid for pid in frames}
         if lost:
             for pid in lost:
@@ -93,7 +98,7 @@ class Canonical:
         failed: dict[tuple[int, int], Pid] = {}
         is_object = self.system.class_template
         for process in state[0].processes:
-            named = process.pid[0] != _NUMBERED and process.pid not in nameless
+            named = not is_numbered(process.pid) and process.pid not in nameless
             point = state[process.base]
             if point >= FIRST_POINT or (named and (process.template >= is_object or point != ENDED)):
                 left.append(process.pid)
@@ -134,7 +139,7 @@ class Canonical:
         """Forget how many children tasks have had, where only names that are in use must not be used again."""
         used: dict[Pid, int] | None = None
         for pid, frame in frames.items():
-            if frame[0] in self.flow.uncounted and names[pid][0] != _NUMBERED:
+            if frame[0] in self.flow.uncounted and not is_numbered(names[pid]):
                 used = _counts(names.values()) if used is None else used
                 frame[1] = min(frame[1], max(used.get(pid, 0), self._needed.get(pid, 0)))
 

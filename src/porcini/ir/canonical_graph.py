@@ -7,13 +7,13 @@ graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from porcini.core.events import Action, Event
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, SystemGraph
-from porcini.ir.canonical import Canonical, Names
+from porcini.ir.canonical import Canonical, Names, is_numbered
 from porcini.ir.frames import State
 from porcini.ir.step_system import StepSystem
 
@@ -38,6 +38,10 @@ class CanonicalGraph(SystemGraph):
         nameless = self.canonical.nameless(state, action.pid, after, event.spawned) if event.spawned else set()
         merged, names = self.canonical.merged(after, nameless)
         return merged, event, names
+
+    def identities(self, state: Hashable, pids: frozenset[Pid]) -> frozenset[Hashable]:
+        """Those without names may be called something else in the next state: they are known in this one only."""
+        return frozenset((pid, state) if is_numbered(pid) else pid for pid in pids)
 
     def named(self, events: Sequence[Event]) -> list[Event]:
         walk = _Walk(self)

@@ -39,7 +39,7 @@ class StepFlow:
 
     def __post_init__(self) -> None:
         methods = range(len(self.graph.methods))
-        after = {method: self.makes(self._body(method)).methods for method in methods}
+        after = {method: self.makes(self.body(method)).methods for method in methods}
         self.recursive = frozenset(method for method in methods if method in _closed(after[method], after))
         self.uncounted = frozenset(self._find_uncounted())
 
@@ -48,7 +48,7 @@ class StepFlow:
         """May a run make any number of tasks or objects?"""
         return bool(self.recursive or self.uncounted)
 
-    def _body(self, method: int) -> Code:
+    def body(self, method: int) -> Code:
         return self.graph.points[self.graph.methods[method].entry].code
 
     def at_once(self, code: Code) -> Iterator[Op]:
@@ -59,7 +59,7 @@ class StepFlow:
             for op in inside(bodies.pop()):
                 yield op
                 if isinstance(op, Call):
-                    bodies += [self._body(method) for method in self.receivers(op) if method not in methods]
+                    bodies += [self.body(method) for method in self.receivers(op) if method not in methods]
                     methods.update(self.receivers(op))
                 elif isinstance(op, New) and op.class_ not in classes:
                     bodies.append(self.graph.classes[op.class_].init)

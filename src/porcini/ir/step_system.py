@@ -19,7 +19,7 @@ from typing import Any
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, StateGraph, SystemGraph, Value, Waiting, Watched
+from porcini.core.systems import Final, Kind, Lookahead, Observed, StateGraph, SystemGraph, Value, Waiting, Watched
 from porcini.ir.expr import Expr, evaluate
 from porcini.ir.frames import (
     ENDED,
@@ -45,7 +45,7 @@ from porcini.ir.step_code import (
     step_function,
     test_function,
 )
-from porcini.ir.step_events import StepAction, StepEvents, Taken, Where
+from porcini.ir.step_events import StepAction, StepEvents, Taken, Where, field_of
 from porcini.ir.step_flow import StepFlow
 from porcini.ir.steps import Definition, ObjectProposition, StepGraph
 from porcini.ir.text import show
@@ -395,6 +395,12 @@ class StepSystem(FrameSystem):
         return CanonicalGraph(self, self._watched)
 
     @cached_property
+    def lookahead(self) -> Lookahead[State]:
+        from porcini.ir.step_lookahead import StepLookahead  # which looks at states of this system
+
+        return StepLookahead(self)
+
+    @cached_property
     def flow(self) -> StepFlow:
         return StepFlow(self.graph)
 
@@ -404,13 +410,15 @@ class StepSystem(FrameSystem):
     def watching(self, propositions: Sequence[ObjectProposition]) -> Watched[State]:
         """A formula begins where main has taken its first step, which nobody can come before: the objects that it
         makes there are there from the start."""
-        self._watched = frozenset(ref for each in propositions for _, ref, _ in each.fields)
+        seen = [(ref, field_of(ref, name)) for each in propositions for _, ref, name in each.fields]
+        self._watched = frozenset(ref for ref, _ in seen)
+        self._events.watched = {ref: frozenset(at for other, at in seen if other == ref) for ref, _ in seen}
 
         def letter(state: State) -> int:
             seen = self.fire(state, self.actions(state)[0])[0] if state == self._initial else state
             return sum(1 << number for number, each in enumerate(propositions) if self._holds_in(each, seen))
 
-        return Watched(letter, None)
+        return Watched(letter, frozenset(location for _, location in seen))
 
     def _holds_in(self, proposition: ObjectProposition, state: Sequence[Any]) -> bool:
         store: dict[str, Value] = {}

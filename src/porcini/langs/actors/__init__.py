@@ -19,8 +19,7 @@ from porcini.langs.actors.propositions import proposition
 CAPABILITIES = Capabilities(
     ".abs programs",
     {
-        "ample": "what a task may still do is not worked out yet",
-        "stubborn": "what a task enables and disables is not worked out yet",
+        "stubborn": "what lets a waiting task go on is not worked out, so that ample sets are used",
         "formulas": "a step of a task is not a formula: it calls methods and makes objects",
         "symbolic": "a step of a task is not a formula: it calls methods and makes objects",
         "theory": "it is not a rewrite theory",
