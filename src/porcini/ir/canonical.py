@@ -31,6 +31,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
+from porcini.core.errors import LimitHit
 from porcini.core.pids import Pid
 from porcini.ir.frames import ENDED, FIRST_POINT, Process, State
 from porcini.ir.step_code import OBJECT_FRAME, TASK_FRAME
@@ -41,9 +42,16 @@ _NUMBERED = -1
 _LOOKED_AHEAD = 3
 """How many references are followed to tell tasks from each other."""
 
+MOST_NUMBERED = 100
+"""Tasks and objects without names at one time: a program with more is taken for one whose mailboxes only grow."""
+
 Frames = dict[Pid, list[Any]]
 """Of each process that is kept: its slots."""
+References = dict[Pid, set[Pid]]
+"""And what is referred to in them."""
 Names = dict[Pid, Pid]
+Ranks = dict[tuple[Any, ...], Any]
+"""Keys of frames in which nothing is without a name."""
 
 
 def is_numbered(pid: Pid) -> bool:
@@ -60,6 +68,7 @@ class Canonical:
         self._watched = {Pid(ref[: size + 1]) for ref in watched for size in range(len(ref))}
         self._needed = _counts(self._watched)
         """Of those that make what is watched: how many children must be counted."""
+        self._ranks: Ranks = {}
 
     def nameless(self, before: Sequence[Any], maker: Pid, after: Sequence[Any], made: Iterable[Pid]) -> set[Pid]:
         """Which of the processes that a step has made do not keep their names."""
@@ -74,14 +83,18 @@ class Canonical:
 
     def merged(self, state: Sequence[Any], nameless: Set[Pid] = frozenset()) -> tuple[State, Names]:
         """What a state becomes, and how all that is kept is called in it."""
-        frames = self._kept(state, nameless)
+        frames, references = self._kept(state, nameless)
         by_pid = state[0].by_pid
-        lost = [pid for pid in frames if is_numbered(pid) or pid in nameless]
+        lost = {pid for pid in frames if is_numbered(pid) or pid in nameless}
         names: Names = {pid: pid for pid in frames}
+        if len(lost) > MOST_NUMBERED:
+            raise LimitHit(
+                f"the limit of {MOST_NUMBERED:,} tasks and objects at one time that may be made for ever"
+            )
         if lost:
             for pid in lost:
                 frames[pid][1] = 0
-            numbering = _Numbering(frames, by_pid, set(lost), self.system.graph.values)
+            numbering = _Numbering(frames, references, by_pid, lost, self.system.graph.values, self._ranks)
             names |= {pid: Pid((_NUMBERED, number)) for number, pid in enumerate(numbering.order())}
         self._count_children(frames, names)
         order = sorted(frames, key=names.__getitem__)
@@ -89,11 +102,13 @@ class Canonical:
         slots: list[Any] = [layout]
         renamed = self.system.graph.values.renamed
         for pid in order:
-            frame = frames[pid]
-            slots += (renamed(value, names.__getitem__) for value in frame) if lost else frame
+            if lost.isdisjoint(references[pid]):
+                slots += frames[pid]
+            else:
+                slots += [renamed(value, names.__getitem__) for value in frames[pid]]
         return tuple(slots), names
 
-    def _kept(self, state: Sequence[Any], nameless: Set[Pid]) -> Frames:
+    def _kept(self, state: Sequence[Any], nameless: Set[Pid]) -> tuple[Frames, References]:
         left: list[Pid] = []
         failed: dict[tuple[int, int], Pid] = {}
         is_object = self.system.class_template
@@ -105,20 +120,21 @@ class Canonical:
             elif process.template < is_object and point != ENDED:
                 failed[process.template, point] = process.pid
         frames: Frames = {}
-        self._reach(state, left, frames)
+        references: References = {}
+        self._reach(state, left, frames, references)
         by_pid = state[0].by_pid
         known = {(by_pid[pid].template, frame[0]) for pid, frame in frames.items()}
-        self._reach(state, [pid for kind, pid in failed.items() if kind not in known], frames)
-        return frames
+        self._reach(state, [pid for kind, pid in failed.items() if kind not in known], frames, references)
+        return frames, references
 
-    def _reach(self, state: Sequence[Any], left: list[Pid], frames: Frames) -> None:
+    def _reach(self, state: Sequence[Any], left: list[Pid], frames: Frames, references: References) -> None:
         """Keep some processes, and all that can be reached from them."""
         by_pid = state[0].by_pid
         while left:
             pid = left.pop()
             if pid not in frames:
                 frame = frames[pid] = self._frame(state, by_pid[pid])
-                found: set[Pid] = set()
+                found = references[pid] = set()
                 for value in frame:
                     collect_references(value, found)
                 left += found
@@ -157,8 +173,17 @@ def _counts(pids: Iterable[Pid]) -> dict[Pid, int]:
 class _Numbering:
     """Finds an order for processes without names that does not depend on what they are called now."""
 
-    def __init__(self, frames: Frames, by_pid: Mapping[Pid, Process], lost: Set[Pid], values: Values) -> None:
-        self.frames, self.by_pid, self.lost, self.values = frames, by_pid, lost, values
+    def __init__(
+        self,
+        frames: Frames,
+        references: References,
+        by_pid: Mapping[Pid, Process],
+        lost: Set[Pid],
+        values: Values,
+        ranks: Ranks,
+    ) -> None:
+        self.frames, self.references, self.by_pid = frames, references, by_pid
+        self.lost, self.values, self.ranks = lost, values, ranks
         self.numbers: dict[Pid, int] = {}
 
     def order(self) -> Iterable[Pid]:
@@ -179,7 +204,10 @@ class _Numbering:
         """Number what can be reached from some processes, in the order in which it is found."""
         left = deque(start)
         while left:
-            for ref in self._references(self.frames[left.popleft()]):
+            pid = left.popleft()
+            if self.references[pid].isdisjoint(self.lost):
+                continue
+            for ref in self._references(self.frames[pid]):
                 if ref in self.lost and ref not in self.numbers:
                     self.numbers[ref] = len(self.numbers)
                     left.append(ref)
@@ -197,7 +225,13 @@ class _Numbering:
             yield from sorted(found, key=lambda pid: (keys[pid], pid))
 
     def _key(self, pid: Pid) -> Any:
-        return self.values.rank(self._seen(pid, _LOOKED_AHEAD))
+        if pid not in self.lost or pid in self.numbers or not self.references[pid].isdisjoint(self.lost):
+            return self.values.rank(self._seen(pid, _LOOKED_AHEAD))
+        frame = (self.by_pid[pid].template, *self.frames[pid])
+        rank = self.ranks.get(frame)
+        if rank is None:
+            rank = self.ranks[frame] = self.values.rank(self._seen(pid, _LOOKED_AHEAD))
+        return rank
 
     def _seen(self, pid: Pid, depth: int) -> Any:
         """What a reference leads to, as far as that can be said without names."""
