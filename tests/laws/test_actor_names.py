@@ -296,7 +296,7 @@ def test_a_deadlock_after_some_rounds() -> None:
 
 
 def test_what_is_really_infinite_is_not_answered() -> None:
-    for limits, limit in ((porcini.Limits(), "100 tasks"), (porcini.Limits(max_states=50), "50 states")):
+    for limits, limit in ((porcini.Limits(), "300 tasks"), (porcini.Limits(max_states=50), "50 states")):
         report = porcini.check(porcini.loads(FLOOD, "abs"), limits=limits)
         assert (report.verdict, report.stopped) == ("unknown", "limit") and limit in str(report.limit)
 
@@ -361,3 +361,24 @@ def test_who_may_go_on_for_ever(body: str, goes_on: bool) -> None:
         { I c = new C(); I d = new C(); c!go(d); }"""
     graph = porcini.loads(source.replace("BODY", body), "abs").graph  # type: ignore[attr-defined]
     assert StepFlow(graph).may_go_on is goes_on
+
+
+def test_tasks_that_are_alike_move_once() -> None:
+    """Five messages that are the same lead to one state; one that somebody may wait for is not like the others."""
+    source = """interface I { Unit m(); Unit go(I o); Unit wait(); }
+        class C implements I {
+            Int n = 0; Fut<Unit> kept;
+            Unit m() { n = n + 1; }
+            Unit go(I o) { Int k = 0; while (k < 5) { SEND k = k + 1; } }
+            Unit wait() { if (kept != null) { await kept?; n = 7; } }
+        }
+        { I c = new C(); I d = new C(); c!go(d); suspend; c!wait(); }"""
+    for send, successors in (("o!m();", 2), ("if (k == 2) { kept = o!m(); } else { o!m(); }", 3)):
+        system = porcini.loads(source.replace("SEND", send), "abs").system()
+        assert isinstance(system, StepSystem)
+        system.flow.recursive = frozenset(range(len(system.graph.methods)))
+        graph = CanonicalGraph(system, WATCHED[:2])
+        (state,) = graph.successors(graph.initial())
+        after = [new for new in graph.successors(state) if len(new[0].processes) > len(state[0].processes)]
+        assert [len(graph.successors(new)) for new in after if len(new[0].processes) > 8] == [successors]
+        assert same_behaviour(system, 12, WATCHED[:2])

@@ -42,7 +42,7 @@ _NUMBERED = -1
 _LOOKED_AHEAD = 3
 """How many references are followed to tell tasks from each other."""
 
-MOST_NUMBERED = 100
+MOST_NUMBERED = 300
 """Tasks and objects without names at one time: a program with more is taken for one whose mailboxes only grow."""
 
 Frames = dict[Pid, list[Any]]
@@ -88,9 +88,7 @@ class Canonical:
         lost = {pid for pid in frames if is_numbered(pid) or pid in nameless}
         names: Names = {pid: pid for pid in frames}
         if len(lost) > MOST_NUMBERED:
-            raise LimitHit(
-                f"the limit of {MOST_NUMBERED:,} tasks and objects at one time that may be made for ever"
-            )
+            raise LimitHit(f"the limit of {MOST_NUMBERED:,} tasks and objects without names at one time")
         if lost:
             for pid in lost:
                 frames[pid][1] = 0
@@ -138,6 +136,18 @@ class Canonical:
                 for value in frame:
                     collect_references(value, found)
                 left += found
+
+    def references(self, state: Sequence[Any]) -> set[Pid]:
+        """All that anybody refers to."""
+        found: set[Pid] = set()
+        for value in state[1:]:
+            collect_references(value, found)
+        return found
+
+    def frame(self, state: Sequence[Any], pid: Pid) -> tuple[Any, ...]:
+        """All that there is to know of a process, besides its name."""
+        process = state[0].by_pid[pid]
+        return (process.template, *self._frame(state, process))
 
     def _frame(self, state: Sequence[Any], process: Process) -> list[Any]:
         """The slots of a process, as far as anybody can still see them."""

@@ -28,6 +28,23 @@ class CanonicalGraph(SystemGraph):
         self.steps = system
         self.canonical = Canonical(system, watched)
 
+    def after(self, state: Any, actions: Sequence[Action]) -> list[Hashable]:
+        """Of tasks that are alike, and that nobody refers to, it does not matter which one moves: the states after
+        it are the same up to names."""
+        held: set[Pid] | None = None
+        alike: set[tuple[Any, ...]] = set()
+        chosen: list[Action] = []
+        for action in actions:
+            if action.enabled and is_numbered(action.pid):
+                held = self.canonical.references(state) if held is None else held
+                if action.pid not in held:
+                    frame = self.canonical.frame(state, action.pid)
+                    if frame in alike:
+                        continue
+                    alike.add(frame)
+            chosen.append(action)
+        return super().after(state, chosen)
+
     def fire(self, state: State, action: Action) -> tuple[State, Event]:
         after, event, _ = self.named_step(state, action)
         return after, event
