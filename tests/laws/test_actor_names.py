@@ -7,6 +7,7 @@ thing cannot be told apart. Programs that end are unfolded to their ends, others
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 import porcini
 from actor_strategies import actor_programs
+from docs_of import DOCS
 from porcini.core.errors import LimitHit
 from porcini.core.pids import Pid
 from porcini.core.systems import SystemGraph
@@ -382,3 +384,15 @@ def test_tasks_that_are_alike_move_once() -> None:
         after = [new for new in graph.successors(state) if len(new[0].processes) > len(state[0].processes)]
         assert [len(graph.successors(new)) for new in after if len(new[0].processes) > 8] == [successors]
         assert same_behaviour(system, 12, WATCHED[:2])
+
+
+def test_the_docs_show_what_is_printed() -> None:
+    lines = (DOCS / "abs.md").read_text("utf-8").splitlines()
+    commands = [
+        (command.split(" ", 5), answer) for command, answer in pairwise(lines) if "$ porcini check" in command
+    ]
+    assert len(commands) == 3
+    for (*_, file, _, formula), answer in commands:
+        report = porcini.check(file, ltl=formula.strip('"'))
+        assert answer == f"The formula holds: {formula[1:-1]}; seen {report.counts.states} states."
+        assert report.verdict == "holds"
