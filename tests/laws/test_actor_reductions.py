@@ -193,7 +193,20 @@ class BoxImpl implements Box {
 """
 
 
-@pytest.mark.parametrize("source", [SENDS, FUTURES, LOCKS, HANDED_ON])
+NEW_IN_THE_GROUP = """
+interface I { Unit begin(); Unit one(); Unit two(); } interface J { Unit block(I o); }
+class C implements I {
+    Int x = 0;
+    Unit begin() { J n = new local D(); n!block(this); }
+    Unit one() { x = 1; }
+    Unit two() { skip; }
+}
+class D implements J { Unit block(I o) { Fut<Unit> f = o!two(); f.get; } }
+{ I c = new C(); c!one(); c!begin(); }
+"""
+
+
+@pytest.mark.parametrize("source", [SENDS, FUTURES, LOCKS, HANDED_ON, NEW_IN_THE_GROUP])
 def test_nothing_is_lost_where_it_could_be(source: str) -> None:
     nothing_is_lost(source)
 
@@ -220,6 +233,13 @@ def test_mutant_that_forgets_locks(monkeypatch) -> None:
     monkeypatch.setattr(step_lookahead._Look, "_touch", without_lock)
     with pytest.raises(AssertionError):
         nothing_is_lost(LOCKS)
+
+
+def test_mutant_that_forgets_who_joins_a_group(monkeypatch) -> None:
+    """A group can be locked by a task of an object that is not there yet."""
+    monkeypatch.setattr(Foresight, "makes_local", False)
+    with pytest.raises(AssertionError):
+        nothing_is_lost(NEW_IN_THE_GROUP)
 
 
 def test_mutant_that_takes_only_what_both_ways_name(monkeypatch) -> None:

@@ -17,12 +17,15 @@ a task outside of P is named for o, and a set of tasks that conflicts with no ot
 (`engines.ample`). What is made later, nobody touches now. The future of a task is written by its end alone.
 
 The lock of a group is read by whoever runs in it, and written by who blocks there in `get` or goes on from it.
+That may be a task of an object that is not there yet, but then one that runs in the group makes it: in programs
+that put new objects into groups, whoever runs in one may write its lock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
@@ -83,6 +86,12 @@ class Foresight:
         self.graph, self.flow = graph, flow
         self._known: dict[int, Doings] = {}
 
+    @cached_property
+    def makes_local(self) -> bool:
+        """May a new object belong to a group that is there already?"""
+        codes = [point.code for point in self.graph.points] + [class_.init for class_ in self.graph.classes]
+        return any(isinstance(op, New) and op.local for code in codes for op in inside(code))
+
     def from_point(self, number: int) -> Doings:
         known = self._known.get(number)
         if known is None:
@@ -141,6 +150,7 @@ class _Look:
 
     def __init__(self, system: StepSystem, foresight: Foresight, state: Sequence[Any]) -> None:
         self.system, self.graph, self.state = system, system.graph, state
+        self.makes_local = foresight.makes_local
         self.tasks: list[Process] = []
         self.objects: dict[Pid, Process] = {}
         for process in state[0].processes:
@@ -197,7 +207,8 @@ class _Look:
         reads.update(field_of(ref, name) for name in access.fields.reads)
         writes.update(field_of(ref, name) for name in access.fields.writes)
         if self.graph.uses_get and access.runs:
-            (writes if access.blocks else reads).add(lock(self.system.group_of(self.state, ref)))
+            blocks = access.blocks or self.makes_local
+            (writes if blocks else reads).add(lock(self.system.group_of(self.state, ref)))
 
     def _look_at_futures(self, reached: dict[Pid, set[Pid]]) -> None:
         looking = [pid for pid, doings in self.doings.items() if doings.looks_at_futures]
