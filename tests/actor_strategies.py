@@ -61,12 +61,14 @@ RECEIVERS = ["o", "o", "o", "peer", "this"]
 class _Method:
     """Draws the body of one method."""
 
-    def __init__(self, draw: st.DrawFn, number: int, waits: bool, inputs: bool) -> None:
+    def __init__(self, draw: st.DrawFn, number: int, waits: bool, inputs: bool, lowest: int) -> None:
         self.draw = draw
         self.ints, self.bools = (INPUT_INTS, INPUT_BOOLS) if inputs else (INTS, BOOLS)
         self.elements = ["length(log)", "3"] if inputs else INTS
         self.number = number
         self.waits = waits
+        self.lowest = lowest
+        """The first method that tasks may be started of."""
         self.names = 0
 
     def pick(self, options: list[str]) -> str:
@@ -76,16 +78,18 @@ class _Method:
         self.names += 1
         return f"l{self.names}"
 
-    def call(self) -> str:
-        callee = self.draw(st.integers(self.number + 1, LAST))
+    def call(self, lowest: int | None = None) -> str:
+        callee = self.draw(st.integers(self.lowest if lowest is None else lowest, LAST))
         return f"m{callee}({self.pick(self.ints)}, {self.pick(['this', 'o', 'this'])})"
 
     def statement(self, depth: int = 0) -> str:
         kinds = ["field"] * 5 + ["peer", "log", "assert"]
-        if self.number < LAST:
+        if self.lowest <= LAST:
             kinds += ["send"] * 4 + ["keep", "new"]
             if self.waits:
-                kinds += ["await call", "get call", "sync"]
+                kinds += ["await call", "get call"]
+                if self.number < LAST:
+                    kinds += ["sync"]
         if self.waits:
             kinds += ["await"] * 3 + ["await kept", "get kept", "suspend"]
         if depth == 0:
@@ -115,7 +119,7 @@ class _Method:
                 return f"Fut<Int> {future} = {self.pick(RECEIVERS)}!{self.call()}; x = {future}.get;"
             case "sync":
                 if self.draw(st.booleans()):
-                    return f"x = this.{self.call()};"
+                    return f"x = this.{self.call(self.number + 1)};"
                 return f"x = o.m{LAST}({self.pick(self.ints)}, o);"  # which never waits
             case "await":
                 return f"await {self.pick(self.bools)};"
@@ -138,8 +142,9 @@ class _Method:
 
 
 @st.composite
-def actor_programs(draw: st.DrawFn, *, inputs: bool = False) -> str:
-    """Three to five actors of two or three classes, and up to four messages to begin with."""
+def actor_programs(draw: st.DrawFn, *, inputs: bool = False, endless: bool = False) -> str:
+    """Three to five actors of two or three classes, and up to four messages to begin with. If they may be
+    `endless`, methods start tasks of any method."""
     lines = [INPUTS] if inputs else []
     lines += ["interface A { Int m0(Int v, A o); Int m1(Int v, A o); Int m2(Int v, A o); }"]
     classes = draw(st.sampled_from(["PQ", "PQR"]))
@@ -148,7 +153,8 @@ def actor_programs(draw: st.DrawFn, *, inputs: bool = False) -> str:
         lines.append("    Int x = 0; Int y = 1; Bool b = False; List<Int> log = Nil; Fut<Int> kept;")
         for number in range(LAST + 1):
             waits = number < LAST and draw(st.integers(0, 2)) > 0
-            lines.append(f"    Int m{number}(Int v, A o) {{ {_Method(draw, number, waits, inputs).body()} }}")
+            method = _Method(draw, number, waits, inputs, 0 if endless else number + 1)
+            lines.append(f"    Int m{number}(Int v, A o) {{ {method.body()} }}")
         lines.append("}")
     lines.append("{")
     actors = draw(st.integers(3, 5))

@@ -21,10 +21,10 @@ class Collecting(SearchStats):
 
     runs: list[tuple[Trace, Final, object]] = field(default_factory=list)
 
-    def complete(self, events, final: Final, name: object) -> None:
+    def complete(self, events, final: Final, name: object, ended=None) -> None:
         run = Trace(events() if callable(events) else events)
         self.runs.append((run, final, name))
-        SearchStats.complete(self, run, final, name)
+        SearchStats.complete(self, run, final, name, ended)
 
 
 def system_of(source: str) -> GraphSystem:

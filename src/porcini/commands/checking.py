@@ -45,7 +45,9 @@ def check(request: Request) -> Report:
         return _check_formula(request, named)
     claimed = model.has_never_claim
     asked = replace(question, properties=("failure-free",) if claimed else ("deadlock-free", "failure-free"))
-    found = replace(explore(replace(request, engine=usual, question=asked)), command="check")
+    names_do_not_matter = replace(request.options, exact=False)
+    states = replace(request, engine=usual, question=asked, options=names_do_not_matter)
+    found = replace(explore(states), command="check")
     for named in formulas_of(model):
         if found.verdict == "violated" or found.interrupted:
             break

@@ -56,6 +56,7 @@ def explore(request: Request) -> Report:
                 *dependence.notes(),
                 *opened.notes(),
                 *less_reduced(request, stats),
+                *_merged(stats),
                 *([ADVICE] if violation is None and _could_be_sampled(stats, engine) else []),
                 *([FAILS_AGAIN] if trying.fails else []),
             ),
@@ -106,6 +107,13 @@ def less_reduced(request: Request, stats: SearchStats) -> tuple[str, ...]:
     if wanted is None or wanted == "none" or wanted in able or stats.reduction in (None, wanted):
         return ()
     return (f"no {wanted} sets for {able.programs}: {able.lacks[wanted]}",)
+
+
+def _merged(stats: SearchStats) -> tuple[str, ...]:
+    """A program that may go on for ever may have no end of names: outcomes are not told apart by these."""
+    if stats.exact or not stats.outcomes:
+        return ()
+    return ("outcomes are one if they differ only in names, or in objects that nobody refers to any more",)
 
 
 def _could_be_sampled(stats: SearchStats, engine: Engine) -> bool:

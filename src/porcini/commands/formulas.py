@@ -103,7 +103,12 @@ def asked(
     propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
     system = subject.system(optimise=options.optimise and not counts_steps)
     watched = system.watching(propositions)
-    graph = system.state_graph(every_statement=True)
+    graph = system.state_graph(every_statement=True, exact=options.fair)
+    if options.fair and not system.state_graph(exact=False).exact:
+        notes = (
+            *notes,
+            "fairness is about who moves: all keep their names, and an endless program has endless states",
+        )
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
@@ -129,7 +134,12 @@ def check_formula(subject: Subject, named: Named, stats: SearchStats, options: O
     notes = (*subject.model.notes, *question.notes, *question.system.noticed())
     if lasso is None:
         return None, notes
-    return as_written(subject.system(), trail_of(question, lasso)), notes
+    trail = trail_of(question, lasso)
+    if question.graph.exact:
+        return as_written(subject.system(), trail), notes
+    if any(event.spawned for event in trail.loop):
+        notes = (*notes, "each round of the loop starts new processes, with names of their own")
+    return trail, notes
 
 
 def propositions_of(model: Model, named: Named) -> tuple[str, ...]:

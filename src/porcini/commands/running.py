@@ -67,12 +67,12 @@ def _followed(program: Program, schedule: Schedule) -> Recorded:
 
 def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:
     """A run that is followed once round its loop, which must lead back to where it begins."""
-    following, run = request.following, opened.program.start()
-    with located(following.schedule):
-        stem = follow(run, moves_of(following.schedule))
+    following, system = request.following, request.subject.system()
     assert following.loop is not None
+    with located(following.schedule):
+        stem = follow(system.start(), moves_of(following.schedule))
     with located(following.loop):
-        loop = follow_loop(opened.program, run, moves_of(following.loop))
+        loop = follow_loop(system, moves_of(following.schedule), moves_of(following.loop))
     if following.trace is not None:
         whole = Trace([*stem, *loop]).schedule
         _write(request, opened, opened.follow(lambda program: _followed(program, whole), keep=True))

@@ -157,6 +157,8 @@ class Restart(Exception):
 class StateGraph(Protocol[S]):
     """A program as states and what comes after each, for searches that keep states instead of runs."""
 
+    exact: bool
+    """Are its states those of runs, names and all? Else a loop of states may be one of runs only up to names."""
     failures: dict[FailureKind, tuple[S, S]]
     """By kind, a step that was seen to fail: the state before it and the one after."""
 
@@ -170,7 +172,13 @@ class StateGraph(Protocol[S]):
     def named(self, events: Sequence[Event]) -> Sequence[Event]:
         """The events of a whole run, with processes named as in runs."""
 
+    def along(self, events: Sequence[Event]) -> S:
+        """The state to which the events of a run lead."""
+
     def final(self, state: S) -> Final: ...
+
+    def ended(self, state: S, events: Sequence[Event]) -> Final:
+        """The same of a state in which a run has ended, with processes named as in that run."""
 
 
 class Lookahead(Protocol[S_in]):
@@ -248,8 +256,10 @@ class System(Program):
         """What processes may still do, where that is known."""
         return None
 
-    def state_graph(self, *, every_statement: bool = False) -> StateGraph[Any]:
-        """The states; of steps that are made of several statements, with `every_statement`, those inside too."""
+    def state_graph(self, *, every_statement: bool = False, exact: bool = True) -> StateGraph[Any]:
+        """The states; of steps that are made of several statements, with `every_statement`, those inside too.
+        Unless they are to be `exact`, states may be one that differ only in names, or in what nothing can come
+        upon any more: then outcomes are the same up to that, and who moves cannot be told from the name."""
         return SystemGraph(self)
 
     def watching(self, propositions: Sequence[Any]) -> Watched[Any]:
@@ -262,6 +272,8 @@ class System(Program):
 class SystemGraph:
     """The states of any transition system (`StateGraph`)."""
 
+    exact = True
+
     def __init__(self, system: TransitionSystem[Any]) -> None:
         self.system = system
         self.failures: dict[FailureKind, tuple[Hashable, Hashable]] = {}
@@ -270,6 +282,9 @@ class SystemGraph:
     def initial(self) -> Any:
         return self.system.initial()
 
+    def fire(self, state: Any, action: Action) -> tuple[Any, Event]:
+        return self.system.fire(state, action)
+
     def successors(self, state: Hashable) -> list[Hashable]:
         return self.after(state, self.system.actions(state))
 
@@ -277,7 +292,7 @@ class SystemGraph:
         found = []
         for action in actions:
             if action.enabled:
-                after, event = self.system.fire(state, action)
+                after, event = self.fire(state, action)
                 if event.failure is not None:
                     self.failures.setdefault(event.failure.kind, (state, after))
                 found.append(after)
@@ -286,7 +301,7 @@ class SystemGraph:
     def way(self, state: Hashable, after: Hashable) -> list[Event]:
         for action in self.system.actions(state):
             if action.enabled:
-                reached, event = self.system.fire(state, action)
+                reached, event = self.fire(state, action)
                 if reached == after:
                     return [event]
         raise InternalError("no step leads from a state to its successor")
@@ -297,11 +312,24 @@ class SystemGraph:
         for action in self.system.actions(state):
             if action.enabled:
                 number = self._numbers.setdefault(action.pid, len(self._numbers))
-                found.append((number, self.system.fire(state, action)[0]))
+                found.append((number, self.fire(state, action)[0]))
         return found
+
+    def identities(self, state: Hashable, pids: frozenset[Pid]) -> frozenset[Hashable]:
+        """What tells processes of a state from each other, in other states too."""
+        return pids
 
     def named(self, events: Sequence[Event]) -> Sequence[Event]:
         return events
 
+    def along(self, events: Sequence[Event]) -> Any:
+        state = self.initial()
+        for event in events:
+            state = self.fire(state, next(a for a in self.system.actions(state) if a.move == event.move))[0]
+        return state
+
     def final(self, state: Hashable) -> Final:
         return self.system.final(state)
+
+    def ended(self, state: Hashable, events: Sequence[Event]) -> Final:
+        return self.final(state)

@@ -58,7 +58,9 @@ class AmpleSets:
         for ample in self._amples(state, actions, able):
             taken = [action for action in actions if action.pid in ample]
             if not any(action.enabled and self.seen(state, action) for action in taken):
-                return Choice(self.graph.after(state, taken), able & ample, able)
+                identities = self.graph.identities
+                after = self.graph.after(state, taken)
+                return Choice(after, identities(state, able & ample), identities(state, able))
         return None
 
     def _amples(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[set[Pid]]:

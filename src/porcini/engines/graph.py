@@ -13,8 +13,9 @@ These are C3 of P1, in forms that are enough for reachability.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
@@ -222,7 +223,8 @@ class Graph(Generic[S]):
         self.stats.counts.states, self.stats.counts.events = len(self.found), self.transitions
 
     def _ended(self, state: S) -> None:
-        self.stats.complete(lambda: self.way_to(state), self.graph.final(state), None)
+        ended = partial(self.graph.ended, state)
+        self.stats.complete(lambda: self.way_to(state), self.graph.final(state), None, ended)
         self.stats.counts.classes = 0  # of runs, which are not looked at here
 
     def _note_failures(self) -> None:
@@ -233,17 +235,44 @@ class Graph(Generic[S]):
             if kind in self._noted:
                 continue
             self._noted.add(kind)
-            way = [*self._steps_to(state), *self.graph.way(state, after)]
-            self.stats.complete(self.graph.named(way), self.graph.final(after), None)
+            way, ended = partial(self._named, state, after), partial(self.graph.ended, after)
+            self.stats.complete(way, self.graph.final(after), None, ended)
             self.stats.counts.classes = 0
 
     def way_to(self, state: S) -> Sequence[Event]:
-        """The steps by which a state was first found."""
-        return self.graph.named(self._steps_to(state))
+        """The steps by which a state was found."""
+        return self._named(state)
 
-    def _steps_to(self, state: S) -> list[Event]:
-        states = [state]
-        while (before := self.found[states[-1]]) is not None:
-            states.append(before)
-        states.reverse()
+    def _named(self, state: S, *after: S) -> Sequence[Event]:
+        """The steps by which a state was found, and those from there on, with processes named as in runs. Where
+        that way is too long for a run, the shortest one is taken."""
+        try:
+            return self.graph.named(self._steps((*self._first_way(state), *after)))
+        except LimitHit:
+            return self.graph.named(self._steps((*self._shortest_way(state), *after)))
+
+    def _steps(self, states: Sequence[S]) -> list[Event]:
         return [event for a, b in pairwise(states) for event in self.graph.way(a, b)]
+
+    def _first_way(self, state: S) -> list[S]:
+        return _back(state, self.found)
+
+    def _shortest_way(self, state: S) -> list[S]:
+        start = self.graph.initial()
+        before: dict[S, S | None] = {start: None}
+        queue = deque([start])
+        while state not in before:
+            here = queue.popleft()
+            for new in self.graph.successors(here):
+                if new not in before and new in self.found:
+                    before[new] = here
+                    queue.append(new)
+        return _back(state, before)
+
+
+def _back(state: S, before: Mapping[S, S | None]) -> list[S]:
+    """The states that lead to one, by what came before each."""
+    states = [state]
+    while (earlier := before[states[-1]]) is not None:
+        states.append(earlier)
+    return states[::-1]

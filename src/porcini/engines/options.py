@@ -43,6 +43,8 @@ class Options:
     optimise: bool = True
     fair: bool = False
     """Weak fairness: who can always move does move."""
+    exact: bool = True
+    """Of searches that keep states: may none be one with another from which it differs only in names?"""
 
     @property
     def selection(self) -> str:

@@ -53,8 +53,9 @@ def _seen(watched: Watched[Any]) -> Callable[[Any, Action], bool]:
 
 def by_states(program: Program, stats: SearchStats, options: Options) -> None:
     assert isinstance(program, System), "it needs states"
-    graph = program.state_graph()
+    graph = program.state_graph(exact=options.exact)
     reduction, stats.reduction = reduction_of(program, graph, options)
+    stats.exact = graph.exact
     Graph(graph, reduction, stats, careful=program.may_fail).explore(options.search)
 
 

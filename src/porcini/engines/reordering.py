@@ -119,7 +119,7 @@ class Orders(SearchStats):
 
     found: list[Trace] = field(default_factory=list)
 
-    def complete(self, events: Any, final: Final, name: Any) -> None:
+    def complete(self, events: Any, final: Final, name: Any, ended: Any = None) -> None:
         trace = Trace(events() if callable(events) else events)
         self.found.append(trace)
         SearchStats.complete(self, trace, final, name)

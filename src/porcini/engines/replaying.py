@@ -8,7 +8,7 @@ from random import Random
 
 from porcini.core.errors import LimitHit, ScheduleError
 from porcini.core.events import Action, Event, Move, Schedule
-from porcini.core.systems import Program, Run
+from porcini.core.systems import Program, Run, System
 from porcini.core.traces import Trace
 from porcini.engines.limits import Limits
 
@@ -44,11 +44,14 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     return trace, run
 
 
-def follow_loop(program: Program, run: Run, loop: Schedule) -> list[Event]:
-    """Follow a schedule that must lead back to the state in which it begins."""
-    before = program.state_of(run)
+def follow_loop(system: System, stem: Schedule, loop: Schedule) -> list[Event]:
+    """Follow a schedule, and after it one that must lead back to the state in which it begins, up to names; the
+    events of the latter."""
+    run = system.start()
+    before = follow(run, stem)
     events = follow(run, loop)
-    if not loop or before is None or program.state_of(run) != before:
+    graph = system.state_graph(every_statement=True, exact=False)
+    if not loop or graph.along(before) != graph.along([*before, *events]):
         raise ScheduleError("the loop does not lead back to where it begins")
     return events
 

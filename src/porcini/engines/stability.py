@@ -24,6 +24,7 @@ from porcini.core.pids import Pid
 from porcini.ir.actors import Actors
 from porcini.ir.chains import Chain, Chains
 from porcini.ir.frames import Process
+from porcini.ir.steps import collect_references
 
 DIRECT, INDIRECT, ELSEWHERE = 9.0, 3.0, 1.0
 """k_a > k_b > k_c. Table 1 needs k_a > 4 k_c (Pi)."""
@@ -40,16 +41,8 @@ class Held:
         for value in values:
             if type(value) is Pid:
                 self.direct.add(value)
-            elif isinstance(value, tuple | frozenset):
-                _inside(value, self.inside)
-
-
-def _inside(value: Any, found: set[Pid]) -> None:
-    for part in value:
-        if type(part) is Pid:
-            found.add(part)
-        elif isinstance(part, tuple | frozenset):
-            _inside(part, found)
+            else:
+                collect_references(value, self.inside)
 
 
 class Stability:

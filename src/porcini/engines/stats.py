@@ -47,6 +47,8 @@ class SearchStats:
     interrupted: bool = False
     reduction: str | None = None
     """Of a search that keeps states: how its graph was reduced."""
+    exact: bool = True
+    """Of such a search: are outcomes kept apart that differ only in names, and in what nobody can see any more?"""
     selection: str | None = None
     """Of a search by actors: how actors and tasks were selected."""
     seconds: float = 0.0
@@ -105,10 +107,14 @@ class SearchStats:
             self.watch(self)
 
     def complete(
-        self, events: Sequence[Event] | Callable[[], Sequence[Event]], final: Final, name: Hashable
+        self,
+        events: Sequence[Event] | Callable[[], Sequence[Event]],
+        final: Final,
+        name: Hashable,
+        ended: Callable[[Sequence[Event]], Final] | None = None,
     ) -> None:
         """A run in which nothing can move any more, or how to get it if it is wanted as an example. Engines that
-        never repeat a class need not name it."""
+        never repeat a class need not name it. `ended` says how the example ended, where it has other names."""
         self.counts.executions += 1
         if name is None:
             self.counts.classes += 1
@@ -120,6 +126,8 @@ class SearchStats:
         seen = self._seen.get(key)
         if seen is None:
             trace = Trace(events() if callable(events) else events)
+            if ended is not None:
+                final = self.observed(ended(trace))
             seen = self._seen[key] = _Seen(final, trace)
         seen.executions += 1
         if self.violated and seen.executions == 1 and self.violated(self.outcomes):

@@ -71,13 +71,17 @@ class Layout:
         return f"Layout({', '.join(str(pid) for pid in self.by_pid)})"
 
 
+Members = tuple[tuple[Pid, int], ...]
+"""Processes in order, each with its template."""
+
+
 class Layouts:
     """All layouts of one program; the frame of a process is as large as its template wants."""
 
     def __init__(self, first_frame: int, frame_sizes: Sequence[int]) -> None:
         self._first_frame = first_frame
         self._frame_sizes = frame_sizes
-        self._made: WeakValueDictionary[tuple[tuple[Pid, int], ...], Layout] = WeakValueDictionary()
+        self._made: WeakValueDictionary[Members, Layout] = WeakValueDictionary()
         self._recent: deque[Layout] = deque(maxlen=_MOST_RECENT)  # a search comes back to them
         self._known: dict[Pid, dict[Any, Any]] = {}
         self.empty = Layout((), {})
@@ -95,9 +99,26 @@ class Layouts:
         found = self._made.get(members)
         if found is None:
             by_pid = layout.by_pid | {process.pid: process for process in (added, *moved)}
-            found = self._made[members] = Layout((*before, added, *moved), by_pid)
-            self._recent.append(found)
+            found = self._keep(members, Layout((*before, added, *moved), by_pid))
         return found
+
+    def of(self, members: Members) -> Layout:
+        """The layout of some processes, which come in order."""
+        found = self._made.get(members)
+        if found is None:
+            processes: list[Process] = []
+            base = self._first_frame
+            for pid, template in members:
+                processes.append(Process(pid, base, template, self._known.setdefault(pid, {})))
+                base += self._frame_sizes[template]
+            by_pid = {process.pid: process for process in processes}
+            found = self._keep(members, Layout(tuple(processes), by_pid))
+        return found
+
+    def _keep(self, members: Members, layout: Layout) -> Layout:
+        self._made[members] = layout
+        self._recent.append(layout)
+        return layout
 
 
 class FrameSystem(System):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from porcini.core.events import Action, Event, Failure
-from porcini.core.footprints import Footprint, Location
+from porcini.core.footprints import NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.ir.frames import ENDED, FAILED_ERROR, FIRST_POINT
 from porcini.ir.step_code import Compiled, Segment
@@ -109,6 +109,8 @@ class StepEvents:
         self._guards = guards
         self._methods = methods
         self._effects = Effects(graph)
+        self.watched: Mapping[Pid, frozenset[Location]] = {}
+        """Fields that a formula looks at. It sees them come into being, too, which nobody else could."""
 
     def blocked(self, pid: Pid, at: Where) -> StepAction:
         guard = self._guard_reads(at)
@@ -145,10 +147,12 @@ class StepEvents:
             writes.add(lock(at.group))
         if taken.end == ENDED and graph.uses_futures:
             writes.add(future(pid))
+        spawned = tuple(pid.child(k) for k in range(taken.before, taken.after))
+        for child in spawned if self.watched else ():
+            writes |= self.watched.get(child, NOWHERE)
         foot = Footprint(frozenset(reads), frozenset(writes))
         # The same values read, the same way through the code: a step that is the same in every state has none.
         guard_locations = guard if compiled.simple else guard | foot.reads
-        spawned = tuple(pid.child(k) for k in range(taken.before, taken.after))
         label = self._label(at, taken.end, f" fails: {failure.message}" if failure else "")
         event = Event(pid, 0, label, foot, spawned, failure, guard_locations)
         around = any(isinstance(item, Pid) and item.parent != pid for item in taken.trail)
@@ -173,7 +177,7 @@ class StepEvents:
         return StepLabel(text, at.group, at.me, at.point, end, at.arguments, self._effects)
 
     def _shown(self, value: Any) -> str:
-        shown = self.graph.show(value)
+        shown = self.graph.values.show(value)
         text = str(list(shown)) if isinstance(shown, tuple) else str(shown)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 

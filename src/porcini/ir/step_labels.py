@@ -214,8 +214,8 @@ class StepLabels:
 
         def show(name: str, value: Any) -> Observed:
             if value is None:
-                return self.graph.show(None)
-            return self.vocabulary.show(value) if name in whole else self.graph.show(value)
+                return self.graph.values.show(None)
+            return self.vocabulary.show(value) if name in whole else self.graph.values.show(value)
 
         return show
 

@@ -105,4 +105,4 @@ class Vocabulary:
 
     def show(self, code: int) -> Observed:
         """The value behind a code, as reports show it."""
-        return self.graph.show(self.codes.value(code))
+        return self.graph.values.show(self.codes.value(code))

@@ -113,7 +113,7 @@ class SymbolicActors:
         for field in self._labels.fields(state):
             value = state.values.get(field.var)
             if value is None:
-                seen[field.var.name] = _shown(self.graph.show(None))
+                seen[field.var.name] = _shown(self.graph.values.show(None))
             elif field.whole:
                 assert isinstance(value, Const)
                 seen[field.var.name] = _shown(vocabulary.show(value.value))

@@ -19,7 +19,18 @@ from porcini.core.errors import InputError, InternalError
 from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Run, Value, Waiting, Watched
+from porcini.core.systems import (
+    Final,
+    Kind,
+    Lookahead,
+    Observed,
+    Run,
+    StateGraph,
+    SystemGraph,
+    Value,
+    Waiting,
+    Watched,
+)
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, evaluate
 from porcini.ir.formulas import LabelledRun
@@ -46,11 +57,16 @@ from porcini.ir.step_code import (
     step_function,
     test_function,
 )
-from porcini.ir.step_events import StepAction, StepEvents, Taken, Where
+from porcini.ir.step_events import StepAction, StepEvents, Taken, Where, field_of
 from porcini.ir.step_failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
+from porcini.ir.step_flow import StepFlow
 from porcini.ir.step_labels import StepLabels
 from porcini.ir.steps import MAIN, MAIN_OBJECT, Definition, ObjectProposition, StepGraph
 from porcini.ir.text import show
+
+_NAMES_MATTER = (
+    "references are written or put in order, so that what is done may depend on their names: no two states are one"
+)
 
 
 class StepSystem(FrameSystem):
@@ -58,10 +74,10 @@ class StepSystem(FrameSystem):
 
     def __init__(self, graph: StepGraph) -> None:
         self.graph = graph
-        self._class_template = len(graph.methods)
+        self.class_template = len(graph.methods)
         sizes = [TASK_FRAME + len(method.variables) for method in graph.methods]
         sizes += [OBJECT_FRAME + len(class_.fields) for class_ in graph.classes]
-        self._layouts = Layouts(1, sizes)
+        self.layouts = Layouts(1, sizes)
         self._methods = [class_.methods for class_ in graph.classes]
         self._segments: list[Segment] = []
         self._compile()
@@ -70,10 +86,13 @@ class StepSystem(FrameSystem):
         self._parameters = [
             len(graph.methods[point.method].parameters) if point.kind == "start" else 0 for point in graph.points
         ]
-        layout = self._layouts.empty.with_process(MAIN, 0, self._layouts)
-        layout = layout.with_process(MAIN_OBJECT, self._class_template, self._layouts)
+        layout = self.layouts.empty.with_process(MAIN, 0, self.layouts)
+        layout = layout.with_process(MAIN_OBJECT, self.class_template, self.layouts)
         main, fields = graph.methods[0], graph.classes[0].fields
         task = [main.entry, 0, MAIN_OBJECT, None, *(None for _ in main.variables)]
+        self._noticed: tuple[str, ...] = ()
+        self._watched: frozenset[Pid] = frozenset()
+        """Objects that a formula speaks of."""
         self._initial: State = (layout, *task, ENDED, 0, MAIN_OBJECT, None, *(None for _ in fields))
 
     # Compiling
@@ -145,7 +164,7 @@ class StepSystem(FrameSystem):
     def _child(self, s: list[Any], b: int, pid: Pid, template: int, values: list[Any]) -> Pid:
         child = pid.child(s[b + 1])
         s[b + 1] += 1
-        grown = s[0] = s[0].with_process(child, template, self._layouts)
+        grown = s[0] = s[0].with_process(child, template, self.layouts)
         base = grown.by_pid[child].base  # a child sorts after its parent, so b stays where it is
         s[base:base] = values
         return child
@@ -153,7 +172,7 @@ class StepSystem(FrameSystem):
     def _class_of(self, s: list[Any], ref: Pid | None) -> int:
         if ref is None:
             raise Failed("a call on null")
-        return int(s[0].by_pid[ref].template) - self._class_template
+        return int(s[0].by_pid[ref].template) - self.class_template
 
     def _send(self, s: list[Any], b: int, pid: Pid, name: str, ref: Pid | None, args: list[Any]) -> Pid:
         number = self._methods[self._class_of(s, ref)][name]
@@ -166,7 +185,7 @@ class StepSystem(FrameSystem):
         group = None if maker is None else s[s[0].by_pid[maker].base + 2]
         missing = len(class_.fields) - len(args)
         frame = [ENDED, 0, group, None, *args, *([None] * missing)]
-        ref = self._child(s, b, pid, self._class_template + number, frame)
+        ref = self._child(s, b, pid, self.class_template + number, frame)
         if group is None:
             s[s[0].by_pid[ref].base + 2] = ref
         init = self._init[number]
@@ -311,10 +330,10 @@ class StepSystem(FrameSystem):
         return _make(self._names.scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n")
 
     def is_object(self, state: Sequence[Any], pid: Pid) -> bool:
-        return bool(state[0].by_pid[pid].template >= self._class_template)
+        return bool(state[0].by_pid[pid].template >= self.class_template)
 
     def class_of(self, state: Sequence[Any], ref: Pid) -> int:
-        return int(state[0].by_pid[ref].template) - self._class_template
+        return int(state[0].by_pid[ref].template) - self.class_template
 
     def group_of(self, state: Sequence[Any], ref: Pid) -> Pid:
         return state[state[0].by_pid[ref].base + 2]  # type: ignore[no-any-return]
@@ -322,13 +341,13 @@ class StepSystem(FrameSystem):
     def objects(self, state: Sequence[Any]) -> Iterator[tuple[Pid, int, Process]]:
         """The objects there are, with their classes."""
         for process in state[0].processes:
-            if process.template >= self._class_template:
-                yield process.pid, process.template - self._class_template, process
+            if process.template >= self.class_template:
+                yield process.pid, process.template - self.class_template, process
 
     def observe(self, state: Sequence[Any]) -> dict[str, Observed]:
         """The fields of every object, and where unfinished tasks stand."""
         fields, tasks = self._seen_in(state[0])
-        show = self.graph.show
+        show = self.graph.values.show
         seen = {name: show(state[slot]) for name, slot in fields}
         for process in tasks:
             if state[process.base] != ENDED:
@@ -338,7 +357,7 @@ class StepSystem(FrameSystem):
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
         """Fields have values; futures and locks are locations that have none to show."""
         slots = dict(self._seen_in(run.slots[0])[0])
-        return {place: self.graph.show(run.slots[slots[place]]) for place in locations if place in slots}
+        return {place: self.graph.values.show(run.slots[slots[place]]) for place in locations if place in slots}
 
     def _seen_in(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
         """The fields that a layout has, by name and slot, and its tasks."""
@@ -347,10 +366,10 @@ class StepSystem(FrameSystem):
             fields: list[tuple[str, int]] = []
             tasks: list[Process] = []
             for process in layout.processes:
-                if process.template < self._class_template:
+                if process.template < self.class_template:
                     tasks.append(process)
                     continue
-                class_ = self.graph.classes[process.template - self._class_template]
+                class_ = self.graph.classes[process.template - self.class_template]
                 for k, v in enumerate(class_.fields):
                     fields.append((f"{process.pid}.{v.name[1:]}", process.base + OBJECT_FRAME + k))
             known = layout.notes = fields, tasks
@@ -365,15 +384,43 @@ class StepSystem(FrameSystem):
             return f"{name} failed"
         return f"{name} at {self.graph.points[point].text}"
 
+    def state_graph(self, *, every_statement: bool = False, exact: bool = True) -> StateGraph[Any]:
+        """States are merged only in programs that may make tasks or objects for ever: all others have finitely
+        many names, and steps that cost less."""
+        if exact or not self.flow.may_go_on:
+            return SystemGraph(self)
+        if self.graph.names_matter:
+            self._noticed = (_NAMES_MATTER,)
+            return SystemGraph(self)
+        from porcini.ir.canonical_graph import CanonicalGraph  # which takes steps of this system
+
+        return CanonicalGraph(self, self._watched)
+
+    @cached_property
+    def lookahead(self) -> Lookahead[State]:
+        from porcini.ir.step_lookahead import StepLookahead  # which looks at states of this system
+
+        return StepLookahead(self)
+
+    @cached_property
+    def flow(self) -> StepFlow:
+        return StepFlow(self.graph)
+
+    def noticed(self) -> tuple[str, ...]:
+        return self._noticed
+
     def watching(self, propositions: Sequence[ObjectProposition]) -> Watched[State]:
         """A formula begins where main has taken its first step, which nobody can come before: the objects that it
         makes there are there from the start."""
+        seen = [(ref, field_of(ref, name)) for each in propositions for _, ref, name in each.fields]
+        self._watched = frozenset(ref for ref, _ in seen)
+        self._events.watched = {ref: frozenset(at for other, at in seen if other == ref) for ref, _ in seen}
 
         def letter(state: State) -> int:
             seen = self.fire(state, self.actions(state)[0])[0] if state == self._initial else state
             return sum(1 << number for number, each in enumerate(propositions) if self._holds_in(each, seen))
 
-        return Watched(letter, None)
+        return Watched(letter, frozenset(location for _, location in seen))
 
     def _holds_in(self, proposition: ObjectProposition, state: Sequence[Any]) -> bool:
         store: dict[str, Value] = {}
@@ -416,7 +463,7 @@ class StepSystem(FrameSystem):
         fields = [v.name for v in self.graph.classes[self.class_of(state, me)].fields]
         first = state[0].by_pid[me].base + OBJECT_FRAME
         values: dict[str, Observed] = {
-            name[1:]: self.graph.show(state[first + fields.index(name)])
+            name[1:]: self.graph.values.show(state[first + fields.index(name)])
             for name in sorted(self._guards[state[b]].reads)
         }
         futures = tuple(f for f in trail if isinstance(f, Pid) and not _resolved(state, [], f))

@@ -201,6 +201,18 @@ class ObjectProposition:
     fields: tuple[tuple[Var, Pid, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What can be done with a value of the language, whatever it is."""
+
+    show: Callable[[Any], Observed]
+    """As reports show it."""
+    rank: Callable[[Any], Any]
+    """A key that puts any values of one type in an order that is the same in every run."""
+    renamed: Callable[[Any, Callable[[Pid], Any]], Any]
+    """The value with other names for the references in it, or other values in their place."""
+
+
 @dataclass(slots=True)
 class StepGraph:
     """A whole program. Class 0 is that of the main block's own object, method 0 the main block."""
@@ -209,8 +221,8 @@ class StepGraph:
     methods: list[Method]
     points: list[Point]
     functions: Mapping[str, Callable[..., Any] | Definition]
-    show: Callable[[Any], Observed]
-    """A value of the language as reports show it."""
+    values: Values
+    """How values of the language are shown, ordered and renamed."""
     total: frozenset[str] = frozenset()
     """Functions that never fail."""
     theory: dict[str, str] = field(default_factory=dict)
@@ -221,6 +233,9 @@ class StepGraph:
     uses_get: bool = False
     arithmetic: dict[str, Definition] = field(default_factory=dict)
     """What some functions are on numbers, as expressions."""
+    names_matter: bool = False
+    """May it do something else where objects and futures have other names? It may compare them, but what it does
+    must not depend on their order, nor on how they are written."""
     notes: tuple[str, ...] = ()
     """What a user should know about how the program was read."""
 
@@ -266,6 +281,15 @@ def expressions(op: Op) -> tuple[Expr, ...]:
             return (future,)
         case Stand():
             return ()
+
+
+def collect_references(value: Any, found: set[Pid]) -> None:
+    """Add the references in a value, however deep."""
+    if type(value) is Pid:
+        found.add(value)
+    elif isinstance(value, tuple | frozenset):
+        for part in value:
+            collect_references(part, found)
 
 
 def target_of(op: Op) -> Var | None:

@@ -14,6 +14,8 @@ from porcini.ir.packed.view import Names, PackedView
 class PackedGraph:
     """With `inside`, the states inside atomic sequences are states too."""
 
+    exact = True
+
     def __init__(self, view: PackedView, *, inside: bool = False) -> None:
         self.view = view
         self.space = Space(view.system, inside=inside)
@@ -48,5 +50,14 @@ class PackedGraph:
                 found += [(process.slot, state + m.change) for m in space.quiet_moves(state, present, process)]
         return found
 
+    def along(self, events: Sequence[Event]) -> int:
+        run = self.view.start()
+        for event in events:
+            run.step(next(action for action in run.actions() if action.move == event.move and action.enabled))
+        return run.state
+
     def final(self, state: int) -> Final:
         return self.view.final(state)
+
+    def ended(self, state: int, events: Sequence[Event]) -> Final:
+        return self.final(state)

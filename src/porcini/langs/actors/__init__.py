@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 CAPABILITIES = Capabilities(
     ".abs programs",
     {
-        "ample": "what a task may still do is not worked out yet",
-        "stubborn": "what a task enables and disables is not worked out yet",
+        "stubborn": "what lets a waiting task go on is not worked out, so that ample sets are used",
         "theory": "it is not a rewrite theory",
     },
 )

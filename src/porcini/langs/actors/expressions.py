@@ -26,7 +26,7 @@ from porcini.ir.expr import (
 )
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
-from porcini.langs.actors.names import Arrow, World
+from porcini.langs.actors.names import Arrow, Use, World
 from porcini.langs.actors.parser import outside
 from porcini.langs.actors.types import BOOL, INT, NULL, RAT, STRING, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
 
@@ -47,6 +47,8 @@ class Scope:
     fields: dict[str, Typed] = field(default_factory=dict)
     blocks: list[dict[str, Typed]] = field(default_factory=lambda: [{}])
     parameters: tuple[str, ...] = ()
+    function: str | None = None
+    """The function whose body the expression is in."""
     fresh: int = 0
 
     def find(self, name: str) -> Typed | None:
@@ -167,7 +169,11 @@ class Scope:
         if name == "emptySet" and not args:
             return datum(frozenset(), DataType("Set")), arrow.result
         values = self.arguments(f"function `{name}`", arrow, args, node.place)
+        self.use(name, arrow.formals)
         return apply(name, values, in_ir(arrow.result)), arrow.result
+
+    def use(self, function: str, types: tuple[Ty, ...]) -> None:
+        self.world.uses.append(Use(function, types, self.function, self.parameters))
 
     def collection(self, node: ast.Collection, expected: Ty | None) -> Typed:
         if node.kind not in ("list", "set", "map"):

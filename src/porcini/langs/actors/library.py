@@ -50,6 +50,21 @@ def rank(value: Any) -> tuple[Any, ...]:
             return (5, [rank(part) for part in value])
 
 
+def renamed(value: Any, name: Callable[[Pid], Any]) -> Any:
+    """A value with something else in the place of each reference."""
+    match value:
+        case Pid():
+            return name(value)
+        case frozenset():
+            return frozenset(renamed(part, name) for part in value)
+        case MapValue():
+            return _sorted((renamed(k, name), renamed(v, name)) for k, v in value)
+        case tuple():
+            return tuple(renamed(part, name) for part in value)
+        case _:
+            return value
+
+
 def in_order(values: frozenset[Any]) -> tuple[Any, ...]:
     return tuple(sorted(values, key=rank))
 
@@ -137,12 +152,16 @@ def _next(values: frozenset[Any]) -> Any:
     return (Tag("Pair"), values - {first}, first)
 
 
+def _sorted(pairs: Iterable[tuple[Any, Any]]) -> MapValue:
+    return MapValue(sorted(pairs, key=lambda pair: rank(pair[0])))
+
+
 def _map(pairs: Sequence[Any]) -> MapValue:
-    return MapValue(sorted({k: v for _, k, v in reversed(pairs)}.items(), key=lambda pair: rank(pair[0])))
+    return _sorted({k: v for _, k, v in reversed(pairs)}.items())
 
 
 def _put(map_: MapValue, k: Any, v: Any) -> MapValue:
-    return MapValue(sorted((dict(map_) | {k: v}).items(), key=lambda pair: rank(pair[0])))
+    return _sorted((dict(map_) | {k: v}).items())
 
 
 def _lookup(map_: MapValue, k: Any) -> Any:

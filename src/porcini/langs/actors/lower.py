@@ -37,15 +37,17 @@ from porcini.ir.steps import (
     Stand,
     Standing,
     StepGraph,
+    Values,
     While,
 )
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.expressions import Scope, Typed
 from porcini.langs.actors.flow import check_returns, releasing, returning_last, returns
-from porcini.langs.actors.library import ARITHMETIC, THEORY, observed, total
+from porcini.langs.actors.library import ARITHMETIC, THEORY, observed, rank, renamed, total
 from porcini.langs.actors.library import UNIT as UNIT_VALUE
 from porcini.langs.actors.names import Arrow, World, world_of
 from porcini.langs.actors.parser import outside
+from porcini.langs.actors.references import names_matter
 from porcini.langs.actors.types import BOOL, INT, NULL, UNIT, Con, Hole, Ty, in_ir, list_of, resolve
 
 MOST_POINTS = 2_000
@@ -77,7 +79,7 @@ class _Lowering:
         self.releasing = releasing(world)
         self.class_numbers = {name: k for k, name in enumerate(world.classes, 1)}
         ended = Point(0, "start")
-        self.graph = StepGraph([], [], [ended] * FIRST_POINT, {}, observed)
+        self.graph = StepGraph([], [], [ended] * FIRST_POINT, {}, Values(observed, rank, renamed))
         if cogs:
             self.graph.notes = (_OLDER,)
 
@@ -95,6 +97,7 @@ class _Lowering:
             function.name: self.function(function) for function in world.bodies.values()
         }
         graph.total, graph.theory, graph.arithmetic = total(world.python), THEORY, ARITHMETIC
+        graph.names_matter = names_matter(world)
         graph.inputs = {
             name: "int" if arrow.result == INT else "bool"
             for name, arrow in world.functions.items()
@@ -103,7 +106,7 @@ class _Lowering:
         return graph
 
     def function(self, node: ast.Function) -> Definition:
-        scope = Scope(self.world, parameters=node.parameters)
+        scope = Scope(self.world, parameters=node.parameters, function=node.name)
         arrow = self.world.functions[node.name]
         formals: list[Var] = []
         for formal, type_ in zip(node.formals, arrow.formals, strict=True):
@@ -320,6 +323,7 @@ class _Body:
         if resolve(type_) == Con("Set") or getattr(resolve(type_), "name", "") == "Set":
             self.scope.want(type_, Con("Set", (item,)), node.items.place)
             items = apply("set elements", (items,), DataType("List"))
+            self.scope.use("set elements", (type_,))
         else:
             self.scope.want(type_, list_of(item), node.items.place)
         left = self.temporary(list_of(item))

@@ -35,6 +35,16 @@ class Arrow:
         return Arrow((), formals, instantiate(self.result, holes))
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A function that is applied to values of some types, perhaps `within` another one that has parameters."""
+
+    function: str
+    types: tuple[Ty, ...]
+    within: str | None = None
+    parameters: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class World:
     """Everything that a program can name."""
@@ -53,6 +63,8 @@ class World:
     methods: dict[str, dict[str, Arrow]] = field(default_factory=dict)
     classes: dict[str, ast.Class] = field(default_factory=dict)
     selectors: dict[str, str] = field(default_factory=dict)
+    uses: list[Use] = field(default_factory=list)
+    """Every application of a function that was lowered."""
     python: dict[str, Callable[..., Any]] = field(default_factory=lambda: dict(library.BUILTINS))
 
     def error(self, message: str, place: Place, hint: str | None = None) -> NoReturn:
