@@ -330,6 +330,12 @@ def test_some_guards_are_not_enough(porcini, trace) -> None:  # noqa: F811
         (2, [HEADER, GET | {"guard": "not " * 500 + "true"}], "expression nested more than 90 deep"),
         (2, [HEADER | {"initial": {"x": 1}}, GET | {"guard": "x"}], "expected a boolean, found a number in `x`"),
         (2, [HEADER | {"initial": {"x": "1"}}, GET | {"guard": "x > 0"}], "unknown name `x` in `x > 0`"),
+        (1, [HEADER | {"initial": {".x": 1}}, GET | {"guard": "`.x` > 0"}], "a variable cannot be called `.x`"),
+        (
+            1,
+            [HEADER | {"initial": {"a": [1], "a[0]": 1}}, GET | {"guard": "true"}],
+            "`a[0]` is a variable and a cell",
+        ),
         (2, [HEADER, GET | {"guard": "true", "do": ["skip"]}], "an operation is an assignment or an assertion"),
         (
             2,

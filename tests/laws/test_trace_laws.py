@@ -95,6 +95,11 @@ def test_cells_failures_and_locals(source: str, seed: int) -> None:
     assert permuted_alike(porcini.loads(source), seed)
 
 
+@pytest.mark.parametrize("name", ["spawn", "proc", "assert"])
+def test_names_that_gcl_would_not_take(name: str) -> None:
+    assert permuted_alike(porcini.loads(f"{name} := 1 || {name} := 2", "par"), 0)
+
+
 def all_alike() -> None:
     for source in SOURCES:
         for seed in range(6):

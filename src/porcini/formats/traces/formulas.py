@@ -47,9 +47,21 @@ class _Reader:
         own = {name: var(name, type_) for name, type_ in types.items() if type_ is not None}
         self.store: dict[str, Any] = {name: recording.initial[name] for name in own}
         self._names = Names(Frame(-1), own=own)
+        self._check_names()
         self._guards: dict[str, Expr] = {}
         self._operations: dict[str, _Operation] = {}
         self._labels: dict[object, Label] = {}
+
+    def _check_names(self) -> None:
+        """Each variable, and each cell of an array, must be a location of its own."""
+        seen: set[Location] = set()
+        for each in self._names.own.values():
+            if each.private or each.own:
+                self._refuse(f"a variable cannot be called `{each.name}`", 1)
+            for place in locations(each):
+                if place in seen:
+                    self._refuse(f"`{place}` is a variable and a cell of an array", 1)
+                seen.add(place)
 
     def run(self, extra: dict[int, Footprint]) -> LabelledRun:
         """`extra` is what the steps of some lines touch besides what their formulas say."""
