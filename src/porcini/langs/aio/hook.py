@@ -25,7 +25,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.calls import attributes, calling, classes, frames, functions
+from porcini.langs.aio.calls import attributes, calling, classes, frames, special
 from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
@@ -81,8 +81,8 @@ _WORKING: dict[str, Any] = {
     "@mapped": iterating.mapped,
     "@kept": iterating.kept,
     "@consumed_pairs": operators.consumed_pairs,
-    "@checked": functions.checked,
-    "@context": functions.shared_context,
+    "@checked": special.checked,
+    "@context": special.shared_context,
     "@import": attributes.looked_for,
     "@imported": attributes.imported,
     "@contains": items.contains,

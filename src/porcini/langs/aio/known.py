@@ -16,13 +16,10 @@ import fractions
 import functools
 import inspect
 import ipaddress
-import math
-import operator
 import pathlib
 import pprint
 import random
 import re
-import statistics
 import sys
 import threading
 import types
@@ -132,22 +129,12 @@ HASH_MODULES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md
 
 # Functions ----------------------------------------------------------------------------------------------------
 
-ITERATING: dict[Any, tuple[int, int]] = {
-    **dict.fromkeys((all, any, max, min, sum, sorted, math.fsum, math.prod), (0, -1)),
-    **dict.fromkeys((statistics.mean, statistics.fmean, statistics.median, statistics.stdev), (0, -1)),
-    **dict.fromkeys((operator.countOf, operator.indexOf), (0, -1)),
-    functools.reduce: (1, 0),
-    functools.cmp_to_key: (-1, 0),
-}
-"""Functions that go over an argument, and those that call one: the positions."""
-ITERATING_OPTIONS: dict[Any, frozenset[str]] = {
-    **dict.fromkeys((max, min), frozenset({"key", "default"})),
-    **dict.fromkeys((sum, math.prod), frozenset({"start"})),
-    sorted: frozenset({"key", "reverse"}),
-}
-"""What these may be given by name; anything else makes the call opaque."""
-IN_ANY_ORDER: frozenset[Any] = frozenset({all, any, max, min, sum, sorted})
-"""Those of them for which the order of numbers, or of strings, makes no difference."""
+_READING = ("getitem", "contains", "len", "eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "iter")
+READING_METHODS = frozenset(
+    {"get", "count", "index", "keys", "values", "items", "copy", "isdisjoint", "issubset", "union"}
+    | {f"__{name}__" for name in _READING}
+)
+"""Methods of containers that change nothing."""
 NOT_ITERATING: frozenset[Any] = frozenset(
     {abs, ascii, bin, chr, divmod, format, hash, hex, oct, ord, pow, repr, round, *SCALARS, len, weakref.ref}
 )

@@ -30,12 +30,12 @@ def _dynamic_site(number: int, attr: str, kind: int) -> int:
     return site(Kind(kind), attr, *PLACES[number])
 
 
-def get(number: int, obj: Any, attr: str, /, *default: Any) -> None:
+def get_attribute(obj: Any, attr: Any, number: int) -> None:
     """`getattr` and `hasattr`."""
     dynamic(obj, attr, number, READ)
 
 
-def set_(number: int, obj: Any, attr: str, /, *value: Any) -> None:
+def set_attribute(obj: Any, attr: Any, number: int) -> None:
     """`setattr` and `delattr`."""
     dynamic(obj, attr, number, WRITE)
 

@@ -15,12 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import known, rules
-from porcini.langs.aio.calls import containers
-from porcini.langs.aio.calls.containers import ANY, OPTIONS, Model
 from porcini.langs.aio.log import LOG, WRITE
-from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
-from porcini.langs.aio.operations.iterating import DICT_ITEMS, source
-from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, read_in_any_order, write_all
+from porcini.langs.aio.operations.entries import MANY, log, relieve, unknown
+from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, write_all
 
 BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
 """By the type of the callee: what takes its place (see `calls`)."""
@@ -132,8 +129,10 @@ def decorator(function: Any, number: int) -> Any:
 
 def name_of(function: Any) -> str:
     """A callee, for reports of what made a step opaque."""
+    if function is None:
+        return "an argument"
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
-    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    return f"{module.removeprefix('_')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def program_frame() -> types.FrameType:
@@ -159,16 +158,16 @@ def ours() -> int:
     return count
 
 
-# Wrappers -----------------------------------------------------------------------------------------------------
+# Arguments ----------------------------------------------------------------------------------------------------
 
 
-def reading(function: Any, number: int) -> Any:
-    """A function that only reads its arguments, all that is in them."""
+def reading(function: Any, number: int, *bound: Any) -> Any:
+    """A callable that only reads its arguments, all that is in them."""
 
     def reads(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
-            _argument(value, function, number)
+            read(value, number, function)
         result = function(*args, **kwargs)
         if issubclass(type(result), type) and result.__module__ == __name__:
             result.__module__ = program_frame().f_globals.get("__name__", "")  # it was looked for in our frame
@@ -177,11 +176,11 @@ def reading(function: Any, number: int) -> Any:
     return reads
 
 
-def _argument(value: Any, function: Any, number: int) -> None:
-    """What a known function may do with an argument: read all of it, call it. To iterate over it is opaque."""
+def read(value: Any, number: int, function: Any = None) -> None:
+    """What a trusted function may do with an argument: read all of it, call it. To iterate over it is opaque."""
     kind = type(value)
     if kind in known.CALLABLE:
-        _called_back(value, number)
+        _call_back(value, number)
     elif kind not in rules.PLAIN:
         own = not rules.has_c_method(kind, "__iter__") and kind not in VIEWS
         iterated = own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING
@@ -192,118 +191,22 @@ def _argument(value: Any, function: Any, number: int) -> None:
         unknown(f"{name_of(function)} of {value.__qualname__}", number)
 
 
-def iterating(function: Any, number: int) -> Any:
-    """A function that goes over one of its arguments, and may call another."""
-    position, called = known.ITERATING[function]
-    options = known.ITERATING_OPTIONS.get(function, frozenset())
-
-    def reads(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if not kwargs.keys() <= options:
-            unknown(name_of(function), number)
-        alone = len(args) == 1 or (function is not max and function is not min)
-        given = list(args)
-        for index, value in enumerate(args):
-            if index == position and alone:
-                plain = (
-                    function in known.IN_ANY_ORDER and len(args) == 1 and kwargs.keys() <= {"reverse", "default"}
-                )
-                if not plain or not _in_any_order(value, number):
-                    given[index] = source(value, number, deep=True)
-            elif index == called:
-                given[index] = callback(value, number)
-            else:
-                _argument(value, function, number)
-        for name, value in kwargs.items():
-            if name == "key" and value is not None:
-                kwargs[name] = callback(value, number)
-            else:
-                _argument(value, function, number)
-        result = function(*given, **kwargs)
-        return new(result) if function is sorted else result
-
-    return reads
-
-
-def _in_any_order(value: Any, number: int) -> bool:
-    """Sorted, summed up and so on, and the order of keys makes no difference: whole numbers, or strings."""
-
-    def cannot_tell(items: list[Any]) -> bool:
-        if type(value) is DICT_ITEMS:  # the keys decide
-            items = [item[0] for item in items]
-        kinds = set(map(type, items))
-        return len(kinds) <= 1 and kinds <= {int, str, bytes}
-
-    return read_in_any_order(value, number, cannot_tell)
-
-
 def callback(function: Any, number: int) -> Any:
-    """A function that known C code will call, and nobody else sees: what takes its place records each call."""
+    """A function that trusted C code will call, and nobody else sees: what takes its place records each call."""
     plain = function is None or (type(function) is type and function in known.SCALARS)
     return function if plain else later(function, number)
 
 
-def _called_back(function: Any, number: int) -> None:
-    """A function that known code may call, with arguments that cannot be seen."""
+def _call_back(function: Any, number: int) -> None:
+    """A function that trusted code may call, with arguments that cannot be seen."""
     kind = type(function)
     receiver = getattr(function, "__self__", None)
     in_c = kind in known.IN_C or kind is types.MethodWrapperType
     if in_c and rules.container_base(type(receiver)) is not None:
         operand(receiver, number)
-        if function.__name__ not in containers.LOOKING:
+        if function.__name__ not in known.READING_METHODS:
             write_all(receiver, number)
     elif kind is types.FunctionType or kind is types.MethodType:
         call(function, number)
     elif function not in known.NOT_ITERATING:
         unknown(name_of(function), number)
-
-
-def modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
-    """Calls the function, with other arguments if the model says so.
-
-    Arguments that do not fit are an error that the function itself reports; the model is not asked then.
-    """
-
-    def modelled(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if kwargs:
-            args, kwargs, fits = _options(model, function, number, args, kwargs)
-            if not fits:
-                unknown(name_of(function), number)
-                return function(*args, **kwargs)
-        try:
-            seen = model(*bound, number, *args, **kwargs)
-        except TypeError:
-            unknown(name_of(function), number)
-            seen = None
-        return function(*(args if seen is None else seen), **kwargs)
-
-    return modelled
-
-
-def _options(
-    model: Model, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
-    """Arguments as a model wants them, by position but for options that it knows; and whether that could be."""
-    options = OPTIONS.get(model, frozenset())
-    if options is ANY:
-        return args, kwargs, True
-    if not kwargs.keys() <= options:
-        placed = by_position(function, args, kwargs)
-        if placed is None or not placed[1].keys() <= options:
-            return args, kwargs, False
-        args, kwargs = placed
-    if kwargs.get("key") is not None:  # no model has an option of this name that is anything else
-        kwargs = {**kwargs, "key": callback(kwargs["key"], number)}
-    return args, kwargs, True
-
-
-def by_position(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The same arguments, by position as far as that goes; None if it cannot be said where they belong."""
-    try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
-    except (TypeError, ValueError):
-        return None
-    return bound.args, bound.kwargs

@@ -9,7 +9,8 @@ import operator
 import types
 from typing import Any
 
-from porcini.langs.aio.calls.calling import by_position, program_frame, with_hooks
+from porcini.langs.aio.calls.calling import program_frame, with_hooks
+from porcini.langs.aio.calls.effects import by_position
 from porcini.langs.aio.operations import objects
 from porcini.langs.aio.operations.entries import unknown
 
