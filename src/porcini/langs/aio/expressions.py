@@ -209,7 +209,7 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.Tuple | ast.Constant) or (isinstance(node, ast.List) and not lazily):
             return self._display(node)
         deep = depth(target)
-        function = ("@lazily_unpack" if deep else "@lazily") if lazily else "@unpack" if deep else "@iterate"
+        function = ("@lazily_unpack" if deep else "@lazily") if lazily else "@unpack" if deep else "@source"
         more = [ast.Constant(deep)] if deep else []
         return ast.copy_location(called(function, self.visit(node), self._site(Kind.READ, "", node), *more), node)
 
@@ -276,16 +276,17 @@ class Expressions(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if not self.live:
             return self.generic_visit(node)
-        return self._subscript(node, {ast.Load: "", ast.Store: "set", ast.Del: "del"}[type(node.ctx)])
+        return self._subscript(node, {ast.Load: "get", ast.Store: "set", ast.Del: "del"}[type(node.ctx)])
 
-    def _subscript(self, node: ast.Subscript, change: str) -> ast.expr:
-        by_item, by_key = (f"@{change}_item", f"@{change}_key") if change else ("@item", "@key_of")
-        number = self._site(Kind.READ if not change else Kind.WRITE, "", node)
+    def _subscript(self, node: ast.Subscript, access: str) -> ast.expr:
+        """`obj[key]`, with the hook for what happens there (see `items.ACCESSES`); nothing is evaluated twice."""
+        if access == "set" and hasattr(node, "consumed"):
+            access = "set_slice"
+        by_item, by_key, reads = f"@{access}_item", f"@{access}_key", access == "get"
+        number = self._site(Kind.READ if reads else Kind.WRITE, "", node)
         node.value.direct = True  # type: ignore[attr-defined]
-        if change == "set" and hasattr(node, "consumed"):
-            by_item, by_key = "@set_slice_item", "@set_slice_key"
         obj, key = self.visit(node.value), self.visit(node.slice)
-        if isinstance(key, ast.Slice) and not change:
+        if isinstance(key, ast.Slice) and reads:
             bounds = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
             return ast.copy_location(called("@sliced", obj, called("@slice", *bounds), number), node)
         if self._simple(node.slice):
@@ -298,7 +299,7 @@ class Expressions(ast.NodeTransformer):
             kept = self._temporary()
             node.value = ast.copy_location(ast.NamedExpr(name_node(kept, ast.Store()), obj), obj)
             node.slice = ast.copy_location(called(by_key, name_node(kept), key, number), key)
-        elif not change:
+        elif reads:
             return ast.copy_location(
                 called("@getitem", ast.Starred(called("@both", obj, key, number), ast.Load())), node
             )
@@ -321,11 +322,11 @@ class Expressions(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = self._mapped(keyword.value) if keyword.arg is None else self.visit(keyword.value)
             if keyword.arg == "context":
-                keyword.value = called("@context", keyword.value, self._site(Kind.READ, "", keyword.value))
+                keyword.value = called("@shared_context", keyword.value, self._site(Kind.READ, "", keyword.value))
         if isinstance(function, ast.Name) and self._needs_no_hook(function.id, node.args):
             if function.id == "type" and len(node.args) == 3:
                 number = self._site(Kind.READ, "", node)
-                node.args[1:] = called("@bases", node.args[1], number), called("@mapped", node.args[2], number)
+                node.args[1:] = called("@based", node.args[1], number), called("@mapped", node.args[2], number)
             if function.id == "range":
                 node.args = [self._seen_operand(argument) for argument in node.args]
             if function.id in ("isinstance", "issubclass") and len(node.args) == 2:

@@ -91,7 +91,7 @@ class _Rewriter(Expressions):
         node.bases = [self.visit(part) for part in node.bases]
         node.keywords = [self.visit(part) for part in node.keywords]
         if self.live and node.bases:
-            bases = called("@bases", ast.Tuple(node.bases, ast.Load()), self._site(Kind.READ, "", node))
+            bases = called("@based", ast.Tuple(node.bases, ast.Load()), self._site(Kind.READ, "", node))
             node.bases = [ast.copy_location(ast.Starred(bases, ast.Load()), node.bases[0])]
         for keyword in node.keywords if self.live else ():
             if keyword.arg == "metaclass":
@@ -278,7 +278,7 @@ class _Rewriter(Expressions):
         ]
         number = self._site(Kind.UPDATE, "", node)
         loaded = ast.Subscript(
-            called("@item", name_node(kept), name_node(key), number), name_node(key), ast.Load()
+            called("@get_item", name_node(kept), name_node(key), number), name_node(key), ast.Load()
         )
         operands = called("@changed", loaded, self._operand(node.value, _consuming(node)), number)
         change = called(f"@i{type(node.op).__name__}", ast.Starred(operands, ast.Load()))
@@ -292,7 +292,7 @@ class _Rewriter(Expressions):
         if not self.live:
             return node
         names = [ast.Constant(alias.name) for alias in node.names]
-        read = ast.Expr(called("@import", self._site(Kind.READ, "", node), *names))
+        read = ast.Expr(called("@looked_for", self._site(Kind.READ, "", node), *names))
         return [ast.copy_location(read, node), node]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
@@ -351,11 +351,11 @@ class _Rewriter(Expressions):
         bound: list[str] = []
         for each in node.items:
             function = "@managed" if isinstance(node, ast.With) else "@async_managed"
-            if not isinstance(each.context_expr, ast.Call):
-                function += "_again"
+            again = ast.Constant(not isinstance(each.context_expr, ast.Call))
             manager = self.visit(each.context_expr)
             if self.live:
-                manager = ast.copy_location(called(function, manager, self._site(Kind.READ, "", manager)), manager)
+                number = self._site(Kind.READ, "", manager)
+                manager = ast.copy_location(called(function, manager, number, again), manager)
             each.context_expr = manager
             if each.optional_vars is not None:
                 bound.extend(_names(each.optional_vars))

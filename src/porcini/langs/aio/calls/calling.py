@@ -132,7 +132,7 @@ def name_of(function: Any) -> str:
     if function is None:
         return "an argument"
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
-    return f"{module.removeprefix('_')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def program_frame() -> types.FrameType:

@@ -153,7 +153,7 @@ def _update(whole: Effect, function: Any, number: int, obj: Any) -> Any:
         for other in others:
             visible = type(other) is dict or (not is_dict and type(other) in (set, list, tuple))
             if type(obj) not in (dict, set) or not visible:
-                given += whole.record(function, number, (other,), {}, obj)[0]
+                given += whole.record(function, number, (other,), {}, (obj,))[0]
                 continue
             given.append(other)
             iterate(other, number)

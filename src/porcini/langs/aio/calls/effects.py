@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, repeat
 from typing import Any
 
 from porcini.langs.aio import rules
@@ -46,6 +45,12 @@ def opaque(function: Any, number: int, *bound: Any) -> Any:
     return function
 
 
+def _apply(use: Use, value: Any, number: int) -> Any:
+    """Log the use of an argument; answers what is to be used in its place."""
+    seen = use(value, number)
+    return value if seen is None else seen
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Effect:
     """What a call does to its arguments."""
@@ -74,28 +79,38 @@ class Effect:
 
         def called(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            args, kwargs = self.record(function, number, args, kwargs, *bound)
+            args, kwargs = self.record(function, number, args, kwargs, bound)
             value = function(*args, **kwargs)
             return value if result is None else result(value)
 
         return called
 
     def record(
-        self, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], *bound: Any
+        self,
+        function: Any,
+        number: int,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        bound: tuple[Any, ...] = (),
     ) -> Arguments:
         """Log what happens to the arguments; answers those that are to be used."""
-        placed = self._place(function, number, args, kwargs) if kwargs else (args, kwargs)
-        if placed is None:
-            return args, kwargs
-        args, kwargs = placed
-        given = [
-            value if (seen := use(value, number)) is None else seen
-            for use, value in zip(chain(self.uses, repeat(self.rest)), (*bound, *args), strict=False)
-        ]
-        for name, value in kwargs.items():
-            use = self.named.get(name, self.others) or keep
-            kwargs[name] = value if (seen := use(value, number)) is None else seen
-        return tuple(given[len(bound) :]), kwargs
+        if kwargs:
+            placed = self._place(function, number, args, kwargs)
+            if placed is None:
+                return args, kwargs
+            args = placed[0]
+            kwargs = {name: _apply(self.use_of(name), value, number) for name, value in placed[1].items()}
+        values = bound + args
+        given = [_apply(use, value, number) for use, value in zip(self.uses_of(values), values, strict=False)]
+        return tuple(given[len(bound) :] if bound else given), kwargs
+
+    def uses_of(self, values: tuple[Any, ...]) -> tuple[Use, ...]:
+        """For each argument by position, at least."""
+        return self.uses + (self.rest,) * (len(values) - len(self.uses))
+
+    def use_of(self, name: str) -> Use:
+        """For an argument by name."""
+        return self.named.get(name, self.others) or keep
 
     def _access(self, function: Any, number: int, *bound: Any) -> Any:
         """`d.get(key)`, `getattr(obj, name)`."""
@@ -106,8 +121,9 @@ class Effect:
             placed = self._place(function, number, args, kwargs) if kwargs else (args, kwargs)
             if placed is not None:
                 args, kwargs = placed
-                if len(bound) + len(args) > 1:  # else it is an error
-                    access(*(*bound, *args)[:2], number)
+                values = bound + args
+                if len(values) > 1:  # else it is an error
+                    access(values[0], values[1], number)
             return function(*args, **kwargs)
 
         return called
@@ -152,7 +168,12 @@ class Fold(Effect):
     """Several arguments are compared with each other."""
 
     def record(
-        self, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], *bound: Any
+        self,
+        function: Any,
+        number: int,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        bound: tuple[Any, ...] = (),
     ) -> Arguments:
         """As for every effect."""
         if len(args) > 1 and self.many:
@@ -190,29 +211,25 @@ class Lazy(Effect):
             placed = self._place(function, number, args, kwargs)
             if placed is None:
                 return function(*args, **kwargs)
-            args, kwargs = placed
-            sources, passes = [], self.passes
-            given: dict[int | str, Any] = {}
-            for place, use, value in self._pair(args, kwargs):
-                seen = use(value, number)
-                given[place] = value if seen is None else seen
-                if use is source or use is reverse:
-                    sources.append(given[place])
-                elif use is callback:
-                    passes = value is not None and (seen is not value or rules.is_known_function(value))
+            given, more = self.record(function, number, *placed)
+            uses = [*self.uses_of(given)[: len(given)], *map(self.use_of, more)]
+            values, seen = (*placed[0], *placed[1].values()), (*given, *more.values())
+            sources = tuple(each for use, each in zip(uses, seen, strict=True) if use in (source, reverse))
+            passes = self.passes or any(
+                use is callback and value is not None and (each is not value or rules.is_known_function(value))
+                for use, value, each in zip(uses, values, seen, strict=True)
+            )
             if not passes:
-                for place, value in given.items():
-                    given[place] = watched(value, number) if type(value) is types.GeneratorType else value
-            more: dict[str, Any] = {name: given[name] for name in kwargs}
-            return derive(function(*map(given.get, range(len(args))), **more), tuple(sources), deep=not passes)
+                given = tuple(_watch(value, number) for value in given)
+                more = {name: _watch(value, number) for name, value in more.items()}
+            return derive(function(*given, **more), sources, deep=not passes)
 
         return called
 
-    def _pair(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[int | str, Use, Any]]:
-        """Each argument with its place and its use."""
-        uses = chain(self.uses, repeat(self.rest))
-        yield from ((place, use, value) for (place, value), use in zip(enumerate(args), uses, strict=False))
-        yield from ((name, self.named.get(name, keep), value) for name, value in kwargs.items())
+
+def _watch(value: Any, number: int) -> Any:
+    """What a generator gives is looked into."""
+    return watched(value, number) if type(value) is types.GeneratorType else value
 
 
 def reverse(value: Any, number: int) -> None:

@@ -184,61 +184,47 @@ def _known_manager(obj: Any, enter: str, leave: str) -> bool:
     return not rules.has_unknown(kind, enter) and not rules.has_unknown(kind, leave)
 
 
-def managed(obj: Any, number: int) -> Any:
-    """The context manager of `with`."""
-    if _known_manager(obj, "__enter__", "__exit__"):
+def managed(obj: Any, number: int, again: bool = False) -> Any:
+    """The context manager of `with`; `again` if it was made elsewhere, where somebody may have entered it."""
+    if again:
+        _use_up(obj, number)
+    return obj if _known_manager(obj, "__enter__", "__exit__") else _OpaqueManager(obj, type(obj).__exit__, number)
+
+
+def async_managed(obj: Any, number: int, again: bool = False) -> Any:
+    """The context manager of `async with`."""
+    if again:
+        _use_up(obj, number)
+    if _known_manager(obj, "__aenter__", "__aexit__"):
         return obj
-    return _OpaqueManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
+    return _OpaqueManager(obj, type(obj).__aexit__, number)
 
 
-def _used_up(obj: Any, number: int) -> None:
-    """A manager made from a generator, which can be entered once, and was not made here."""
+def _use_up(obj: Any, number: int) -> None:
+    """A manager made from a generator can be entered once."""
     if type(obj).__module__ == "contextlib" and hasattr(obj, "gen"):
         log((obj, number, WRITE, STATE))
 
 
-def managed_again(obj: Any, number: int) -> Any:
-    """As `managed`, of something that was not made here: somebody else may have entered it."""
-    _used_up(obj, number)
-    return managed(obj, number)
-
-
-def async_managed_again(obj: Any, number: int) -> Any:
-    """As `async_managed`, of something that was not made here."""
-    _used_up(obj, number)
-    return async_managed(obj, number)
-
-
 class _OpaqueManager:
-    def __init__(self, inner: Any, name: str, number: int) -> None:
-        self._inner, self._name, self._number = inner, name, number
-        self._leave = type(inner).__exit__
+    """Enters and leaves a context manager, and notes each time that its code runs."""
+
+    def __init__(self, inner: Any, leave: Callable[..., Any], number: int) -> None:
+        self._inner, self._leave = inner, leave
+        self._note = partial(unknown, f"{type(inner).__module__}.{type(inner).__qualname__}", number)
 
     def __enter__(self) -> Any:
-        unknown(self._name, self._number)
+        self._note()
         return type(self._inner).__enter__(self._inner)
 
     def __exit__(self, *error: Any) -> Any:
-        unknown(self._name, self._number)
+        self._note()
         return self._leave(self._inner, *error)
 
-
-def async_managed(obj: Any, number: int) -> Any:
-    """The context manager of `async with`."""
-    if _known_manager(obj, "__aenter__", "__aexit__"):
-        return obj
-    return _OpaqueAsyncManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
-
-
-class _OpaqueAsyncManager:
-    def __init__(self, inner: Any, name: str, number: int) -> None:
-        self._inner, self._name, self._number = inner, name, number
-        self._leave = type(inner).__aexit__
-
     def __aenter__(self) -> Noted:
-        unknown(self._name, self._number)
-        return Noted(type(self._inner).__aenter__(self._inner), partial(unknown, self._name, self._number))
+        self._note()
+        return Noted(type(self._inner).__aenter__(self._inner), self._note)
 
     def __aexit__(self, *error: Any) -> Noted:
-        unknown(self._name, self._number)
-        return Noted(self._leave(self._inner, *error), partial(unknown, self._name, self._number))
+        self._note()
+        return Noted(self._leave(self._inner, *error), self._note)

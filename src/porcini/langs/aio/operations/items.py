@@ -174,12 +174,6 @@ def _item(obj: Any, kind: type, key: object, number: int) -> None:
         unknown(f"{kind.__qualname__}.__getitem__", number)
 
 
-def key_of(obj: Any, key: Any, number: int) -> Any:
-    """As `item`, giving back the key."""
-    item(obj, key, number)
-    return key
-
-
 def both(obj: Any, key: Any, number: int) -> tuple[Any, Any]:
     """As `item`, giving back both."""
     item(obj, key, number)
@@ -279,24 +273,25 @@ def _element_in_place(obj: Any, key: Any, number: int) -> None:
         return
 
 
-def _with_key(change: Callable[[Any, object, int], Any]) -> Callable[[Any, Any, int], Any]:
+Access = Callable[[Any, Any, int], Any]
+ACCESSES: dict[str, Access] = {
+    "get": item,
+    "set": _changing("__setitem__", adds=True, updates=False),
+    "del": _changing("__delitem__", adds=False, updates=False),
+    "update": _changing("__setitem__", adds=True, updates=True),
+    "count": _changing("__setitem__", adds=True, updates=True, counts=True),
+    "set_slice": _changing("__setitem__", adds=True, updates=False, consumed=True),
+}
+
+
+def with_key(access: Access) -> Access:
     """The same, giving back the key."""
 
-    def changed(obj: Any, key: Any, number: int) -> Any:
-        change(obj, key, number)
+    def access_key(obj: Any, key: Any, number: int) -> Any:
+        access(obj, key, number)
         return key
 
-    return changed
-
-
-set_item = _changing("__setitem__", adds=True, updates=False)
-del_item = _changing("__delitem__", adds=False, updates=False)
-update_item = _changing("__setitem__", adds=True, updates=True)
-count_item = _changing("__setitem__", adds=True, updates=True, counts=True)
-set_slice_item = _changing("__setitem__", adds=True, updates=False, consumed=True)
-set_key, del_key, update_key = _with_key(set_item), _with_key(del_item), _with_key(update_item)
-count_key = _with_key(count_item)
-set_slice_key = _with_key(set_slice_item)
+    return access_key
 
 
 def whole_write(obj: Any, number: int) -> Any:
