@@ -29,7 +29,7 @@ from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
 from porcini.langs.aio.operations.entries import redirect
 from porcini.langs.aio.recorder import Recorder
-from porcini.langs.aio.rewriting import instrumented
+from porcini.langs.aio.rewriting import rewrite
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,11 +38,6 @@ ASYNCIO_MODULES = ("locks", "queues", "timeouts")
 
 _globals: dict[int, dict[str, Any]] = {}
 _active: Recorder | None = None
-
-
-def active() -> Recorder | None:
-    """The recorder that is recording, if any."""
-    return _active
 
 
 def prepare(namespace: dict[str, Any], module: str) -> None:
@@ -65,8 +60,8 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         raise RuntimeError("a recording is on already")
     _active = recorder
     log = recorder.log
-    redirect(log, recorder.drain, recorder.let_go)
-    rules.forget()
+    redirect(log, recorder.drain, recorder.release_objects)
+    rules.reset_caches()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
     collecting = gc.isenabled()
@@ -102,9 +97,9 @@ def instrument_source(source: str | bytes, filename: str, module: str) -> CodeTy
 
 
 def _compiled(tree: ast.Module, filename: str, module: str, static_cells: bool) -> CodeType:
-    tree, written = instrumented(tree, filename, module, static_cells)
+    tree, written = rewrite(tree, filename, module, static_cells)
     rules.WRITTEN_GLOBALS.setdefault(module, set()).update(written)
-    return rules.marked(compile(tree, filename, "exec", dont_inherit=True))
+    return rules.mark_instrumented(compile(tree, filename, "exec", dont_inherit=True))
 
 
 # Import hook --------------------------------------------------------------------------------------------------
@@ -253,13 +248,13 @@ def instrument_functions(functions: Iterable[FunctionType]) -> Undo:
         prepare(function.__globals__, function.__globals__.get("__name__", ""))
         swapped.append((function, function.__code__))
         function.__code__ = twin
-    rules.forget()
+    rules.reset_caches()
 
     def undo() -> None:
         while swapped:
             function, code = swapped.pop()
             function.__code__ = code
-        rules.forget()
+        rules.reset_caches()
 
     return undo
 

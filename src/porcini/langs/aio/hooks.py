@@ -16,18 +16,24 @@ from porcini.langs.aio.log import LOG
 from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 
 _FUNCTIONS: tuple[Any, ...] = (
-    *(entries.at, entries.counts, entries.counted, entries.counts_variable, entries.finalised),
-    *(entries.new, entries.token, values.operand, values.compared, values.generator),
-    *(items.both, items.sliced, items.whole_write, items.contains, items.contains_all),
-    *(operators.in_place, operators.changed, operators.consumed, operators.consumed_pairs),
-    *(operators.formatted, operators.pair, operators.combined),
-    *(objects.dict_used, objects.dict_held, objects.dict_set, objects.matched),
-    *(iterating.source, iterating.unpack, iterating.lazily, iterating.lazily_unpack),
-    *(iterating.mapped, iterating.kept),
-    *(awaiting.awaited, awaiting.awaited_again, awaiting.delegated, awaiting.async_iterate),
-    *(awaiting.managed, awaiting.async_managed),
-    *(calling.call, calling.later, calling.decorator, classes.based, classes.metaclass),
-    *(special.checked, special.shared_context, attributes.looked_for, attributes.imported),
+    *(
+        entries.log_access,
+        entries.log_addition,
+        entries.log_addition_to,
+        entries.log_addition_to_variable,
+        entries.log_finaliser,
+    ),
+    *(entries.register_new, entries.create_token, values.read_operand, values.compare, values.register_generator),
+    *(items.read_item_and_key, items.read_slice, items.update_whole, items.look_up, items.look_up_anything),
+    *(operators.update_in_place, operators.update_attribute, operators.read_right_side, operators.read_merged),
+    *(operators.read_format_argument, operators.read_operands, operators.read_set_operand),
+    *(objects.use_namespace, objects.hand_out_namespace, objects.replace_namespace, objects.read_match_subject),
+    *(iterating.iterate_over, iterating.unpack, iterating.iterate_suspended, iterating.unpack_suspended),
+    *(iterating.read_mapping, iterating.read_captured),
+    *(awaiting.watch_awaited, awaiting.watch_awaited_again, awaiting.delegate, awaiting.watch_async_iterable),
+    *(awaiting.watch_manager, awaiting.watch_async_manager),
+    *(calling.call, calling.call_later, calling.call_decorator, classes.check_bases, classes.check_metaclass),
+    *(special.check_class, special.share_context, attributes.read_modules, attributes.read_imported),
 )
 _SAME: dict[str, Any] = {
     "@slice": slice,
@@ -65,11 +71,11 @@ IDLE: dict[str, Any] = {
     "@log": deque[Any](maxlen=0).append,
     "@plain": frozenset({True, False}),
     "@type": callable,  # a C function that gives a boolean and runs no code of the program
-    "@counts": lambda obj, number: None,
-    "@token": lambda: None,
-    **dict.fromkeys(("@call", "@later"), frames.unrecorded),
+    "@log_addition": lambda obj, number: None,
+    "@create_token": lambda: None,
+    **dict.fromkeys(("@call", "@call_later"), frames.hide_hooks),
     **{f"@{name}_key": _second for name in items.ACCESSES},
-    **dict.fromkeys(("@both", "@changed", "@pair"), _both),
-    "@sliced": lambda obj, key, number: obj[key],
+    **dict.fromkeys(("@read_item_and_key", "@update_attribute", "@read_operands"), _both),
+    "@read_slice": lambda obj, key, number: obj[key],
     **_SAME,
 }

@@ -11,22 +11,22 @@ import functools
 import operator
 import types
 
-from porcini.langs.aio import known
+from porcini.langs.aio import trusted
 from porcini.langs.aio.calls import attributes, calling, dispatch
 
 calling.BY_TYPE.update(
     {
         types.FunctionType: dispatch.replace_function,
         types.MethodType: dispatch.replace_method,
-        **dict.fromkeys(known.IN_C, dispatch.replace_c_function),
+        **dict.fromkeys(trusted.IN_C, dispatch.replace_c_function),
         types.MethodWrapperType: dispatch.replace_special_method,
         types.MethodDescriptorType: dispatch.replace_unbound_method,
         types.WrapperDescriptorType: dispatch.replace_unbound_method,
         type: dispatch.replace_class,
-        types.GenericAlias: calling.alias,
-        functools.partial: calling.partial,
-        operator.attrgetter: attributes.attribute_getter,
-        operator.itemgetter: attributes.item_getter,
-        operator.methodcaller: attributes.method_caller,
+        types.GenericAlias: calling.replace_alias,
+        functools.partial: calling.replace_partial,
+        operator.attrgetter: attributes.replace_attribute_getter,
+        operator.itemgetter: attributes.replace_item_getter,
+        operator.methodcaller: attributes.replace_method_caller,
     }
 )

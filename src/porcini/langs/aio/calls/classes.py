@@ -8,69 +8,71 @@ import enum
 import types
 from typing import Any, NamedTuple
 
-from porcini.langs.aio import known, rules
-from porcini.langs.aio.calls.calling import later, name_of, reading, with_hooks
+from porcini.langs.aio import lookups, rules, trusted
+from porcini.langs.aio.calls.calling import add_hooks, call_later, name_of, read_arguments
 from porcini.langs.aio.calls.containers import CONSTRUCTORS
-from porcini.langs.aio.log import CREATED, mortal
+from porcini.langs.aio.log import CREATED, register_mortal
 from porcini.langs.aio.operations import entries
-from porcini.langs.aio.operations.entries import unknown
-from porcini.langs.aio.operations.iterating import mapped
-from porcini.langs.aio.operations.values import operand
+from porcini.langs.aio.operations.entries import mark_opaque
+from porcini.langs.aio.operations.iterating import read_mapping
+from porcini.langs.aio.operations.values import read_operand
 
-_MAKING_NEW = (object, *known.CONTAINERS, asyncio.Future, asyncio.Task)
+_MAKING_NEW = (object, *trusted.CONTAINERS, asyncio.Future, asyncio.Task)
 """The `__new__` of these gives no object that was there before."""
 
 
 def construct_keeper(cls: Any, number: int) -> Any:
     """A known class that reads what it is given, and may call it later: what does not record itself is wrapped."""
-    reads = reading(cls, number)
+    reads = read_arguments(cls, number)
 
     def seen(value: Any) -> Any:
         return (
-            later(value, number) if type(value) in known.CALLABLE and not rules.is_known_function(value) else value
+            call_later(value, number)
+            if type(value) in trusted.CALLABLE and not rules.records_itself(value)
+            else value
         )
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         return reads(*map(seen, args), **{name: seen(value) for name, value in kwargs.items()})
 
-    return made
+    return construct
 
 
 def construct_function(cls: Any, number: int) -> Any:
     """A function made by hand may share variables with another, under another name: nothing is certain then."""
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if len(args) > 4 or "closure" in kwargs:
-            entries.lost("a function with the cells of another", number)
+            entries.lose_track("a function with the cells of another", number)
         space = args[1] if len(args) > 1 else kwargs.get("globals")
         if type(space) is dict:
-            with_hooks(space)
+            add_hooks(space)
         return cls(*args, **kwargs)
 
-    return made
+    return construct
 
 
 def construct_reference(cls: Any, number: int) -> Any:
     """`weakref.ref(obj, callback)` and `weakref.finalize(obj, callback, ...)`."""
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if len(args) > 1 and args[1] is not None:
-            mortal(args[0])
-            args = (args[0], _finalising(args[1], number), *args[2:])
+            register_mortal(args[0])
+            args = (args[0], _build_finaliser(args[1], number), *args[2:])
         return cls(*args, **kwargs)
 
-    return made
+    return construct
 
 
-def _finalising(function: Any, number: int) -> Any:
+def _build_finaliser(function: Any, number: int) -> Any:
     """A callback of a weak reference: as a `__del__`."""
 
     def finalised(*args: Any, **kwargs: Any) -> Any:
-        entries.finalised(number)
-        return later(function, number)(*args, **kwargs)
+        entries.log_finaliser(number)
+        return call_later(function, number)(*args, **kwargs)
 
     return finalised
 
@@ -78,28 +80,28 @@ def _finalising(function: Any, number: int) -> Any:
 # Classes that a step defines ------------------------------------------------------------------------------------
 
 
-def based(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+def check_bases(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
     """The bases of a class that is defined in a step: a metaclass or `__init_subclass__` may be unknown."""
     for base in bases if type(bases) is tuple else ():
         if not issubclass(type(base), type):
-            known_origin = type(base) is types.GenericAlias or getattr(base, "__module__", "") == "typing"
-            if not known_origin and type(base).__module__ != "typing":
-                unknown(f"a class of {type(base).__qualname__}", number)
+            is_generic = type(base) is types.GenericAlias or getattr(base, "__module__", "") == "typing"
+            if not is_generic and type(base).__module__ != "typing":
+                mark_opaque(f"a class of {type(base).__qualname__}", number)
             continue
-        metaclass(type(base), number)
-        hook = rules.lookup(base, "__init_subclass__")
+        check_metaclass(type(base), number)
+        hook = rules.find_on_type(base, "__init_subclass__")
         inner = getattr(hook, "__func__", hook)
-        usual = not issubclass(type(inner), types.FunctionType) or inner.__module__ in known.READING_MODULES
-        if not usual and not rules.is_known_function(hook):
-            unknown(f"{base.__qualname__}.__init_subclass__", number)
+        usual = not issubclass(type(inner), types.FunctionType) or inner.__module__ in trusted.READING_MODULES
+        if not usual and not rules.records_itself(hook):
+            mark_opaque(f"{base.__qualname__}.__init_subclass__", number)
     return bases
 
 
-def metaclass(meta: Any, number: int) -> Any:
+def check_metaclass(meta: Any, number: int) -> Any:
     """`metaclass=...` of a class that is defined in a step."""
-    seen = not rules.is_foreign(meta, "abc") if issubclass(type(meta), type) else rules.is_known_function(meta)
+    seen = not rules.is_foreign(meta, "abc") if issubclass(type(meta), type) else rules.records_itself(meta)
     if not seen:
-        unknown(f"a class of {name_of(meta)}", number)
+        mark_opaque(f"a class of {name_of(meta)}", number)
     return meta
 
 
@@ -107,14 +109,14 @@ def construct_class(meta: Any, number: int) -> Any:
     """`type(name, bases, namespace)`, and the same with another metaclass."""
     check_construction(meta, number)
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if len(args) > 2:
-            based(args[1], number)
-            mapped(args[2], number)
+            check_bases(args[1], number)
+            read_mapping(args[2], number)
         return meta(*args, **kwargs)
 
-    return made
+    return construct
 
 
 # Objects ------------------------------------------------------------------------------------------------------
@@ -122,42 +124,42 @@ def construct_class(meta: Any, number: int) -> Any:
 
 def is_new(cls: Any) -> bool:
     """Is what `cls()` gives certainly new?"""
-    made: Any = cls.__new__
-    return any(made is getattr(base, "__new__", None) for base in _MAKING_NEW)
+    construct: Any = cls.__new__
+    return any(construct is getattr(base, "__new__", None) for base in _MAKING_NEW)
 
 
 def check_construction(cls: type, number: int) -> bool:
     """Is all that creating an instance runs known? If not, say so."""
     making: Any = cls
-    foreign, problems = _unknown_making(cls, making.__new__, making.__init__)
+    foreign, problems = _find_opaque_parts(cls, making.__new__, making.__init__)
     for problem in problems:
-        unknown(problem, number)
+        mark_opaque(problem, number)
     return not foreign
 
 
-@rules.remembered
-def _unknown_making(cls: type, new: Any, init: Any) -> tuple[bool, tuple[str, ...]]:
+@rules.cache_until_reset
+def _find_opaque_parts(cls: type, new: Any, init: Any) -> tuple[bool, tuple[str, ...]]:
     """Is `__new__` or `__init__` of a class not known? With all that is not known about creating an instance."""
     problems: list[str] = []
     for name in ("__new__", "__init__"):
         owner = rules.owner_of(cls, name) or object
         function = vars(owner)[name]
-        if owner in known.C_BASES or issubclass(owner, BaseException | asyncio.Future) or owner is type:
+        if owner in trusted.C_BASES or issubclass(owner, BaseException | asyncio.Future) or owner is type:
             continue
-        if owner.__module__ in known.READING_MODULES or owner.__module__ == "typing":
+        if owner.__module__ in trusted.READING_MODULES or owner.__module__ == "typing":
             continue
-        if not rules.is_known_function(function) and not rules.is_generated(function):
+        if not rules.records_itself(function) and not rules.is_generated(function):
             if not rules.is_mutable_type(owner) and issubclass(cls, tuple | int | str | float | bytes):
                 continue
             if issubclass(cls, tuple) or issubclass(cls, enum.Enum):
                 continue
             return True, (*problems, name_of(cls))
-        if rules.is_generated(function) and not rules.known_fields(cls):
+        if rules.is_generated(function) and not rules.has_followed_fields(cls):
             problems.append(f"fields of {name_of(cls)}")
     return False, tuple(problems)
 
 
-class _Making(NamedTuple):
+class _Construction(NamedTuple):
     """How an instance of a class comes to its contents."""
 
     generated: bool
@@ -165,45 +167,45 @@ class _Making(NamedTuple):
     frozen: bool
 
 
-@rules.remembered
-def _making(cls: type, new: Any, init: Any) -> _Making:
-    own = rules.is_known_function(init)
+@rules.cache_until_reset
+def _describe_construction(cls: type, new: Any, init: Any) -> _Construction:
+    own = rules.records_itself(init)
     generated = not own and rules.is_generated(init)
     base = None if own or generated else rules.container_base(cls)
-    frozen = own and issubclass(cls, (tuple, frozenset)) and not rules.is_known_function(new)
-    return _Making(generated, base, frozen)
+    frozen = own and issubclass(cls, (tuple, frozenset)) and not rules.records_itself(new)
+    return _Construction(generated, base, frozen)
 
 
 def construct_object(cls: Any, number: int) -> Any:
     """Its result is new. A generated `__init__` makes new containers for fields that were not given."""
-    generated, base, frozen = _making(cls, cls.__new__, cls.__init__)
+    generated, base, frozen = _describe_construction(cls, cls.__new__, cls.__init__)
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if base is not None:
             args, kwargs = CONSTRUCTORS[base].record(cls, number, args, kwargs)
         elif frozen:  # filled before `__init__` can say what it does with them
             for value in (*args, *kwargs.values()):
-                operand(value, number)
+                read_operand(value, number)
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
-                    unknown(name_of(cls), number)
+                    mark_opaque(name_of(cls), number)
         obj = cls(*args, **kwargs)
         if hasattr(cls, "__del__"):
-            mortal(obj)
+            register_mortal(obj)
         elif type(obj) is cls:
             CREATED.append(obj)
             if generated:
-                _made_fields(obj, len(args), kwargs)
+                _register_fields(obj, len(args), kwargs)
         return obj
 
-    return made
+    return construct
 
 
-def _made_fields(obj: Any, given: int, kwargs: dict[str, Any]) -> None:
+def _register_fields(obj: Any, given: int, kwargs: dict[str, Any]) -> None:
     """The containers that a generated `__init__` made for fields that were not given are new, too."""
     position = 0
     for field in dataclasses.fields(obj) if dataclasses.is_dataclass(obj) else ():
         passed = field.name in kwargs or (field.init and not field.kw_only and position < given)
         position += field.init and not field.kw_only
-        if not passed and field.default_factory in known.CONTAINERS:
-            CREATED.append(rules.peek(obj, field.name))
+        if not passed and field.default_factory in trusted.CONTAINERS:
+            CREATED.append(lookups.peek(obj, field.name))

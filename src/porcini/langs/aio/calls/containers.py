@@ -7,25 +7,25 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from functools import partial
 from typing import Any
 
-from porcini.langs.aio import known, rules
-from porcini.langs.aio.calls.calling import callback
+from porcini.langs.aio import rules, trusted
+from porcini.langs.aio.calls.calling import call_back
 from porcini.langs.aio.calls.effects import Effect, Replacement, consume, keep
 from porcini.langs.aio.log import BASE, COUNT, ORDER, READ, SHAPE, WRITE
 from porcini.langs.aio.operations import items, iterating, operators
-from porcini.langs.aio.operations.entries import log, new, unknown
-from porcini.langs.aio.operations.iterating import source
+from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
+from porcini.langs.aio.operations.iterating import iterate_over
 from porcini.langs.aio.operations.values import (
     VIEWS,
-    compared,
-    derive,
+    append_items,
+    compare,
     is_c_iterator,
     iterate,
-    operand,
+    measure,
     read_all,
-    read_shape,
-    size,
+    read_length,
+    read_operand,
+    register_view,
     write_all,
-    write_end,
 )
 
 # Uses ---------------------------------------------------------------------------------------------------------
@@ -38,34 +38,36 @@ def combine(value: Any, number: int) -> None:
         iterate(value, number)
     elif kind not in rules.PLAIN:
         if hasattr(kind, "__iter__") and rules.container_base(kind) is None and kind not in VIEWS:
-            unknown(f"{kind.__qualname__}.__iter__", number)
-        operand(value, number)
+            mark_opaque(f"{kind.__qualname__}.__iter__", number)
+        read_operand(value, number)
 
 
 def read_pairs(value: Any, number: int) -> Any:
     """What a dict is made from: another one, or pairs."""
     if issubclass(type(value), dict):
         return iterate(value, number)
-    return iterating.mapped(value, number) if hasattr(type(value), "keys") else iterating.unpack(value, number)
+    return (
+        iterating.read_mapping(value, number) if hasattr(type(value), "keys") else iterating.unpack(value, number)
+    )
 
 
 def count(value: Any, number: int) -> Any:
     """What a Counter is made from: a dict, or things to be counted."""
     if issubclass(type(value), dict):
-        return operand(value, number)
-    return iterating.mapped(value, number) if hasattr(type(value), "keys") else consume(value, number)
+        return read_operand(value, number)
+    return iterating.read_mapping(value, number) if hasattr(type(value), "keys") else consume(value, number)
 
 
 def consume_bytes(value: Any, number: int) -> Any:
     """What `bytes` and `bytearray` go over, unless there is another way to make bytes of it."""
     kind = type(value)
     whole = kind in rules.PLAIN or not hasattr(kind, "__iter__") or hasattr(kind, "__index__")
-    return operand(value, number) if whole or hasattr(kind, "__bytes__") else consume(value, number)
+    return read_operand(value, number) if whole or hasattr(kind, "__bytes__") else consume(value, number)
 
 
 def as_bytes(value: Any, number: int) -> Any:
     """The same for `bytes`, which looks for `__bytes__` first."""
-    operand(value, number)
+    read_operand(value, number)
     return consume_bytes(value, number)
 
 
@@ -77,13 +79,13 @@ def move(obj: Any, number: int) -> None:
 
 def change(obj: Any, number: int) -> None:
     """The whole container changes, by what is in it."""
-    operand(obj, number)
+    read_operand(obj, number)
     write_all(obj, number)
 
 
 def _search_and_change(obj: Any, number: int) -> None:
     """A value is looked for, and those behind it move up."""
-    compared(obj, number)
+    compare(obj, number)
     write_all(obj, number)
 
 
@@ -97,7 +99,7 @@ def _delete_key(obj: Any, key: Any, number: int) -> None:
 
 def new_container(value: Any) -> Any:
     """A copy: new, if it is certain that no constructor of the program's made it."""
-    return new(value) if type(value) in known.CONTAINERS else value
+    return register_new(value) if type(value) in trusted.CONTAINERS else value
 
 
 # Special cases ------------------------------------------------------------------------------------------------
@@ -109,7 +111,7 @@ def view(function: Any, number: int, obj: Any) -> Any:
         read_all(obj, number, COUNT)  # who uses it sees the order
     else:
         iterate(obj, number)
-    return lambda *args, **kwargs: derive(function(*args, **kwargs), (obj,))
+    return lambda *args, **kwargs: register_view(function(*args, **kwargs), (obj,))
 
 
 def _pop(function: Any, number: int, obj: Any) -> Any:
@@ -117,7 +119,7 @@ def _pop(function: Any, number: int, obj: Any) -> Any:
 
     def pop(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        last = size(obj) - 1
+        last = measure(obj) - 1
         if args or kwargs or last < 0:
             move(obj, number)
         else:
@@ -136,7 +138,7 @@ def _set_item(function: Any, number: int, obj: Any) -> Any:
         if len(args) == 2:
             items.write_key(obj, args[0], number)
             if type(args[0]) is slice:
-                operators.consumed(args[1], number)
+                operators.read_right_side(args[1], number)
         return function(*args, **kwargs)
 
     return set_item
@@ -170,38 +172,38 @@ def _update(whole: Effect, function: Any, number: int, obj: Any) -> Any:
 
 
 CONSTRUCTORS: dict[type, Effect] = {
-    list: Effect((source,), others=keep, result=new),
-    tuple: Effect((source,), others=keep),
-    set: Effect((consume,), others=keep, result=new),
+    list: Effect((iterate_over,), others=keep, result=register_new),
+    tuple: Effect((iterate_over,), others=keep),
+    set: Effect((consume,), others=keep, result=register_new),
     frozenset: Effect((consume,), others=keep),
-    deque: Effect((source,), named={"iterable": source}, others=keep, result=new),
-    dict: Effect((read_pairs,), others=keep, result=new),
-    OrderedDict: Effect((read_pairs,), others=keep, result=new),
-    defaultdict: Effect((keep, read_pairs), others=keep, result=new),
-    Counter: Effect((count,), others=operand, result=new),
-    bytearray: Effect((consume_bytes,), named={"source": consume_bytes}, others=keep, result=new),
+    deque: Effect((iterate_over,), keywords={"iterable": iterate_over}, others=keep, result=register_new),
+    dict: Effect((read_pairs,), others=keep, result=register_new),
+    OrderedDict: Effect((read_pairs,), others=keep, result=register_new),
+    defaultdict: Effect((keep, read_pairs), others=keep, result=register_new),
+    Counter: Effect((count,), others=read_operand, result=register_new),
+    bytearray: Effect((consume_bytes,), keywords={"source": consume_bytes}, others=keep, result=register_new),
 }
 
-_COMBINE = Effect((operand,), rest=combine, others=combine)
+_COMBINE = Effect((read_operand,), rest=combine, others=combine)
 _CHANGE = Effect((change,), rest=combine, others=combine)
 _MOVE = Effect((move,))
 _MOVE_KEY = Effect((move,), rest=combine, others=combine)
-_APPEND = Effect((write_end,))
-_EXTEND = Effect((write_all,), rest=source)
+_APPEND = Effect((append_items,))
+_EXTEND = Effect((write_all,), rest=iterate_over)
 _CONSUME = Effect((write_all,), rest=consume)
 _MERGE = Effect((write_all,), rest=read_pairs, others=keep)
-_COUNT = Effect((move,), rest=count, others=operand)
-_ORDER = Effect((change,), rest=operand, named={"key": callback, "reverse": operand})
-_SEARCH = Effect((compared,), rest=compared)
-_REMOVE = Effect((_search_and_change,), rest=compared)
+_COUNT = Effect((move,), rest=count, others=read_operand)
+_ORDER = Effect((change,), rest=read_operand, keywords={"key": call_back, "reverse": read_operand})
+_SEARCH = Effect((compare,), rest=compare)
+_REMOVE = Effect((_search_and_change,), rest=compare)
 _COPY = Effect((read_all,), result=new_container)
 _LOOK_UP = Effect(key=items.has_key)
 _ENSURE = Effect(key=items.ensure_key)
 _DISCARD = Effect(key=_remove_key)
 _COMMON: dict[str, Replacement] = {
-    "__len__": Effect((read_shape,)),
+    "__len__": Effect((read_length,)),
     "__contains__": _LOOK_UP,
-    "__getitem__": Effect(key=items.item),
+    "__getitem__": Effect(key=items.read_item),
     "__setitem__": _set_item,
     "__delitem__": Effect(key=_delete_key),
     **dict.fromkeys(("__iter__", "__reversed__"), view),

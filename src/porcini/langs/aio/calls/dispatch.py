@@ -12,24 +12,24 @@ import sys
 import types
 from typing import Any
 
-from porcini.langs.aio import known, rules
+from porcini.langs.aio import rules, trusted
 from porcini.langs.aio.calls import classes, logs, receivers, special
-from porcini.langs.aio.calls.calling import call, name_of, reading
+from porcini.langs.aio.calls.calling import call, name_of, read_arguments
 from porcini.langs.aio.calls.effects import Replacement
 from porcini.langs.aio.calls.table import CALLABLES, METHODS
-from porcini.langs.aio.operations.entries import unknown
-from porcini.langs.aio.operations.values import is_c_iterator, operand
+from porcini.langs.aio.operations.entries import mark_opaque
+from porcini.langs.aio.operations.values import is_c_iterator, read_operand
 
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Such a function runs later than it is called."""
-_EXACT = frozenset({*known.ALWAYS_PLAIN, functools.partial}) - {type, object}
+_EXACT = frozenset({*trusted.ALWAYS_PLAIN, functools.partial}) - {type, object}
 """Types whose rows in the table of methods do not stand for classes that inherit from them."""
-_IN_PYTHON = (asyncio.Future, *known.LOOP_CLASSES, random.Random)
+_IN_PYTHON = (asyncio.Future, *trusted.LOOP_CLASSES, random.Random)
 """Classes with methods in Python that the table stands for."""
 _PYTEST = ("_pytest.raises", "_pytest.python_api")
 
 
-@rules.remembered
+@rules.cache_until_reset
 def find_method(kind: type, name: str) -> Replacement | None:
     """What the table has for a method of C code, by the type of its receiver."""
     for owner in kind.__mro__[:-1]:
@@ -41,9 +41,9 @@ def find_method(kind: type, name: str) -> Replacement | None:
         return receivers.use_iterator
     if name in METHODS[object]:
         return METHODS[object][name]
-    if kind.__module__ in known.HASH_MODULES:
+    if kind.__module__ in trusted.HASH_MODULES:
         return receivers.use_hash
-    return reading if kind.__module__ in known.CONSTANT_MODULES else None
+    return read_arguments if kind.__module__ in trusted.CONSTANT_MODULES else None
 
 
 # C code -------------------------------------------------------------------------------------------------------
@@ -57,9 +57,9 @@ def replace_c_function(function: Any, number: int) -> Any:
     found = CALLABLES.get(function)
     if found is not None:
         return found(function, number)
-    if function.__module__ in known.READING_MODULES:
-        return reading(function, number)
-    unknown(name_of(function), number)
+    if function.__module__ in trusted.READING_MODULES:
+        return read_arguments(function, number)
+    mark_opaque(name_of(function), number)
     return function
 
 
@@ -77,7 +77,7 @@ def replace_unbound_method(function: Any, number: int) -> Any:
         if not issubclass(type(receiver), function.__objclass__):
             return function(*args, **kwargs)  # an error
         if issubclass(type(receiver), asyncio.Future):
-            unknown(name_of(function), number)
+            mark_opaque(name_of(function), number)
         bound = functools.partial(function, receiver)
         return _replace_method(bound, number, receiver, function.__name__)(*args[1:], **kwargs)
 
@@ -89,7 +89,7 @@ def _replace_method(function: Any, number: int, receiver: Any, name: str) -> Any
     if found is not None:
         return found(function, number, receiver)
     kind = type(receiver)
-    unknown(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
+    mark_opaque(f"{kind.__module__}.{kind.__qualname__}.{name}", number)
     return function
 
 
@@ -106,19 +106,19 @@ def replace_function(function: Any, number: int) -> Any:
         call(function.__wrapped__, number)
         return function
     if rules.is_generated(function) or module.startswith("namedtuple_"):
-        return reading(function, number)
+        return read_arguments(function, number)
     if module in _PYTEST and code.co_name == "raises":
         return special.expect(function, number)
     if module == "logging":
-        return logs.logged(function, logging.root, code.co_name, number)
+        return logs.replace_logging(function, logging.root, code.co_name, number)
     if code.co_qualname == "singledispatch.<locals>.wrapper":
-        if not all(map(rules.is_known_function, function.registry.values())):
-            unknown(name_of(function), number)
+        if not all(map(rules.records_itself, function.registry.values())):
+            mark_opaque(name_of(function), number)
         return function
     # A function inside one of these modules may call anything: it is what a decorator made.
-    if module in known.READING_MODULES and vars(sys.modules[module]).get(code.co_name) is function:
-        return function if code.co_flags & _SUSPENDED else reading(function, number)
-    unknown(name_of(function), number)
+    if module in trusted.READING_MODULES and vars(sys.modules[module]).get(code.co_name) is function:
+        return function if code.co_flags & _SUSPENDED else read_arguments(function, number)
+    mark_opaque(name_of(function), number)
     return function
 
 
@@ -133,16 +133,16 @@ def replace_method(function: Any, number: int) -> Any:
         if found is not None:
             return found(function, number, receiver)
     if issubclass(kind, logs.CLASSES):
-        return logs.logged(function, receiver, name, number)
+        return logs.replace_logging(function, receiver, name, number)
     if issubclass(type(inner), types.FunctionType):
         module = inner.__globals__.get("__name__", "")
         if rules.is_generated(inner):
-            operand(receiver, number)
-            return reading(function, number)
-        pure = module in known.CONSTANT_MODULES or inner.__qualname__.startswith("PurePath.")
-        pure = pure or (issubclass(kind, type) and module in known.READING_MODULES)
+            read_operand(receiver, number)
+            return read_arguments(function, number)
+        pure = module in trusted.CONSTANT_MODULES or inner.__qualname__.startswith("PurePath.")
+        pure = pure or (issubclass(kind, type) and module in trusted.READING_MODULES)
         if pure or module.startswith("namedtuple_") or issubclass(kind, enum.Enum):
-            return reading(function, number)
+            return read_arguments(function, number)
     replaced = call(inner, number)
     return function if replaced is inner else functools.partial(replaced, receiver)
 
@@ -156,16 +156,16 @@ def replace_class(cls: type, number: int) -> Any:
     if found is not None:
         return found(cls, number)
     if issubclass(cls, enum.Enum):
-        return reading(cls, number)
+        return read_arguments(cls, number)
     if issubclass(cls, type):
         return classes.construct_class(cls, number)
-    if issubclass(cls, BaseException) or cls.__module__ in known.KEEPING_MODULES or cls is slice:
+    if issubclass(cls, BaseException) or cls.__module__ in trusted.KEEPING_MODULES or cls is slice:
         classes.check_construction(cls, number)
         return cls
-    if cls.__module__ in known.READING_MODULES:
+    if cls.__module__ in trusted.READING_MODULES:
         return classes.construct_keeper(cls, number)
-    if type(cls).__call__ is not type.__call__ and not rules.is_known_function(type(cls).__call__):
-        unknown(name_of(cls), number)
+    if type(cls).__call__ is not type.__call__ and not rules.records_itself(type(cls).__call__):
+        mark_opaque(name_of(cls), number)
         return cls
     if not classes.check_construction(cls, number):
         return cls

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.calls.calling import callback, name_of, read
-from porcini.langs.aio.operations.entries import unknown
-from porcini.langs.aio.operations.iterating import DICT_ITEMS, source, watched
-from porcini.langs.aio.operations.values import VIEWS, derive, read_in_any_order
+from porcini.langs.aio.calls.calling import call_back, name_of, read
+from porcini.langs.aio.operations.entries import mark_opaque
+from porcini.langs.aio.operations.iterating import DICT_ITEMS, iterate_over, watch_items
+from porcini.langs.aio.operations.values import VIEWS, read_in_any_order, register_view
 
 Use = Callable[[Any, int], Any]
 """Logs what happens to a value at a site. Answers None, or what is to be used in its place."""
@@ -41,7 +41,7 @@ def silent(function: Any, number: int, *bound: Any) -> Any:
 
 def opaque(function: Any, number: int, *bound: Any) -> Any:
     """Would need an effect, and has none."""
-    unknown(name_of(function), number)
+    mark_opaque(name_of(function), number)
     return function
 
 
@@ -59,7 +59,7 @@ class Effect:
     """Of arguments by position."""
     rest: Use = keep
     """Of all further arguments by position."""
-    named: Mapping[str, Use] = field(default_factory=dict)
+    keywords: Mapping[str, Use] = field(default_factory=dict)
     """Of arguments by name. Others are moved to their positions; a call where that is impossible is opaque."""
     others: Use | None = None
     """Of arguments by any other name, if the callable takes what it is given."""
@@ -110,7 +110,7 @@ class Effect:
 
     def use_of(self, name: str) -> Use:
         """For an argument by name."""
-        return self.named.get(name, self.others) or keep
+        return self.keywords.get(name, self.others) or keep
 
     def _access(self, function: Any, number: int, *bound: Any) -> Any:
         """`d.get(key)`, `getattr(obj, name)`."""
@@ -132,12 +132,12 @@ class Effect:
         self, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Arguments | None:
         """Arguments by position, unless they have a use by name. If that cannot be done, the call is opaque."""
-        if self.others is not None or kwargs.keys() <= self.named.keys():
+        if self.others is not None or kwargs.keys() <= self.keywords.keys():
             return args, kwargs
         placed = by_position(function, args, kwargs)
-        if placed is not None and placed[1].keys() <= self.named.keys():
+        if placed is not None and placed[1].keys() <= self.keywords.keys():
             return placed
-        unknown(name_of(function), number)
+        mark_opaque(name_of(function), number)
         return None
 
 
@@ -155,7 +155,7 @@ def by_position(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 def consume(value: Any, number: int) -> Any:
     """The argument is iterated over, and each item is looked into."""
-    return source(value, number, deep=True)
+    return iterate_over(value, number, deep=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,10 +177,10 @@ class Fold(Effect):
     ) -> Arguments:
         """As for every effect."""
         if len(args) > 1 and self.many:
-            return Effect(rest=read, named=self.named).record(function, number, args, kwargs)
+            return Effect(rest=read, keywords=self.keywords).record(function, number, args, kwargs)
         alone = len(args) == 1 and kwargs.keys() <= {"reverse", "default"}
         if alone and _read_in_any_order(args[0], number):
-            return Effect(named=self.named).record(function, number, args, kwargs)
+            return Effect(keywords=self.keywords).record(function, number, args, kwargs)
         return Effect.record(self, function, number, args, kwargs)
 
 
@@ -214,22 +214,22 @@ class Lazy(Effect):
             given, more = self.record(function, number, *placed)
             uses = [*self.uses_of(given)[: len(given)], *map(self.use_of, more)]
             values, seen = (*placed[0], *placed[1].values()), (*given, *more.values())
-            sources = tuple(each for use, each in zip(uses, seen, strict=True) if use in (source, reverse))
+            sources = tuple(each for use, each in zip(uses, seen, strict=True) if use in (iterate_over, reverse))
             passes = self.passes or any(
-                use is callback and value is not None and (each is not value or rules.is_known_function(value))
+                use is call_back and value is not None and (each is not value or rules.records_itself(value))
                 for use, value, each in zip(uses, values, seen, strict=True)
             )
             if not passes:
                 given = tuple(_watch(value, number) for value in given)
                 more = {name: _watch(value, number) for name, value in more.items()}
-            return derive(function(*given, **more), sources, deep=not passes)
+            return register_view(function(*given, **more), sources, deep=not passes)
 
         return called
 
 
 def _watch(value: Any, number: int) -> Any:
     """What a generator gives is looked into."""
-    return watched(value, number) if type(value) is types.GeneratorType else value
+    return watch_items(value, number) if type(value) is types.GeneratorType else value
 
 
 def reverse(value: Any, number: int) -> None:
@@ -237,5 +237,5 @@ def reverse(value: Any, number: int) -> None:
     kind = type(value)
     if rules.container_base(kind) is not None or kind in rules.PLAIN or kind in VIEWS:
         return
-    if rules.has_unknown(kind, "__reversed__"):
-        unknown(f"{kind.__qualname__}.__reversed__", number)
+    if rules.has_opaque(kind, "__reversed__"):
+        mark_opaque(f"{kind.__qualname__}.__reversed__", number)

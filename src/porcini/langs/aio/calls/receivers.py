@@ -12,22 +12,22 @@ import time
 import types
 from typing import Any
 
-from porcini.langs.aio import known, rules
+from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.calls import special
-from porcini.langs.aio.calls.calling import call, name_of, reading
+from porcini.langs.aio.calls.calling import call, name_of, read_arguments
 from porcini.langs.aio.calls.containers import combine
 from porcini.langs.aio.calls.effects import Effect, Replacement, by_position, consume, keep
 from porcini.langs.aio.log import READ, STATE, WRITE
 from porcini.langs.aio.operations import awaiting
-from porcini.langs.aio.operations.entries import log, new, unknown
-from porcini.langs.aio.operations.values import derive, is_c_iterator, iterate, operand
+from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
+from porcini.langs.aio.operations.values import is_c_iterator, iterate, read_operand, register_view
 
 # Code, generators, contexts -----------------------------------------------------------------------------------
 
 
 def resume(function: Any, number: int, agen: Any) -> Any:
     """`asend` and the like: an asynchronous generator goes on in each step until it answers."""
-    return lambda *args, **kwargs: awaiting.framed(function(*args, **kwargs), agen, number)
+    return lambda *args, **kwargs: awaiting.watch_generator(function(*args, **kwargs), agen, number)
 
 
 def use_code(function: Any, number: int, code: Any) -> Any:
@@ -38,7 +38,7 @@ def use_code(function: Any, number: int, code: Any) -> Any:
     binds = kind is types.FunctionType and name == "__get__"
     constant = name in ("__eq__", "__ne__", "__hash__", "__repr__", "__str__")
     if not (constant or binds or (kind is property and name in ("getter", "setter", "deleter"))):
-        unknown(f"{kind.__qualname__}.{name}", number)
+        mark_opaque(f"{kind.__qualname__}.{name}", number)
     return function
 
 
@@ -50,20 +50,20 @@ def _name_of_method(function: Any) -> str:
 
 def use_context(function: Any, number: int, context: Any) -> Any:
     """A context, or a variable in one."""
-    special.context_used(number)
+    special.use_context(number)
     return function
 
 
 def run_in_context(function: Any, number: int, context: Any) -> Any:
     """`Context.run`: whoever else has the context sees what is set there."""
-    special.shared_context(context, number)
+    special.share_context(context, number)
     return use_context(function, number, context)
 
 
 def use_iterator(function: Any, number: int, iterator: Any) -> Any:
     """A method of an iterator in C."""
     iterate(iterator, number)
-    return reading(function, number)
+    return read_arguments(function, number)
 
 
 # Text ---------------------------------------------------------------------------------------------------------
@@ -71,35 +71,35 @@ def use_iterator(function: Any, number: int, iterator: Any) -> Any:
 
 def search(function: Any, number: int, *bound: Any) -> Any:
     """A method of a string or a pattern: a list that it gives is new."""
-    reads = reading(function, number)
+    reads = read_arguments(function, number)
 
     def searched(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = reads(*args, **kwargs)
-        if is_c_iterator(type(result)) and all(type(value) in known.SCALARS for value in args):
-            return derive(result, ())
-        return new(result) if type(result) is list else result
+        if is_c_iterator(type(result)) and all(type(value) in trusted.SCALARS for value in args):
+            return register_view(result, ())
+        return register_new(result) if type(result) is list else result
 
     return searched
 
 
 def use_match(function: Any, number: int, match: Any) -> Any:
     """What was searched may be a buffer that changes."""
-    operand(match.string, number)
-    return reading(function, number)
+    read_operand(match.string, number)
+    return read_arguments(function, number)
 
 
 def _format(function: Any, number: int, template: Any) -> Any:
     """`format`, `format_map`, `translate`: a format may look up attributes and items, by names in the string."""
     name = _name_of_method(function)
-    reads = reading(function, number)
+    reads = read_arguments(function, number)
 
     def formatted(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if name != "format" and not all(type(value) in (dict, str) for value in args):
-            unknown(f"str.{name}", number)
+            mark_opaque(f"str.{name}", number)
         if name != "translate" and _looks_up(template):
-            unknown(f"str.{name} of attributes", number)
+            mark_opaque(f"str.{name} of attributes", number)
         return reads(*args, **kwargs)
 
     return formatted
@@ -136,7 +136,7 @@ def use_future(function: Any, number: int, future: Any) -> Any:
     if name in ("set_name", "get_name"):
         log((future, number, WRITE if name == "set_name" else READ, (".name",)))
     elif name in ("get_stack", "print_stack", "get_context"):
-        unknown(f"{name} of a task", number)
+        mark_opaque(f"{name} of a task", number)
         if name == "get_context":
             rules.SHARED_CONTEXTS.add(0)
     elif rules.is_seen_by_loop(future):
@@ -145,8 +145,8 @@ def use_future(function: Any, number: int, future: Any) -> Any:
         log((future, number, WRITE, STATE))
     elif name in _READS_STATE:
         log((future, number, READ, STATE))
-    elif not rules.is_silent_future_attribute(name) or name in ("__init__", "send", "throw"):
-        unknown(f"{type(future).__qualname__}.{name}", number)
+    elif not lookups.is_silent_future_attribute(name) or name in ("__init__", "send", "throw"):
+        mark_opaque(f"{type(future).__qualname__}.{name}", number)
     return function
 
 
@@ -154,7 +154,7 @@ def use_loop(function: Any, number: int, loop: Any) -> Any:
     """A method of the loop or of a handle: the controlled loop sees what it does, but not that settings change."""
     name = _name_of_method(function)
     if name.startswith("set_"):
-        unknown(f"loop.{name}", number)
+        mark_opaque(f"loop.{name}", number)
     return function
 
 
@@ -164,7 +164,7 @@ _SHUFFLE = Effect((special.reorder,))
 def draw(function: Any, number: int, generator: Any) -> Any:
     """A method of a random number generator: each changes its state."""
     log((generator, number, WRITE, STATE))
-    return reading(function, number)
+    return read_arguments(function, number)
 
 
 def shuffle(function: Any, number: int, generator: Any) -> Any:
@@ -176,7 +176,7 @@ def shuffle(function: Any, number: int, generator: Any) -> Any:
 def use_hash(function: Any, number: int, digest: Any) -> Any:
     """A method of a hash object."""
     log((digest, number, WRITE if _name_of_method(function) == "update" else READ, STATE))
-    return reading(function, number)
+    return read_arguments(function, number)
 
 
 # Classes, and what every object has ---------------------------------------------------------------------------
@@ -184,31 +184,31 @@ def use_hash(function: Any, number: int, digest: Any) -> Any:
 
 def from_keys(function: Any, number: int, cls: Any) -> Any:
     """`dict.fromkeys`."""
-    if cls not in known.CONTAINERS:
-        unknown(name_of(function), number)
+    if cls not in trusted.CONTAINERS:
+        mark_opaque(name_of(function), number)
         return function
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if kwargs:
             args, kwargs = by_position(function, args, kwargs) or (args, kwargs)
         if kwargs or not args:
-            unknown(name_of(function), number)
+            mark_opaque(name_of(function), number)
             return function(*args, **kwargs)
-        return new(function(consume(args[0], number), *args[1:]))
+        return register_new(function(consume(args[0], number), *args[1:]))
 
-    return made
+    return construct
 
 
 def now(function: Any, number: int, cls: Any) -> Any:
     """`datetime.now()` and its kin: by `time.time()`, which tells virtual time."""
     if not issubclass(cls, datetime.date):
-        unknown(name_of(function), number)
+        mark_opaque(name_of(function), number)
         return function
     if _name_of_method(function) == "utcnow":
         return lambda: cls.fromtimestamp(time.time(), datetime.UTC).replace(tzinfo=None)
-    reads = reading(cls.fromtimestamp, number)
-    return lambda *zone, **named: reads(time.time(), *zone, **named)
+    reads = read_arguments(cls.fromtimestamp, number)
+    return lambda *zone, **options: reads(time.time(), *zone, **options)
 
 
 OF_OBJECT = (
@@ -222,7 +222,7 @@ def use_object(function: Any, number: int, obj: Any) -> Any:
     """What every object has: a type in C may have its own, which looks into it."""
     inner = function.func if type(function) is functools.partial else function
     if getattr(inner, "__objclass__", object) is not object or inner.__name__ in ("__str__", "__format__"):
-        operand(obj, number)
+        read_operand(obj, number)
         if inner.__name__ == "__init__":
-            unknown(name_of(inner), number)
+            mark_opaque(name_of(inner), number)
     return _READ_ARGUMENTS(function, number, obj)

@@ -10,74 +10,74 @@ import warnings
 from contextvars import Context
 from typing import Any
 
-from porcini.langs.aio import known, rules
+from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.calls import attributes
-from porcini.langs.aio.calls.calling import call, name_of, ours, read, reading
+from porcini.langs.aio.calls.calling import call, count_own_frames, name_of, read, read_arguments
 from porcini.langs.aio.calls.containers import change
 from porcini.langs.aio.calls.effects import by_position
 from porcini.langs.aio.log import CREATED, READ, WRITE
 from porcini.langs.aio.operations import awaiting, entries, objects
-from porcini.langs.aio.operations.entries import log, new, unknown
+from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
 from porcini.langs.aio.operations.values import (
     VIEWS,
-    derive,
-    inside,
     is_c_iterator,
     iterate,
-    operand,
+    list_contents,
     read_all,
     read_in_any_order,
-    read_shape,
+    read_length,
+    read_operand,
     read_sources,
+    register_view,
 )
 
 # Uses of one argument -----------------------------------------------------------------------------------------
 
 
-def read_length(obj: Any, number: int) -> None:
+def read_any_length(obj: Any, number: int) -> None:
     """`len`."""
     kind = type(obj)
     if rules.has_c_method(kind, "__len__"):
-        read_shape(obj, number)
+        read_length(obj, number)
     elif kind in VIEWS:
         if not read_in_any_order(obj, number, lambda _: True):
             read_sources(obj, number)
-    elif kind not in rules.PLAIN and rules.has_unknown(kind, "__len__"):
-        unknown(f"{kind.__qualname__}.__len__", number)
+    elif kind not in rules.PLAIN and rules.has_opaque(kind, "__len__"):
+        mark_opaque(f"{kind.__qualname__}.__len__", number)
 
 
 def read_truth(obj: Any, number: int) -> None:
     """`bool`: of a container only whether there is anything in it."""
-    read_shape(obj, number) if type(obj) in known.CONTAINERS else read(obj, number, bool)
+    read_length(obj, number) if type(obj) in trusted.CONTAINERS else read(obj, number, bool)
 
 
 def reorder(obj: Any, number: int) -> None:
     """A list is changed as a whole, by comparing or by chance: `heapq`, `bisect.insort`, `shuffle`."""
     if rules.container_base(type(obj)) is None:
-        unknown(f"a change of {type(obj).__qualname__}", number)
+        mark_opaque(f"a change of {type(obj).__qualname__}", number)
     change(obj, number)
 
 
-def checked(cls: Any, number: int) -> Any:
+def check_class(cls: Any, number: int) -> Any:
     """The second argument of `isinstance` and `issubclass`: a class may have its own idea of that."""
     if type(cls) is not type:
-        _check(cls, number)
+        _check_other(cls, number)
     return cls
 
 
-def _check(cls: Any, number: int) -> None:
-    """As `checked`, of what is no plain class."""
+def _check_other(cls: Any, number: int) -> None:
+    """As `check_class`, of what is no plain class."""
     if issubclass(type(cls), tuple | types.UnionType):
         for each in cls if issubclass(type(cls), tuple) else cls.__args__:
-            checked(each, number)
+            check_class(each, number)
         return
     if issubclass(type(cls), type) and getattr(cls, "_is_protocol", False):
-        unknown(f"isinstance of {cls.__qualname__}", number)
+        mark_opaque(f"isinstance of {cls.__qualname__}", number)
     for name in ("__instancecheck__", "__subclasscheck__"):
         owner = rules.owner_of(type(cls), name) or type
         usual = owner in (type, abc.ABCMeta) or owner.__module__ in ("typing", "enum")
-        if not usual and not rules.is_known_function(vars(owner)[name]):
-            unknown(f"{owner.__qualname__}.{name}", number)
+        if not usual and not rules.records_itself(vars(owner)[name]):
+            mark_opaque(f"{owner.__qualname__}.{name}", number)
 
 
 def take_apart(obj: Any, number: int) -> None:
@@ -88,17 +88,17 @@ def take_apart(obj: Any, number: int) -> None:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if type(value) in known.CONTAINERS:
+        if type(value) in trusted.CONTAINERS:
             read_all(value, number)
-            todo += inside(value)
+            todo += list_contents(value)
         elif issubclass(type(value), type) or not dataclasses.is_dataclass(value):
-            objects.copied(value, number)
+            objects.read_for_copy(value, number)
         else:
             for field in dataclasses.fields(value):
-                attributes.dynamic(value, field.name, number, READ)
-                todo.append(rules.peek(value, field.name))
+                attributes.access_by_name(value, field.name, number, READ)
+                todo.append(lookups.peek(value, field.name))
                 if todo[-1] is rules.ABSENT:
-                    unknown(f"{type(value).__qualname__}.{field.name}", number)
+                    mark_opaque(f"{type(value).__qualname__}.{field.name}", number)
 
 
 def note_identity(found: int) -> int:
@@ -121,13 +121,13 @@ def note_parsed(result: Any) -> Any:
 # Contexts -----------------------------------------------------------------------------------------------------
 
 
-def context_used(number: int) -> None:
+def use_context(number: int) -> None:
     """Each task has a context of its own, unless the program gives one to several."""
     if rules.SHARED_CONTEXTS:
-        unknown("a shared context", number)
+        mark_opaque("a shared context", number)
 
 
-def shared_context(context: Any, number: int) -> Any:
+def share_context(context: Any, number: int) -> Any:
     """`context=...` in a call."""
     if issubclass(type(context), Context):
         rules.SHARED_CONTEXTS.add(id(context))
@@ -136,7 +136,7 @@ def shared_context(context: Any, number: int) -> Any:
 
 def copy_context(function: Any, number: int) -> Any:
     """`contextvars.copy_context`."""
-    context_used(number)
+    use_context(number)
     return function
 
 
@@ -149,69 +149,71 @@ def print_(function: Any, number: int) -> Any:
     def printed(*values: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         for value in (*values, options.get("flush")):
-            operand(value, number)
+            read_operand(value, number)
         file = options.get("file")
         out = sys.stdout if file is None else file
         if out is not None and not rules.is_outside(out):
             for name in ("write", "flush"):
-                _method_used(out, name, number)
+                _call_method(out, name, number)
         return function(*values, **options)
 
     return printed
 
 
-def _method_used(obj: Any, name: str, number: int) -> None:
+def _call_method(obj: Any, name: str, number: int) -> None:
     """C code calls a method of this: one that is known, and of its class, records itself."""
     kind = type(obj)
-    found = rules.lookup(kind, name)
-    own = rules.dict_of(obj) or {}
-    usual = rules.attribute(kind, name) is rules.Way.SILENT and name not in own
-    if not usual or not rules.is_known_function(found):
-        unknown(f"{kind.__qualname__}.{name}", number)
+    found = rules.find_on_type(kind, name)
+    own = lookups.dict_of(obj) or {}
+    usual = lookups.classify_attribute(kind, name) is lookups.Lookup.SILENT and name not in own
+    if not usual or not rules.records_itself(found):
+        mark_opaque(f"{kind.__qualname__}.{name}", number)
 
 
 def format_exception(function: Any, number: int) -> Any:
     """`traceback.format_exc`: the exception that is being handled."""
-    operand(sys.exc_info()[1], number)
+    read_operand(sys.exc_info()[1], number)
     return function
 
 
 def parse(function: Any, number: int) -> Any:
     """`json.loads`: without a hook that might give something else, all that comes out of it is new."""
-    reads = reading(function, number)
+    reads = read_arguments(function, number)
     return lambda *args, **kwargs: reads(*args, **kwargs) if kwargs else note_parsed(reads(*args))
 
 
 def make_iterator(function: Any, number: int) -> Any:
     """`iter`: a new iterator that reads its container, or the iterator that it was given."""
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if len(args) != 1 or kwargs:
-            unknown("iter(function, sentinel)", number)
+            mark_opaque("iter(function, sentinel)", number)
             return function(*args, **kwargs)
         (obj,) = args
         iterate(obj, number)
         iterator = function(obj)
-        return iterator if iterator is obj or not is_c_iterator(type(iterator)) else derive(iterator, (obj,))
+        return (
+            iterator if iterator is obj or not is_c_iterator(type(iterator)) else register_view(iterator, (obj,))
+        )
 
-    return made
+    return called
 
 
 def anext_(function: Any, number: int) -> Any:
     """`anext`: an asynchronous generator goes on in each step until it answers."""
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = function(*args, **kwargs)
         obj = args[0]
         if issubclass(type(obj), types.AsyncGeneratorType):
-            return awaiting.framed(result, obj, number)
-        if rules.has_unknown(type(obj), "__anext__"):
-            unknown(f"{type(obj).__qualname__}.__anext__", number)
+            return awaiting.watch_generator(result, obj, number)
+        if rules.has_opaque(type(obj), "__anext__"):
+            mark_opaque(f"{type(obj).__qualname__}.__anext__", number)
         return result
 
-    return made
+    return called
 
 
 def warn(function: Any, number: int) -> Any:
@@ -220,13 +222,13 @@ def warn(function: Any, number: int) -> Any:
     def warned(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
-            operand(value, number)
+            read_operand(value, number)
         log((warnings, number, WRITE, (".shown",)))
         given, options = by_position(function, args, kwargs) or (args, kwargs)
         if len(given) > 2 and isinstance(given[2], int):
-            return function(*given[:2], given[2] + ours(), *given[3:], **options)
+            return function(*given[:2], given[2] + count_own_frames(), *given[3:], **options)
         if isinstance(options.get("stacklevel", 1), int):
-            options = {**options, "stacklevel": options.get("stacklevel", 1) + ours()}
+            options = {**options, "stacklevel": options.get("stacklevel", 1) + count_own_frames()}
         return function(*given, **options)
 
     return warned
@@ -237,8 +239,8 @@ def collect_garbage(function: Any, number: int) -> Any:
 
     def collected(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        entries.lost("gc.collect", number)
-        entries.let_go()
+        entries.lose_track("gc.collect", number)
+        entries.release_objects()
         return function(*args, **kwargs)
 
     return collected
@@ -250,7 +252,7 @@ def expect(function: Any, number: int) -> Any:
     def expected(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if len(args) > 1 or not kwargs.keys() <= {"match"}:
-            unknown(name_of(function), number)
+            mark_opaque(name_of(function), number)
         return function(*args, **kwargs)
 
     return expected
@@ -265,12 +267,12 @@ def replace(function: Any, number: int) -> Any:
             return function(*args, **changes)  # an error
         for field in dataclasses.fields(args[0]):
             if field.name not in changes:
-                attributes.dynamic(args[0], field.name, number, READ)
+                attributes.access_by_name(args[0], field.name, number, READ)
         call(type(args[0]), number)
         for value in changes.values():
-            operand(value, number)
+            read_operand(value, number)
         result = function(*args, **changes)
-        return new(result) if type(result) is type(args[0]) and not hasattr(result, "__del__") else result
+        return register_new(result) if type(result) is type(args[0]) and not hasattr(result, "__del__") else result
 
     return replaced
 
@@ -282,15 +284,15 @@ def copy_(function: Any, number: int) -> Any:
         __tracebackhide__ = True
         given, options = by_position(function, args, kwargs) or (args, kwargs)
         if options or not given:
-            unknown(name_of(function), number)
+            mark_opaque(name_of(function), number)
             return function(*args, **kwargs)
         obj = given[0]
-        objects.copied(obj, number)
+        objects.read_for_copy(obj, number)
         if len(given) > 1 and given[1:] != (None,):
-            unknown("deepcopy with a memo", number)
+            mark_opaque("deepcopy with a memo", number)
         result = function(*args, **kwargs)
         own = hasattr(type(obj), "__copy__") or hasattr(type(obj), "__deepcopy__")
-        if result is not obj and (type(obj) in known.CONTAINERS or not own):
+        if result is not obj and (type(obj) in trusted.CONTAINERS or not own):
             CREATED.append(result)
         return result
 
