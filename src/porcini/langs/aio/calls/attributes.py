@@ -10,6 +10,7 @@ from typing import Any
 
 from porcini.langs.aio import trusted
 from porcini.langs.aio.calls.calling import call
+from porcini.langs.aio.calls.effects import special_case
 from porcini.langs.aio.log import BASE, READ, WRITE
 from porcini.langs.aio.operations import items, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque
@@ -82,17 +83,11 @@ def replace_attribute_getter(function: Any, number: int) -> Any:
     return got
 
 
-def replace_item_getter(function: Any, number: int) -> Any:
+@special_case
+def replace_item_getter(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """`itemgetter(...)(obj)`: as the subscripts that it is."""
-    keys = function.__reduce__()[1]
-
-    def got(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        for key in keys if args else ():
-            items.read_item(args[0], key, number)
-        return function(*args, **kwargs)
-
-    return got
+    for key in function.__reduce__()[1] if args else ():
+        items.read_item(args[0], key, number)
 
 
 def replace_method_caller(function: Any, number: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.calls.calling import add_hooks, call_later, name_of, read_arguments
 from porcini.langs.aio.calls.containers import CONSTRUCTORS
+from porcini.langs.aio.calls.effects import Arguments, special_case
 from porcini.langs.aio.log import CREATED, register_mortal
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import mark_opaque
@@ -39,32 +40,23 @@ def construct_keeper(cls: Any, number: int) -> Any:
     return construct
 
 
-def construct_function(cls: Any, number: int) -> Any:
+@special_case
+def construct_function(cls: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A function made by hand may share variables with another, under another name: nothing is certain then."""
-
-    def construct(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if len(args) > 4 or "closure" in kwargs:
-            entries.lose_track("a function with the cells of another", number)
-        space = args[1] if len(args) > 1 else kwargs.get("globals")
-        if type(space) is dict:
-            add_hooks(space)
-        return cls(*args, **kwargs)
-
-    return construct
+    if len(args) > 4 or "closure" in kwargs:
+        entries.lose_track("a function with the cells of another", number)
+    space = args[1] if len(args) > 1 else kwargs.get("globals")
+    if type(space) is dict:
+        add_hooks(space)
 
 
-def construct_reference(cls: Any, number: int) -> Any:
+@special_case
+def construct_reference(cls: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments | None:
     """`weakref.ref(obj, callback)` and `weakref.finalize(obj, callback, ...)`."""
-
-    def construct(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if len(args) > 1 and args[1] is not None:
-            register_mortal(args[0])
-            args = (args[0], _build_finaliser(args[1], number), *args[2:])
-        return cls(*args, **kwargs)
-
-    return construct
+    if len(args) < 2 or args[1] is None:
+        return None
+    register_mortal(args[0])
+    return (args[0], _build_finaliser(args[1], number), *args[2:]), kwargs
 
 
 def _build_finaliser(function: Any, number: int) -> Any:
@@ -105,18 +97,13 @@ def check_metaclass(meta: Any, number: int) -> Any:
     return meta
 
 
-def construct_class(meta: Any, number: int) -> Any:
+@special_case
+def construct_class(meta: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """`type(name, bases, namespace)`, and the same with another metaclass."""
     check_construction(meta, number)
-
-    def construct(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if len(args) > 2:
-            check_bases(args[1], number)
-            read_mapping(args[2], number)
-        return meta(*args, **kwargs)
-
-    return construct
+    if len(args) > 2:
+        check_bases(args[1], number)
+        read_mapping(args[2], number)
 
 
 # Objects ------------------------------------------------------------------------------------------------------

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from functools import partial
 from typing import Any
 
 from porcini.langs.aio import rules, trusted
 from porcini.langs.aio.calls.calling import call_back
-from porcini.langs.aio.calls.effects import Effect, Replacement, consume, keep
+from porcini.langs.aio.calls.effects import Arguments, Effect, Replacement, consume, keep, special_case
 from porcini.langs.aio.log import BASE, COUNT, ORDER, READ, SHAPE, WRITE
 from porcini.langs.aio.operations import items, iterating, operators
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
@@ -114,58 +113,44 @@ def view(function: Any, number: int, obj: Any) -> Any:
     return lambda *args, **kwargs: register_view(function(*args, **kwargs), (obj,))
 
 
-def _pop(function: Any, number: int, obj: Any) -> Any:
+@special_case
+def _pop(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], obj: Any) -> None:
     """`list.pop`: the last item, or all move up."""
-
-    def pop(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        last = measure(obj) - 1
-        if args or kwargs or last < 0:
-            move(obj, number)
-        else:
-            log((obj, number, WRITE, (f"[{last}]", SHAPE)))
-            log((obj, number, READ, (f"[{last}]", ORDER, BASE)))
-        return function(*args, **kwargs)
-
-    return pop
+    last = measure(obj) - 1
+    if args or kwargs or last < 0:
+        move(obj, number)
+    else:
+        log((obj, number, WRITE, (f"[{last}]", SHAPE)))
+        log((obj, number, READ, (f"[{last}]", ORDER, BASE)))
 
 
-def _set_item(function: Any, number: int, obj: Any) -> Any:
+@special_case
+def _set_item(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], obj: Any) -> None:
     """`__setitem__`: what is put into a slice is iterated over."""
-
-    def set_item(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if len(args) == 2:
-            items.write_key(obj, args[0], number)
-            if type(args[0]) is slice:
-                operators.read_right_side(args[1], number)
-        return function(*args, **kwargs)
-
-    return set_item
+    if len(args) == 2:
+        items.write_key(obj, args[0], number)
+        if type(args[0]) is slice:
+            operators.read_right_side(args[1], number)
 
 
-def _update(whole: Effect, function: Any, number: int, obj: Any) -> Any:
+@special_case
+def _update(function: Any, number: int, others: tuple[Any, ...], more: dict[str, Any], obj: Any) -> Arguments:
     """`dict.update` and `set.update`: key by key if the keys can be seen."""
     is_dict = issubclass(type(obj), dict)
     write = items.write_key if is_dict else items.ensure_key
-
-    def update(*others: Any, **more: Any) -> Any:
-        __tracebackhide__ = True
-        given: list[Any] = []
-        for other in others:
-            visible = type(other) is dict or (not is_dict and type(other) in (set, list, tuple))
-            if type(obj) not in (dict, set) or not visible:
-                given += whole.record(function, number, (other,), {}, (obj,))[0]
-                continue
-            given.append(other)
-            iterate(other, number)
+    given: list[Any] = []
+    for other in others:
+        visible = type(other) is dict or (not is_dict and type(other) in (set, list, tuple))
+        if type(obj) in (dict, set) and visible:
+            given.append(iterate(other, number))
             for key in other:
                 write(obj, key, number)
-        for key in more:
-            write(obj, key, number)
-        return function(*given, **more)
-
-    return update
+        else:
+            given.append((read_pairs if is_dict else consume)(other, number))
+            write_all(obj, number)
+    for key in more:
+        write(obj, key, number)
+    return tuple(given), more
 
 
 # Tables -------------------------------------------------------------------------------------------------------
@@ -191,7 +176,6 @@ _MOVE_KEY = Effect((move,), rest=combine, others=combine)
 _APPEND = Effect((append_items,))
 _EXTEND = Effect((write_all,), rest=iterate_over)
 _CONSUME = Effect((write_all,), rest=consume)
-_MERGE = Effect((write_all,), rest=read_pairs, others=keep)
 _COUNT = Effect((move,), rest=count, others=read_operand)
 _ORDER = Effect((change,), rest=read_operand, keywords={"key": call_back, "reverse": read_operand})
 _SEARCH = Effect((compare,), rest=compare)
@@ -247,7 +231,7 @@ METHODS: dict[type, dict[str, Replacement]] = {
         "get": _LOOK_UP,
         "pop": _DISCARD,
         "setdefault": _ENSURE,
-        "update": partial(_update, _MERGE),
+        "update": _update,
         "popitem": _MOVE,
         **dict.fromkeys(("keys", "values", "items"), view),
     },
@@ -262,7 +246,7 @@ METHODS: dict[type, dict[str, Replacement]] = {
         "add": _ENSURE,
         **dict.fromkeys(("discard", "remove"), _DISCARD),
         "pop": _MOVE,
-        "update": partial(_update, _CONSUME),
+        "update": _update,
         **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _CONSUME),
     },
     tuple: {**_COMMON, **_SEARCHING},

@@ -141,6 +141,20 @@ class Effect:
         return None
 
 
+def special_case(record: Callable[..., Arguments | None]) -> Replacement:
+    """Makes a replacement of a function that logs what happens to all arguments, and may answer others."""
+
+    def replace(function: Any, number: int, *bound: Any) -> Any:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            args, kwargs = record(function, number, args, kwargs, *bound) or (args, kwargs)
+            return function(*args, **kwargs)
+
+        return called
+
+    return replace
+
+
 def by_position(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments | None:
     """The same arguments, by position as far as that goes; None if it cannot be said where they belong."""
     try:

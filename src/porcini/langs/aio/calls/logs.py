@@ -8,6 +8,7 @@ from typing import Any
 
 from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.calls.calling import count_own_frames, read_arguments
+from porcini.langs.aio.calls.effects import special_case
 from porcini.langs.aio.log import READ, WRITE
 from porcini.langs.aio.operations.entries import log, mark_opaque
 from porcini.langs.aio.operations.values import read_all, read_operand
@@ -21,7 +22,7 @@ _LOOKS = frozenset({"isEnabledFor", "getEffectiveLevel", "hasHandlers", "getLeve
 def replace_logging(function: Any, receiver: Any, name: str, number: int) -> Any:
     """What goes to the terminal is seen by nobody; a handler of the program records itself; the rest is opaque."""
     if issubclass(type(receiver), _FORMATTING) and name in ("getMessage", "format"):
-        return _replace_formatting(function, receiver, number)
+        return _replace_formatting(function, number, receiver)
     if name == "getLogger":  # who asks first makes it, once for all runs: it must not look different from then on
         return function
     adapters = []
@@ -44,22 +45,19 @@ def replace_logging(function: Any, receiver: Any, name: str, number: int) -> Any
     return function if silent or name in _LOOKS else _replace_logging_call(function, number)
 
 
-def _replace_formatting(function: Any, receiver: Any, number: int) -> Any:
+@special_case
+def _replace_formatting(
+    function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], receiver: Any
+) -> None:
     """`record.getMessage()`, `handler.format(record)`: which writes the text into the record."""
-
-    def formatted(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        record = next(iter((*args, *kwargs.values())), receiver)
-        if issubclass(type(record), logging.LogRecord):
-            read_operand(record.msg, number)
-            read_operand(record.args, number)
-            log((record, number, WRITE, (".message", ".asctime", ".exc_text")))
-        own = getattr(receiver, "formatter", None)
-        if type(own) not in (type(None), logging.Formatter) or type(receiver).__module__ != "logging":
-            mark_opaque("logging.Formatter", number)
-        return function(*args, **kwargs)
-
-    return formatted
+    record = next(iter((*args, *kwargs.values())), receiver)
+    if issubclass(type(record), logging.LogRecord):
+        read_operand(record.msg, number)
+        read_operand(record.args, number)
+        log((record, number, WRITE, (".message", ".asctime", ".exc_text")))
+    own = getattr(receiver, "formatter", None)
+    if type(own) not in (type(None), logging.Formatter) or type(receiver).__module__ != "logging":
+        mark_opaque("logging.Formatter", number)
 
 
 def _replace_logging_call(function: Any, number: int) -> Any:

@@ -14,7 +14,7 @@ from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.calls import attributes
 from porcini.langs.aio.calls.calling import call, count_own_frames, name_of, read, read_arguments
 from porcini.langs.aio.calls.containers import change
-from porcini.langs.aio.calls.effects import by_position
+from porcini.langs.aio.calls.effects import by_position, special_case
 from porcini.langs.aio.log import CREATED, READ, WRITE
 from porcini.langs.aio.operations import awaiting, entries, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
@@ -143,21 +143,15 @@ def copy_context(function: Any, number: int) -> Any:
 # Special cases ------------------------------------------------------------------------------------------------
 
 
-def print_(function: Any, number: int) -> Any:
+@special_case
+def print_(function: Any, number: int, values: tuple[Any, ...], options: dict[str, Any]) -> None:
     """Text that goes where it always goes is seen by nobody."""
-
-    def printed(*values: Any, **options: Any) -> Any:
-        __tracebackhide__ = True
-        for value in (*values, options.get("flush")):
-            read_operand(value, number)
-        file = options.get("file")
-        out = sys.stdout if file is None else file
-        if out is not None and not rules.is_outside(out):
-            for name in ("write", "flush"):
-                _call_method(out, name, number)
-        return function(*values, **options)
-
-    return printed
+    for value in (*values, options.get("flush")):
+        read_operand(value, number)
+    out = sys.stdout if options.get("file") is None else options["file"]
+    if out is not None and not rules.is_outside(out):
+        for name in ("write", "flush"):
+            _call_method(out, name, number)
 
 
 def _call_method(obj: Any, name: str, number: int) -> None:
@@ -234,28 +228,18 @@ def warn(function: Any, number: int) -> Any:
     return warned
 
 
-def collect_garbage(function: Any, number: int) -> Any:
+@special_case
+def collect_garbage(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """`gc.collect`: what is garbage but for us shall go, too. It cannot be named after that."""
-
-    def collected(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        entries.lose_track("gc.collect", number)
-        entries.release_objects()
-        return function(*args, **kwargs)
-
-    return collected
+    entries.lose_track("gc.collect", number)
+    entries.release_objects()
 
 
-def expect(function: Any, number: int) -> Any:
+@special_case
+def expect(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """`pytest.raises` keeps what it is given; in its old form it calls that, at once."""
-
-    def expected(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if len(args) > 1 or not kwargs.keys() <= {"match"}:
-            mark_opaque(name_of(function), number)
-        return function(*args, **kwargs)
-
-    return expected
+    if len(args) > 1 or not kwargs.keys() <= {"match"}:
+        mark_opaque(name_of(function), number)
 
 
 def replace(function: Any, number: int) -> Any:
