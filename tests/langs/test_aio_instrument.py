@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from porcini.core.footprints import Footprint
+from porcini.langs.aio import expressions, rewriting
 from porcini.langs.aio.calls.dispatch import find_method
 from porcini.langs.aio.calls.effects import silent
 from porcini.langs.aio.calls.table import CALLABLES
@@ -36,6 +37,7 @@ from porcini.langs.aio.hook import (
     recompiled,
     recording,
 )
+from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import DERIVED
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.telling import Telling
@@ -1281,6 +1283,13 @@ def test_asyncio_runs_instrumented_only_while_it_is_asked_for() -> None:
         assert f"{module.__name__}.lock._locked" in found.writes
         assert isinstance(asyncio.Lock(), asyncio.Lock)
     assert asyncio.Lock.acquire.__code__ is original
+
+
+def test_every_hook_that_rewritten_code_calls_is_there() -> None:
+    source = inspect.getsource(expressions) + inspect.getsource(rewriting)
+    called = set(re.findall(r'"(@[a-z_]+)"', source)) - {"@module", "@value"}
+    assert len(called) > 40 and called <= RECORDING.keys()
+    assert RECORDING.keys() == IDLE.keys()
 
 
 # Arguments by name --------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def classify_attribute(kind: type, attr: str, writing: bool = False) -> Lookup:
     if issubclass(type(value), property):
         function = value.fset if writing else value.fget
         if function is None or records_itself(function) or kind in trusted.ALWAYS_PLAIN:
-            return Lookup.SILENT  # a property that is known records what it does
+            return Lookup.SILENT  # a property that is followed records what it does
         return Lookup.OPAQUE
     if issubclass(type(value), types.FunctionType | classmethod | staticmethod):
         return Lookup.OPAQUE if writing else Lookup.SILENT  # methods are constants; who replaces one is opaque
@@ -107,7 +107,7 @@ def is_silent_future_attribute(attr: str) -> bool:
 
 
 def is_followed_on_class(cls: Any, attr: str) -> bool:
-    """Is what finding an attribute of a class runs known? What its metaclass has comes first."""
+    """Is all code followed that finding an attribute of a class runs? Its metaclass comes first."""
     way = classify_attribute(type(cls), attr)
     value = find_on_type(cls, attr)
     if value is ABSENT:
@@ -126,7 +126,7 @@ def _is_followed_binding(value: object) -> bool:
 
 
 def is_followed_on_super(obj: Any, attr: str) -> bool:
-    """Does `super().attr` find a method, or a property that is known?"""
+    """Does `super().attr` find a method, or a property that is followed?"""
     mro = (obj.__self_class__ or obj.__thisclass__).__mro__
     after = mro[mro.index(obj.__thisclass__) + 1 :] if obj.__thisclass__ in mro else mro
     value: Any = next((vars(owner)[attr] for owner in after if attr in vars(owner)), ABSENT)

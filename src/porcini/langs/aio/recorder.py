@@ -62,7 +62,7 @@ NO_IDS: set[int] = set()
 
 @dataclass(frozen=True, slots=True)
 class OpaqueCall:
-    """Something not known that a step did, and where."""
+    """Code that is not followed, and where a step ran it."""
 
     name: str
     file: str
@@ -306,7 +306,7 @@ class Recorder(Names):
             self._mark_opaque(f"bool({type(obj).__qualname__})", number)
 
     def _attribute(self, obj: Any, locations: Locations, attr: str) -> tuple[Location, ...] | None:
-        """The locations that reading an attribute reads; None if reading it runs code that is not known."""
+        """The locations that reading an attribute reads; None if reading it runs code that is not followed."""
         if type(obj) in PROXIES:
             return None
         if issubclass(type(obj), Token):
@@ -345,7 +345,7 @@ class Recorder(Names):
         writes: set[Location],
         found: tuple[Location, ...] | None,
     ) -> None:
-        """Record the write of an attribute, or a read that runs code which is not known, or of a counter."""
+        """Record the write of an attribute, or a read that runs code which is not followed, or of a counter."""
         if attr in self._counters:
             found = self._attribute(obj, locations, attr)
             if found is not None and kind & READ:

@@ -149,7 +149,7 @@ def is_generated(function: Any) -> bool:
 
 @cache_until_reset
 def has_followed_fields(cls: type) -> bool:
-    """Does a generated `__init__` run nothing that is not known: factories, converters, validators?"""
+    """Are all factories, converters and validators followed that a generated `__init__` runs?"""
     found: list[object] = []
     for field in getattr(cls, "__dataclass_fields__", {}).values():
         found.append(field.default_factory)
@@ -229,7 +229,7 @@ def is_identity(kind: type) -> bool:
 
 
 def has_opaque_truth(kind: type) -> bool:
-    """Does a truth test of this type run code that is not known?"""
+    """Does a truth test of this type run code that is not followed?"""
     method = find_on_type(kind, "__bool__")
     if method is ABSENT:
         method = find_on_type(kind, "__len__")
@@ -238,14 +238,14 @@ def has_opaque_truth(kind: type) -> bool:
 
 @cache_until_reset
 def has_opaque(kind: type, name: str) -> bool:
-    """Is this special method of the type code that is not known?"""
+    """Is this special method of the type code that is not followed?"""
     method = find_on_type(kind, name)
     return method is not ABSENT and not records_itself(method)
 
 
 @cache_until_reset
 def is_foreign(cls: type, *allowed: str) -> bool:
-    """Has this class methods in Python whose code is not known? Those of trusted and of allowed modules are."""
+    """Does this class have methods in Python that are not followed, and not of a trusted or an allowed module?"""
     for owner in cls.__mro__:
         module = owner.__module__
         if owner in trusted.C_BASES or module in trusted.READING_MODULES or module in allowed:

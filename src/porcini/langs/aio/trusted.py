@@ -58,7 +58,7 @@ ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *IMMUTABLE)) - {func
 """Types whose values, used as operands, need no record, whatever the program does."""
 CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
 C_BASES = frozenset((*CONTAINERS, *SCALARS, *IMMUTABLE, object))
-"""Where the search for operators of a type ends: those of these are known."""
+"""Where the search for operators of a type ends: what those of these types do is listed."""
 IDENTITY_ONLY = frozenset(
     {asyncio.Future, asyncio.Task, asyncio.Future.__base__, asyncio.Task.__base__, types.CellType, weakref.ref}
     | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType}
@@ -68,7 +68,7 @@ CALLABLE = frozenset(
     {*IN_C, types.FunctionType, types.MethodType, types.MethodWrapperType, functools.partial}
     | {types.MethodDescriptorType, types.WrapperDescriptorType}
 )
-"""What known code that is given one of these may call."""
+"""Arguments that trusted code may call."""
 LOOP_CLASSES = (asyncio.AbstractEventLoop, asyncio.Handle)
 """The controlled loop sees for itself what is done to these."""
 
@@ -87,7 +87,7 @@ CHANGING = frozenset(
     ag_running ag_await ag_suspended __traceback__ __context__ __cause__ __suppress_context__ tb_next tb_frame
     __abstractmethods__ string""".split()  # noqa: SIM905
 )
-"""Attributes of known C types that are others when the object has been used."""
+"""Attributes of trusted C types that differ when the object has been used."""
 C_DESCRIPTORS = (
     *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType),

@@ -23,7 +23,7 @@ _MAKING_NEW = (object, *trusted.CONTAINERS, asyncio.Future, asyncio.Task)
 
 
 def construct_keeper(cls: Any, number: int) -> Any:
-    """A known class that reads what it is given, and may call it later: what does not record itself is wrapped."""
+    """A trusted class reads its arguments, and may call them later: what does not record itself is wrapped."""
     reads = read_arguments(cls, number)
 
     def seen(value: Any) -> Any:
@@ -116,7 +116,7 @@ def is_new(cls: Any) -> bool:
 
 
 def check_construction(cls: type, number: int) -> bool:
-    """Is all that creating an instance runs known? If not, say so."""
+    """Is all code followed that creating an instance runs? If not, the step is opaque."""
     making: Any = cls
     foreign, problems = _find_opaque_parts(cls, making.__new__, making.__init__)
     for problem in problems:
@@ -126,7 +126,7 @@ def check_construction(cls: type, number: int) -> bool:
 
 @rules.cache_until_reset
 def _find_opaque_parts(cls: type, new: Any, init: Any) -> tuple[bool, tuple[str, ...]]:
-    """Is `__new__` or `__init__` of a class not known? With all that is not known about creating an instance."""
+    """Is `__new__` or `__init__` of a class not followed? With all that makes creating an instance opaque."""
     problems: list[str] = []
     for name in ("__new__", "__init__"):
         owner = rules.owner_of(cls, name) or object

@@ -95,7 +95,7 @@ def _is_silent_logger(logger: Any, number: int) -> bool:
 
 
 def _is_silent_handler(handler: Any, number: int) -> bool:
-    """Is what this handler is given seen by nobody? What it calls of the program's must be known."""
+    """Does nobody see what this handler is given? What it calls of the program's must be followed."""
     if type(handler) is logging.NullHandler:
         return True
     read_all(handler.filters, number)

@@ -66,7 +66,7 @@ def check_class(cls: Any, number: int) -> Any:
 
 
 def _check_other(cls: Any, number: int) -> None:
-    """As `check_class`, of what is no plain class."""
+    """As `check_class`, for anything but a plain class."""
     if issubclass(type(cls), tuple | types.UnionType):
         for each in cls if issubclass(type(cls), tuple) else cls.__args__:
             check_class(each, number)
@@ -155,7 +155,7 @@ def print_(function: Any, number: int, values: tuple[Any, ...], options: dict[st
 
 
 def _call_method(obj: Any, name: str, number: int) -> None:
-    """C code calls a method of this: one that is known, and of its class, records itself."""
+    """C code calls a method of this. An instrumented one that its class defines records itself."""
     kind = type(obj)
     found = rules.find_on_type(kind, name)
     own = lookups.dict_of(obj) or {}

@@ -1,6 +1,6 @@
-"""What instrumented code awaits, iterates over asynchronously, and enters: known code records itself.
+"""What instrumented code awaits, iterates over asynchronously, and enters. Code that is followed records itself.
 
-What is not known is wrapped, so that each step in which it runs says so.
+Other code is wrapped, so that each step in which it runs is opaque.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from porcini.langs.aio.operations.values import is_c_iterator
 
 
 def watch_awaited(obj: Any, number: int, _: None = None) -> Any:
-    """What is awaited: known code records itself, a future is read, and the rest is opaque whenever it goes on.
+    """What is awaited. Followed code records itself, a future is read, and other code is opaque whenever it runs.
 
     A third argument is there to be evaluated: it lets go of the last object that was logged.
     """

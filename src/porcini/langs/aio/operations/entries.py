@@ -36,7 +36,7 @@ def log(entry: tuple[Any, ...]) -> None:
 
 
 def mark_opaque(name: str, number: int) -> None:
-    """The step does something that is not known."""
+    """The step runs code that is not followed."""
     log((name, number, 0, OPAQUE))
 
 
@@ -58,7 +58,7 @@ def log_access(obj: Any, number: int) -> Any:
 
 
 def log_addition(obj: Any, number: int) -> None:
-    """Before `obj.a += 1`. What a descriptor does with the sum is not known."""
+    """Before `obj.a += 1`. Nobody can say what a descriptor does with the sum."""
     name = NAMES[number]
     log_addition_to_variable(obj, number, lookups.peek(obj, name) if lookups.is_stored(type(obj), name) else None)
 

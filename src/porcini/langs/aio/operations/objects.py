@@ -80,7 +80,7 @@ _COPYING = ("__copy__", "__deepcopy__", "__reduce_ex__", "__reduce__", "__getsta
 
 
 def read_for_copy(obj: Any, number: int) -> None:
-    """All that is in an object, for a copy. Which attributes a `__dict__` has is no location: it is opaque."""
+    """All that is in an object, for a copy. Which attributes a `__dict__` has cannot be located: it is opaque."""
     todo, seen = [obj], set[int]()
     while todo:
         obj = todo.pop()
@@ -107,7 +107,7 @@ def read_for_copy(obj: Any, number: int) -> None:
 
 
 def _own(kind: type) -> Callable[[str], bool]:
-    """Does a type have this method from a class that is neither known nor in C?"""
+    """Does a type have this method from Python code that is not followed?"""
 
     def own(name: str) -> bool:
         method = rules.find_on_type(kind, name)
