@@ -10,7 +10,7 @@ from typing import Any
 
 from porcini.langs.aio import trusted
 from porcini.langs.aio.calls.calling import call
-from porcini.langs.aio.calls.effects import special_case
+from porcini.langs.aio.calls.effects import Options, Values, special_case
 from porcini.langs.aio.log import BASE, READ, WRITE
 from porcini.langs.aio.operations import items, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque
@@ -84,7 +84,7 @@ def replace_attribute_getter(function: Any, number: int) -> Any:
 
 
 @special_case
-def replace_item_getter(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def replace_item_getter(function: Any, number: int, args: Values, kwargs: Options) -> None:
     """`itemgetter(...)(obj)`: as the subscripts that it is."""
     for key in function.__reduce__()[1] if args else ():
         items.read_item(args[0], key, number)

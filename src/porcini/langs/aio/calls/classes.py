@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.calls.calling import add_hooks, call_later, name_of, read_arguments
 from porcini.langs.aio.calls.containers import CONSTRUCTORS
-from porcini.langs.aio.calls.effects import Arguments, special_case
+from porcini.langs.aio.calls.effects import Arguments, Options, Values, special_case
 from porcini.langs.aio.log import CREATED, register_mortal
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import mark_opaque
@@ -41,7 +41,7 @@ def construct_keeper(cls: Any, number: int) -> Any:
 
 
 @special_case
-def construct_function(cls: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def construct_function(cls: Any, number: int, args: Values, kwargs: Options) -> None:
     """A function made by hand may share variables with another, under another name: nothing is certain then."""
     if len(args) > 4 or "closure" in kwargs:
         entries.lose_track("a function with the cells of another", number)
@@ -51,7 +51,7 @@ def construct_function(cls: Any, number: int, args: tuple[Any, ...], kwargs: dic
 
 
 @special_case
-def construct_reference(cls: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments | None:
+def construct_reference(cls: Any, number: int, args: Values, kwargs: Options) -> Arguments | None:
     """`weakref.ref(obj, callback)` and `weakref.finalize(obj, callback, ...)`."""
     if len(args) < 2 or args[1] is None:
         return None
@@ -72,7 +72,7 @@ def _build_finaliser(function: Any, number: int) -> Any:
 # Classes that a step defines ------------------------------------------------------------------------------------
 
 
-def check_bases(bases: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+def check_bases(bases: Values, number: int) -> tuple[Any, ...]:
     """The bases of a class that is defined in a step: a metaclass or `__init_subclass__` may be unknown."""
     for base in bases if type(bases) is tuple else ():
         if not issubclass(type(base), type):
@@ -98,7 +98,7 @@ def check_metaclass(meta: Any, number: int) -> Any:
 
 
 @special_case
-def construct_class(meta: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def construct_class(meta: Any, number: int, args: Values, kwargs: Options) -> None:
     """`type(name, bases, namespace)`, and the same with another metaclass."""
     check_construction(meta, number)
     if len(args) > 2:
@@ -188,7 +188,7 @@ def construct_object(cls: Any, number: int) -> Any:
     return construct
 
 
-def _register_fields(obj: Any, given: int, kwargs: dict[str, Any]) -> None:
+def _register_fields(obj: Any, given: int, kwargs: Options) -> None:
     """The containers that a generated `__init__` made for fields that were not given are new, too."""
     position = 0
     for field in dataclasses.fields(obj) if dataclasses.is_dataclass(obj) else ():

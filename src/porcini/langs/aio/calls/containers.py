@@ -8,7 +8,16 @@ from typing import Any
 
 from porcini.langs.aio import rules, trusted
 from porcini.langs.aio.calls.calling import call_back
-from porcini.langs.aio.calls.effects import Arguments, Effect, Replacement, consume, keep, special_case
+from porcini.langs.aio.calls.effects import (
+    Arguments,
+    Effect,
+    Options,
+    Replacement,
+    Values,
+    consume,
+    keep,
+    special_case,
+)
 from porcini.langs.aio.log import BASE, COUNT, ORDER, READ, SHAPE, WRITE
 from porcini.langs.aio.operations import items, iterating, operators
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
@@ -114,7 +123,7 @@ def view(function: Any, number: int, obj: Any) -> Any:
 
 
 @special_case
-def _pop(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], obj: Any) -> None:
+def _pop(function: Any, number: int, args: Values, kwargs: Options, obj: Any) -> None:
     """`list.pop`: the last item, or all move up."""
     last = measure(obj) - 1
     if args or kwargs or last < 0:
@@ -125,7 +134,7 @@ def _pop(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 @special_case
-def _set_item(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], obj: Any) -> None:
+def _set_item(function: Any, number: int, args: Values, kwargs: Options, obj: Any) -> None:
     """`__setitem__`: what is put into a slice is iterated over."""
     if len(args) == 2:
         items.write_key(obj, args[0], number)
@@ -134,7 +143,7 @@ def _set_item(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[st
 
 
 @special_case
-def _update(function: Any, number: int, others: tuple[Any, ...], more: dict[str, Any], obj: Any) -> Arguments:
+def _update(function: Any, number: int, others: Values, more: Options, obj: Any) -> Arguments:
     """`dict.update` and `set.update`: key by key if the keys can be seen."""
     is_dict = issubclass(type(obj), dict)
     write = items.write_key if is_dict else items.ensure_key

@@ -27,7 +27,10 @@ Use = Callable[[Any, int], Any]
 """Logs what happens to a value at a site. Answers None, or what is to be used in its place."""
 Replacement = Callable[..., Any]
 """Of a callable, the number of a site and perhaps a receiver: what is called in place of the callable."""
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+Values = tuple[Any, ...]
+Options = dict[str, Any]
+Arguments = tuple[Values, Options]
+"""By position and by name."""
 
 
 def keep(value: Any, number: int) -> None:
@@ -85,14 +88,7 @@ class Effect:
 
         return called
 
-    def record(
-        self,
-        function: Any,
-        number: int,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        bound: tuple[Any, ...] = (),
-    ) -> Arguments:
+    def record(self, function: Any, number: int, args: Values, kwargs: Options, bound: Values = ()) -> Arguments:
         """Log what happens to the arguments; answers those that are to be used."""
         if kwargs:
             placed = self._place(function, number, args, kwargs)
@@ -104,7 +100,7 @@ class Effect:
         given = [_apply(use, value, number) for use, value in zip(self.uses_of(values), values, strict=False)]
         return tuple(given[len(bound) :] if bound else given), kwargs
 
-    def uses_of(self, values: tuple[Any, ...]) -> tuple[Use, ...]:
+    def uses_of(self, values: Values) -> tuple[Use, ...]:
         """For each argument by position, at least."""
         return self.uses + (self.rest,) * (len(values) - len(self.uses))
 
@@ -128,9 +124,7 @@ class Effect:
 
         return called
 
-    def _place(
-        self, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Arguments | None:
+    def _place(self, function: Any, number: int, args: Values, kwargs: Options) -> Arguments | None:
         """Arguments by position, unless they have a use by name. If that cannot be done, the call is opaque."""
         if self.others is not None or kwargs.keys() <= self.keywords.keys():
             return args, kwargs
@@ -155,7 +149,7 @@ def special_case(record: Callable[..., Arguments | None]) -> Replacement:
     return replace
 
 
-def by_position(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments | None:
+def by_position(function: Any, args: Values, kwargs: Options) -> Arguments | None:
     """The same arguments, by position as far as that goes; None if it cannot be said where they belong."""
     try:
         bound = inspect.signature(function).bind(*args, **kwargs)
@@ -181,14 +175,7 @@ class Fold(Effect):
     many: bool = False
     """Several arguments are compared with each other."""
 
-    def record(
-        self,
-        function: Any,
-        number: int,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        bound: tuple[Any, ...] = (),
-    ) -> Arguments:
+    def record(self, function: Any, number: int, args: Values, kwargs: Options, bound: Values = ()) -> Arguments:
         """As for every effect."""
         if len(args) > 1 and self.many:
             return Effect(rest=read, keywords=self.keywords).record(function, number, args, kwargs)

@@ -8,7 +8,7 @@ from typing import Any
 
 from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.calls.calling import count_own_frames, read_arguments
-from porcini.langs.aio.calls.effects import special_case
+from porcini.langs.aio.calls.effects import Options, Values, special_case
 from porcini.langs.aio.log import READ, WRITE
 from porcini.langs.aio.operations.entries import log, mark_opaque
 from porcini.langs.aio.operations.values import read_all, read_operand
@@ -46,9 +46,7 @@ def replace_logging(function: Any, receiver: Any, name: str, number: int) -> Any
 
 
 @special_case
-def _replace_formatting(
-    function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], receiver: Any
-) -> None:
+def _replace_formatting(function: Any, number: int, args: Values, kwargs: Options, receiver: Any) -> None:
     """`record.getMessage()`, `handler.format(record)`: which writes the text into the record."""
     record = next(iter((*args, *kwargs.values())), receiver)
     if issubclass(type(record), logging.LogRecord):

@@ -14,7 +14,7 @@ from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.calls import attributes
 from porcini.langs.aio.calls.calling import call, count_own_frames, name_of, read, read_arguments
 from porcini.langs.aio.calls.containers import change
-from porcini.langs.aio.calls.effects import by_position, special_case
+from porcini.langs.aio.calls.effects import Options, Values, by_position, special_case
 from porcini.langs.aio.log import CREATED, READ, WRITE
 from porcini.langs.aio.operations import awaiting, entries, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
@@ -144,7 +144,7 @@ def copy_context(function: Any, number: int) -> Any:
 
 
 @special_case
-def print_(function: Any, number: int, values: tuple[Any, ...], options: dict[str, Any]) -> None:
+def print_(function: Any, number: int, values: Values, options: Options) -> None:
     """Text that goes where it always goes is seen by nobody."""
     for value in (*values, options.get("flush")):
         read_operand(value, number)
@@ -229,14 +229,14 @@ def warn(function: Any, number: int) -> Any:
 
 
 @special_case
-def collect_garbage(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def collect_garbage(function: Any, number: int, args: Values, kwargs: Options) -> None:
     """`gc.collect`: what is garbage but for us shall go, too. It cannot be named after that."""
     entries.lose_track("gc.collect", number)
     entries.release_objects()
 
 
 @special_case
-def expect(function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def expect(function: Any, number: int, args: Values, kwargs: Options) -> None:
     """`pytest.raises` keeps what it is given; in its old form it calls that, at once."""
     if len(args) > 1 or not kwargs.keys() <= {"match"}:
         mark_opaque(name_of(function), number)
