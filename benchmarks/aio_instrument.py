@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio.hook import instrument_source, prepare, recording
+from porcini.langs.aio.log import CREATED
 from porcini.langs.aio.recorder import Recorder
 
 SOURCE = """
@@ -72,7 +73,7 @@ def schedule(code: Any, recorder: Recorder | None) -> None:
         if box is None:
             box = code.Box()
             if recorder:
-                recorder.created(box)
+                CREATED.append(box)
         code.write(box, code.read(box))
         if recorder:
             recorder.end_step()

@@ -23,8 +23,10 @@ from typing import Any
 import pytest
 
 from porcini.core.footprints import Footprint
-from porcini.langs.aio import known
-from porcini.langs.aio.calls import classes, containers, functions
+from porcini.langs.aio import expressions, rewriting
+from porcini.langs.aio.calls.dispatch import find_method
+from porcini.langs.aio.calls.effects import silent
+from porcini.langs.aio.calls.table import CALLABLES
 from porcini.langs.aio.hook import (
     NoSource,
     import_hook,
@@ -35,6 +37,7 @@ from porcini.langs.aio.hook import (
     recompiled,
     recording,
 )
+from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import DERIVED
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.telling import Telling
@@ -1282,14 +1285,20 @@ def test_asyncio_runs_instrumented_only_while_it_is_asked_for() -> None:
     assert asyncio.Lock.acquire.__code__ is original
 
 
+def test_every_hook_that_rewritten_code_calls_is_there() -> None:
+    source = inspect.getsource(expressions) + inspect.getsource(rewriting)
+    called = set(re.findall(r'"(@[a-z_]+)"', source)) - {"@module", "@value"}
+    assert len(called) > 40 and called <= RECORDING.keys()
+    assert RECORDING.keys() == IDLE.keys()
+
+
 # Arguments by name --------------------------------------------------------------------------------------------
 
 
 def _modelled() -> Iterator[tuple[str, Any, str]]:
     """Each callable that is modelled: its name, the receiver if it has one, an expression for it."""
     functions_: dict[str, Any] = {}
-    listed = (*functions._MODELS, *functions._MAKERS, *known.ITERATING, *known.READING_FUNCTIONS)
-    for function in (*listed, *known.CONTAINERS, *classes._LAZY, *known.SCALARS, *known.IMMUTABLE):
+    for function in (each for each, effect in CALLABLES.items() if effect is not silent):
         name = getattr(function, "__qualname__", "")
         if name and function not in _NOT_CALLED:
             functions_[f"{function.__module__}.{name}"] = function
@@ -1297,7 +1306,7 @@ def _modelled() -> Iterator[tuple[str, Any, str]]:
         yield name, function, "target"
     for kind, receiver in _RECEIVERS.items():
         for method in dir(kind):
-            if containers.model_of(kind, method) is not None or (method == "fromkeys" and hasattr(kind, method)):
+            if find_method(kind, method) is not None or (method == "fromkeys" and hasattr(kind, method)):
                 yield f"{kind.__name__}.{method}", None, f"s.{receiver}.{method}"
     for method in ("isdisjoint", "__and__", "__or__", "__rsub__"):
         yield f"dict_keys.{method}", None, f"s.d.keys().{method}"
@@ -1410,6 +1419,7 @@ _KEEPING = {
     *("builtins.dict", "collections.Counter", "collections.OrderedDict", "collections.defaultdict"),
     *(f"{kind}.{name}" for kind in ("dict", "OrderedDict", "defaultdict") for name in ("__init__", "update")),
     *("Counter.__init__", "Counter.update", "Counter.subtract", "OrderedDict.setdefault"),
+    "types.SimpleNamespace",
 }
 """What keeps an argument as it is, without a look."""
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from porcini.core.footprints import Footprint
 from porcini.langs.aio.hook import instrument_source, prepare, recording
+from porcini.langs.aio.log import CREATED
 from porcini.langs.aio.recorder import Recorder
 from strategies import PROGRAMS
 
@@ -428,7 +429,7 @@ class World:
             self.recorder.start_run()
             self.recorder.begin_step("0", 0)
             state = module.setup()
-            self.recorder.created(state)
+            CREATED.append(state)
             running = {name: getattr(module, name)(state, self.out[name]) for name in "AB"}
             for name in "AB":
                 self.recorder.name(self.out[name], f"out of {name}")

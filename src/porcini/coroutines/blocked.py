@@ -64,16 +64,16 @@ def blocked_in(run: AioRun, recorder: Recorder, touched: _Touched) -> Iterator[B
                     why = "which has ended and not released it"
         elif not whom:
             why = _why(call, inside)
-        yield Blocked(task._process.name.pid, tuple(_stack(frames)), named(owner, recorder), call, whom, why)
+        yield Blocked(task._process.name.pid, tuple(_stack(frames)), name_object(owner, recorder), call, whom, why)
 
 
-def named(owner: Any, recorder: Recorder) -> str:
+def name_object(owner: Any, recorder: Recorder) -> str:
     """As touches name it (see `touching`): a queue is known by what it holds."""
     if owner is None or type(owner) is asyncio.TaskGroup:
         return ""
     if issubclass(type(owner), asyncio.Queue):
-        made = _CREATOR.search(recorder.name_of(owner._queue))
-        return f"Queue{made[0]}" if made else recorder.name_of(owner)
+        creator = _CREATOR.search(recorder.name_of(owner._queue))
+        return f"Queue{creator[0]}" if creator else recorder.name_of(owner)
     return recorder.name_of(owner)
 
 
@@ -129,8 +129,8 @@ def _holder(lock: str, touched: _Touched) -> Pid | None:
         for access in reversed(accesses):
             if access.kind == "write" and access.location == f"{lock}._locked":
                 return event.pid if access.value == "True" else None
-    made = _CREATOR.search(lock)
-    return Pid.parse(made[1]) if made else None
+    creator = _CREATOR.search(lock)
+    return Pid.parse(creator[1]) if creator else None
 
 
 def _ended(pid: Pid, touched: _Touched) -> bool:

@@ -246,5 +246,5 @@ def _debugged(frame: FrameType | None) -> bool:
 
 def _followed(function: Any) -> Any:
     """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
-    function.__code__ = rules.marked(function.__code__)
+    function.__code__ = rules.mark_instrumented(function.__code__)
     return function

@@ -14,7 +14,7 @@ from typing import Any
 
 from porcini.core.events import Event
 from porcini.core.footprints import Location
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups, rules
 
 _MOST = 20_000
 _SCALARS = (int, float, complex, str, bytes, bool, type(None))
@@ -76,15 +76,15 @@ def _values(content: Any) -> Any:
 
 def _inside(value: object, path: str) -> Iterable[tuple[object, str]]:
     if isinstance(value, dict):
-        return [(part, f"{path}[{rules.shown(key)}]") for key, part in list(value.items())]
+        return [(part, f"{path}[{rules.format_key(key)}]") for key, part in list(value.items())]
     if isinstance(value, list | tuple | deque):
         return [(part, f"{path}[{number}]") for number, part in enumerate(list(value))]
     if isinstance(value, set):
         return [(part, f"{path}[]") for part in list(value)]
     if isinstance(value, type):
         own = [(name, part) for name, part in list(vars(value).items()) if not name.startswith("__")]
-        return [(part, f"{path}.{name}") for name, part in own if not rules.is_lookup(part)]
-    return [(part, f"{path}.{name}") for name, part in rules.fields_of(value)]
+        return [(part, f"{path}.{name}") for name, part in own if not lookups.is_lookup(part)]
+    return [(part, f"{path}.{name}") for name, part in lookups.fields_of(value)]
 
 
 def read_again(changed: Sequence[str], grown: Sequence[str], events: Iterable[Event]) -> list[Location]:

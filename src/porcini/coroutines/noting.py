@@ -11,9 +11,9 @@ from typing import Any
 
 from porcini.core.events import Action, Event
 from porcini.core.systems import Final, Program
-from porcini.coroutines.blocked import Blocked, blocked_in, named
+from porcini.coroutines.blocked import Blocked, blocked_in, name_object
 from porcini.coroutines.steady import SteadyProgram, SteadyRun
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups
 from porcini.langs.aio.telling import Access, Telling
 
 
@@ -55,8 +55,8 @@ class NotedRun:
     def _look_around(self, recorder: Telling) -> None:
         """What is in the attributes of objects that were made in this step."""
         for owner in recorder.made_since(self._seen):
-            for attribute, value in rules.fields_of(owner):
-                name = named(value, recorder)
+            for attribute, value in lookups.fields_of(owner):
+                name = name_object(value, recorder)
                 if "#" in name:
                     self.known_as.setdefault(name, f"{recorder.name_of(owner)}.{attribute}")
 

@@ -28,10 +28,10 @@ from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.lines import at, at_last, users_lines
 from porcini.coroutines.steady import SteadyProgram
 from porcini.langs.aio import hook, rules
-from porcini.langs.aio.calls.calling import later
+from porcini.langs.aio.calls.calling import call_later
 from porcini.langs.aio.inside import Staying
 from porcini.langs.aio.loop import Mode
-from porcini.langs.aio.operations.values import shown
+from porcini.langs.aio.operations.values import read_outcome
 from porcini.langs.aio.program import AioProgram
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.sites import OUTSIDE
@@ -253,9 +253,9 @@ class Session:
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
-        seen = functools.partial(later, number=OUTSIDE)
+        seen = functools.partial(call_later, number=OUTSIDE)
         program = AioProgram(
-            self.function, self.args, mode, self.recorder, rules.is_instrumented, seen=seen, shows=shown
+            self.function, self.args, mode, self.recorder, rules.is_instrumented, seen=seen, shows=read_outcome
         )
         anew = self.guarding.guards.made_anew
         holder = _holding(self.function, self.args, without=anew)

@@ -41,7 +41,7 @@ class Touches:
 
     def __init__(self, wanted: set[Location], events: Sequence[Event]) -> None:
         self.wanted = wanted
-        self._known: dict[str, str] = {}
+        self._values: dict[str, str] = {}
         self._done: set[Location] = set()
         self._woken: dict[Pid, str] = {}
         self._writers = Counter(location for event in events for location in event.footprint.writes)
@@ -69,10 +69,10 @@ class Touches:
         if file == "locks.py" and attribute == "_value" and access.value.isdecimal():
             return Touch(f"{access.kind}s", name, access.value)  # a semaphore
         verb = _WORDS.get((attribute, access.kind, access.value)) if file == "locks.py" else None
-        if verb is None or (access.kind == "write" and self._known.get(access.location, "False") == access.value):
+        if verb is None or (access.kind == "write" and self._values.get(access.location, "False") == access.value):
             return None
         if access.kind == "write":
-            self._known[access.location] = access.value
+            self._values[access.location] = access.value
         word, _, state = verb.partition(" ")
         return Touch(word, name, state)
 
@@ -80,7 +80,7 @@ class Touches:
         """Of futures only what is certain: one that is joined by many is not completed by whoever writes it."""
         reads, writes = event.footprint.reads & self.wanted, event.footprint.writes & self.wanted
         own = f"task {event.pid}"
-        known = {own, self._woken.pop(event.pid, ""), *(f"task {pid}" for pid in event.spawned)}
+        expected = {own, self._woken.pop(event.pid, ""), *(f"task {pid}" for pid in event.spawned)}
         for location in sorted(reads | writes):
             kind, _, name = location.partition(" ")
             if kind == "future" and self._writers[location] == 1:
@@ -89,20 +89,20 @@ class Touches:
             elif kind == "task" and name.endswith(".cancel"):
                 if location in writes and location != f"{own}.cancel":
                     yield Touch("cancels", f"task {name.removesuffix('.cancel')}")
-            elif kind == "task" and location not in known and f"{location}.cancel" not in writes:
+            elif kind == "task" and location not in expected and f"{location}.cancel" not in writes:
                 yield self._found(location, location)
             elif kind == "handle" and location in writes and name != str(event.pid):
                 yield Touch("cancels", f"callback {name}")
         self._done |= event.footprint.writes
         self._woken.update(dict.fromkeys(event.woke, own))
 
-    def _found(self, location: Location, shown: str) -> Touch:
-        return Touch("finds", shown, "done" if location in self._done else "not done")
+    def _found(self, location: Location, name: str) -> Touch:
+        return Touch("finds", name, "done" if location in self._done else "not done")
 
 
 def _queue(access: Access) -> Touch:
-    made = _NUMBERED.search(access.location)
-    name = f"Queue{made[0]}" if made else access.location.removesuffix("[#]").removesuffix("._queue")
+    creator = _NUMBERED.search(access.location)
+    name = f"Queue{creator[0]}" if creator else access.location.removesuffix("[#]").removesuffix("._queue")
     return Touch(f"{access.kind}s", name, _DEQUE.sub(r"[\1]", _value(access.value)))
 
 

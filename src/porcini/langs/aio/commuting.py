@@ -84,14 +84,14 @@ class Commuting:
         place.has_order = has_order
         if place.whole or (has_order and self._any_order_seen) or self._attempts > _MOST_ATTEMPTS:
             return where
-        noted = place.updaters.get(process)
-        if noted is None:
-            noted = place.updaters[process] = Location(sys.intern(f"{where}@{process}"))
+        update = place.updaters.get(process)
+        if update is None:
+            update = place.updaters[process] = Location(sys.intern(f"{where}@{process}"))
             if place.watchers and place.watchers != {process}:
                 self.outgrown = True
                 place.whole = self._runs > _CHEAP
             self._check_order(place)
-        return noted
+        return update
 
     def looks(self, where: Location, process: Hashable, ordered: bool = False) -> Iterable[Location]:
         """A process looks at a place, or also at its order: what it reads beside the place itself."""
@@ -102,7 +102,7 @@ class Commuting:
         if ordered:
             place.ordered = True
             self._check_order(place)
-        return [noted for updater, noted in place.updaters.items() if updater != process]
+        return [update for updater, update in place.updaters.items() if updater != process]
 
     def _of(self, where: Location) -> _Place:
         found = self._places.get(where)

@@ -8,9 +8,9 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from porcini.langs.aio.known import NAMESPACES
 from porcini.langs.aio.scopes import Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind, site
+from porcini.langs.aio.trusted import NAMESPACES
 
 _NO_HOOK = frozenset({"super", "isinstance", "issubclass", "callable", "type", "range"})
 _DIRECT = frozenset({"update", "get", "pop", "setdefault", "copy", "clear"})
@@ -111,7 +111,7 @@ class Expressions(ast.NodeTransformer):
 
         def log(value: ast.expr) -> ast.expr:
             if counts:
-                return called("@counts", value, number)
+                return called("@log_addition", value, number)
             return called("@log", ast.Tuple([value, number], ast.Load()))
 
         loop = self._loop_around(node)
@@ -173,11 +173,11 @@ class Expressions(ast.NodeTransformer):
             return owner.token, name
         return None
 
-    def _operand(self, node: ast.expr, hook: str = "@operand", *more: ast.expr) -> ast.expr:
+    def _operand(self, node: ast.expr, hook: str = "@read_operand", *more: ast.expr) -> ast.expr:
         """A value that operators will read: `value if type(value) in plain else operand(value, site)`."""
         return self._seen_operand(self.visit(node), hook, *more)
 
-    def _seen_operand(self, node: ast.expr, hook: str = "@operand", *more: ast.expr) -> ast.expr:
+    def _seen_operand(self, node: ast.expr, hook: str = "@read_operand", *more: ast.expr) -> ast.expr:
         """As `_operand`, of what has been rewritten."""
         if isinstance(node, _PLAIN_VALUES):
             return node
@@ -202,19 +202,25 @@ class Expressions(ast.NodeTransformer):
             return visited
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _NO_HOOK:
             return visited
-        return self._logged(visited, self._site(Kind.TRUTH, "", node), "@at")
+        return self._logged(visited, self._site(Kind.TRUTH, "", node), "@log_access")
 
     def _iterated(self, node: ast.expr, target: ast.expr | None, lazily: bool) -> ast.expr:
         """What a loop, an unpacking or a star goes over."""
         if isinstance(node, ast.Tuple | ast.Constant) or (isinstance(node, ast.List) and not lazily):
             return self._display(node)
         deep = depth(target)
-        function = ("@lazily_unpack" if deep else "@lazily") if lazily else "@unpack" if deep else "@iterate"
+        function = (
+            ("@unpack_suspended" if deep else "@iterate_suspended")
+            if lazily
+            else "@unpack"
+            if deep
+            else "@iterate_over"
+        )
         more = [ast.Constant(deep)] if deep else []
         return ast.copy_location(called(function, self.visit(node), self._site(Kind.READ, "", node), *more), node)
 
     def _mapped(self, node: ast.expr) -> ast.expr:
-        return ast.copy_location(called("@mapped", self.visit(node), self._site(Kind.READ, "", node)), node)
+        return ast.copy_location(called("@read_mapping", self.visit(node), self._site(Kind.READ, "", node)), node)
 
     def _display(self, node: ast.expr) -> ast.expr:
         """A list that is used up at once needs no name."""
@@ -261,33 +267,36 @@ class Expressions(ast.NodeTransformer):
         if node.attr in NAMESPACES:
             number = self._site(kind, node.attr, node)
             if kind is not Kind.READ:
-                node.value = called("@dict_set", self.visit(inner), number)
+                node.value = called("@replace_namespace", self.visit(inner), number)
             elif node.attr == "__dict__" and hasattr(node, "direct"):
-                node.value = called("@dict_used", self.visit(inner), number)
+                node.value = called("@use_namespace", self.visit(inner), number)
             else:
-                node.value = called("@dict_held", self.visit(inner), number, ast.Constant(node.attr))
+                node.value = called("@hand_out_namespace", self.visit(inner), number, ast.Constant(node.attr))
             return node
         if node.attr in _DIRECT:
             inner.direct = True  # type: ignore[attr-defined]
         number = self._site(kind, self._mangled(node.attr), node)
-        node.value = self._logged(self.visit(inner), number, "@counted" if counts else "@at", counts)
+        node.value = self._logged(
+            self.visit(inner), number, "@log_addition_to" if counts else "@log_access", counts
+        )
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if not self.live:
             return self.generic_visit(node)
-        return self._subscript(node, {ast.Load: "", ast.Store: "set", ast.Del: "del"}[type(node.ctx)])
+        return self._subscript(node, {ast.Load: "get", ast.Store: "set", ast.Del: "del"}[type(node.ctx)])
 
-    def _subscript(self, node: ast.Subscript, change: str) -> ast.expr:
-        by_item, by_key = (f"@{change}_item", f"@{change}_key") if change else ("@item", "@key_of")
-        number = self._site(Kind.READ if not change else Kind.WRITE, "", node)
+    def _subscript(self, node: ast.Subscript, access: str) -> ast.expr:
+        """`obj[key]`, with the hook for what happens there (see `items.ACCESSES`); nothing is evaluated twice."""
+        if access == "set" and hasattr(node, "consumed"):
+            access = "set_slice"
+        by_item, by_key, reads = f"@{access}_item", f"@{access}_key", access == "get"
+        number = self._site(Kind.READ if reads else Kind.WRITE, "", node)
         node.value.direct = True  # type: ignore[attr-defined]
-        if change == "set" and hasattr(node, "consumed"):
-            by_item, by_key = "@set_slice_item", "@set_slice_key"
         obj, key = self.visit(node.value), self.visit(node.slice)
-        if isinstance(key, ast.Slice) and not change:
+        if isinstance(key, ast.Slice) and reads:
             bounds = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
-            return ast.copy_location(called("@sliced", obj, called("@slice", *bounds), number), node)
+            return ast.copy_location(called("@read_slice", obj, called("@slice", *bounds), number), node)
         if self._simple(node.slice):
             node.value = ast.copy_location(called(by_item, obj, key, number), obj)
             node.slice = _copy(key)
@@ -298,12 +307,12 @@ class Expressions(ast.NodeTransformer):
             kept = self._temporary()
             node.value = ast.copy_location(ast.NamedExpr(name_node(kept, ast.Store()), obj), obj)
             node.slice = ast.copy_location(called(by_key, name_node(kept), key, number), key)
-        elif not change:
+        elif reads:
             return ast.copy_location(
-                called("@getitem", ast.Starred(called("@both", obj, key, number), ast.Load())), node
+                called("@getitem", ast.Starred(called("@read_item_and_key", obj, key, number), ast.Load())), node
             )
         else:
-            node.value, node.slice = ast.copy_location(called("@whole_write", obj, number), obj), key
+            node.value, node.slice = ast.copy_location(called("@update_whole", obj, number), obj), key
         return node
 
     def _simple(self, node: ast.expr) -> bool:
@@ -321,19 +330,22 @@ class Expressions(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = self._mapped(keyword.value) if keyword.arg is None else self.visit(keyword.value)
             if keyword.arg == "context":
-                keyword.value = called("@context", keyword.value, self._site(Kind.READ, "", keyword.value))
+                keyword.value = called("@share_context", keyword.value, self._site(Kind.READ, "", keyword.value))
         if isinstance(function, ast.Name) and self._needs_no_hook(function.id, node.args):
             if function.id == "type" and len(node.args) == 3:
                 number = self._site(Kind.READ, "", node)
-                node.args[1:] = called("@bases", node.args[1], number), called("@mapped", node.args[2], number)
+                node.args[1:] = (
+                    called("@check_bases", node.args[1], number),
+                    called("@read_mapping", node.args[2], number),
+                )
             if function.id == "range":
                 node.args = [self._seen_operand(argument) for argument in node.args]
             if function.id in ("isinstance", "issubclass") and len(node.args) == 2:
                 number = self._site(Kind.READ, "", node)
-                node.args[1] = ast.copy_location(called("@checked", node.args[1], number), node.args[1])
+                node.args[1] = ast.copy_location(called("@check_class", node.args[1], number), node.args[1])
             return node
         callee = self.visit(function)
-        hook = "@later" if late else "@call"
+        hook = "@call_later" if late else "@call"
         node.func = ast.copy_location(called(hook, callee, self._site(Kind.READ, "", node)), function)
         return node
 
@@ -359,7 +371,7 @@ class Expressions(ast.NodeTransformer):
             return node
         return self.generic_visit(node)
 
-    def _made(self, node: ast.List | ast.Set | ast.Dict) -> ast.AST:
+    def _creation(self, node: ast.List | ast.Set | ast.Dict) -> ast.AST:
         if not self.live or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             return self.generic_visit(node)
         if isinstance(node, ast.Dict):
@@ -370,9 +382,9 @@ class Expressions(ast.NodeTransformer):
             node.keys = [key and self.visit(key) for key in node.keys]
         else:
             self.generic_visit(node)
-        return ast.copy_location(called("@new", node), node)
+        return ast.copy_location(called("@register_new", node), node)
 
-    visit_List = visit_Set = visit_Dict = _made
+    visit_List = visit_Set = visit_Dict = _creation
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if not self.live:
@@ -383,7 +395,7 @@ class Expressions(ast.NodeTransformer):
             return self._combination(node)
         formats = isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Tuple)
         node.left = self._operand(node.left)
-        node.right = self._operand(node.right, "@formatted" if formats else "@operand")
+        node.right = self._operand(node.right, "@read_format_argument" if formats else "@read_operand")
         return node
 
     def _combination(self, node: ast.BinOp) -> ast.expr:
@@ -399,12 +411,12 @@ class Expressions(ast.NodeTransformer):
             kept = self._temporary()
             value = ast.NamedExpr(name_node(kept, ast.Store()), self._operand(node.left))
             node.left = ast.copy_location(value, node.left)
-        node.right = self._operand(node.right, "@combined", name_node(kept))
+        node.right = self._operand(node.right, "@read_set_operand", name_node(kept))
         return node
 
     def _suspended(self, node: ast.expr, left: ast.expr, operator: ast.AST, right: ast.expr) -> ast.expr:
         """`left + await f()`: both are read when the operator runs, in the step in which f has answered."""
-        operands = called("@pair", self.visit(left), self.visit(right), self._site(Kind.VALUE, "", node))
+        operands = called("@read_operands", self.visit(left), self.visit(right), self._site(Kind.VALUE, "", node))
         return ast.copy_location(called(f"@{type(operator).__name__}", ast.Starred(operands, ast.Load())), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
@@ -437,7 +449,7 @@ class Expressions(ast.NodeTransformer):
         if identity:
             return self.generic_visit(node)
         equality = all(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops)
-        hook = "@compared" if equality else "@operand"
+        hook = "@compare" if equality else "@read_operand"
         node.left = self._operand(node.left, hook)
         node.comparators = [self._operand(each, hook) for each in node.comparators]
         return node
@@ -460,10 +472,10 @@ class Expressions(ast.NodeTransformer):
             key = name_node(kept)
         else:
             node.left = self._operand(node.left)
-            hook = called("@contains_all", self.visit(container), number)
+            hook = called("@look_up_anything", self.visit(container), number)
             node.comparators = [ast.copy_location(hook, container)]
             return node
-        node.comparators = [ast.copy_location(called("@contains", self.visit(container), key, number), container)]
+        node.comparators = [ast.copy_location(called("@look_up", self.visit(container), key, number), container)]
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
@@ -472,7 +484,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Await(self, node: ast.Await) -> ast.AST:
-        hook = "@awaited" if isinstance(node.value, ast.Call) else "@awaited_again"
+        hook = "@watch_awaited" if isinstance(node.value, ast.Call) else "@watch_awaited_again"
         node.value = self.visit(node.value)
         if self.live:
             number = self._site(Kind.READ, "", node)
@@ -490,5 +502,5 @@ class Expressions(ast.NodeTransformer):
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
         node.value = self.visit(node.value)
         if self.live:
-            node.value = called("@delegated", node.value, self._site(Kind.READ, "", node))
+            node.value = called("@delegate", node.value, self._site(Kind.READ, "", node))
         return node

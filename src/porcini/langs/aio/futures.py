@@ -59,7 +59,7 @@ class _Seen(asyncio.Future[Any]):
     _loop: ControlledLoop
     _place: Location
     _joint = False
-    _named: list[tuple[Callback, Process]] | None = None
+    _reservations: list[tuple[Callback, Process]] | None = None
 
     def _look(self) -> None:
         loop = self._loop
@@ -155,7 +155,7 @@ class SeenTask(asyncio.Task[Any]):
 
     _loop: ControlledLoop
     _joint = False
-    _named: list[tuple[Callback, Process]] | None = None
+    _reservations: list[tuple[Callback, Process]] | None = None
 
     def __init__(
         self, coro: Any, loop: ControlledLoop, process: Process, name: str, context: Context | None, **options: Any

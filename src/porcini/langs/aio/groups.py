@@ -30,7 +30,7 @@ def _making(self: Any, *args: Any, **kwargs: Any) -> None:
     __tracebackhide__ = True
     _make(self, *args, **kwargs)
     if loop := _loop():
-        loop.made(self)
+        loop.register_group(self)
 
 
 async def _entering(self: Any) -> Any:
@@ -64,18 +64,18 @@ def _showing(self: Any) -> Any:
     return _show(self)
 
 
-def _known(function: Any, like: Any) -> Any:
+def _pose_as(function: Any, like: Any) -> Any:
     """Code that instrumented code may call: what it touches is seen by the loop."""
-    function.__code__ = rules.marked(function.__code__)
+    function.__code__ = rules.mark_instrumented(function.__code__)
     function.__name__, function.__qualname__, function.__doc__ = like.__name__, like.__qualname__, like.__doc__
     return function
 
 
 _SEEN = {
-    "__init__": _known(_making, _make),
-    "__aenter__": _known(_entering, _enter),
-    "create_task": _known(_creating, _create),
-    "__repr__": _known(_showing, _show),
+    "__init__": _pose_as(_making, _make),
+    "__aenter__": _pose_as(_entering, _enter),
+    "create_task": _pose_as(_creating, _create),
+    "__repr__": _pose_as(_showing, _show),
 }
 
 

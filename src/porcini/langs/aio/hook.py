@@ -1,7 +1,7 @@
 """Getting instrumented code to run: as modules are imported, or in place of the code of functions that exist.
 
-Instrumented code finds what it calls under names that begin with `@` in its globals. While no recording is on (see
-`recording`) these do nothing, and instrumented code behaves as plain code; `recording` puts the real ones there.
+Instrumented code finds what it calls (see `hooks`) in its globals. While no recording is on, that does nothing,
+and instrumented code behaves as plain code; `recording` puts the real functions there.
 """
 
 from __future__ import annotations
@@ -16,140 +16,28 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import inspect
-import operator
 import sys
 import types
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.calls import attributes, calling, classes, frames, functions
+from porcini.langs.aio.calls.frames import FUTURE
 from porcini.langs.aio.groups import seen_groups
+from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
-from porcini.langs.aio.operations import awaiting, entries, items, iterating, objects, operators, values
 from porcini.langs.aio.operations.entries import redirect
 from porcini.langs.aio.recorder import Recorder
-from porcini.langs.aio.rewriting import instrumented
+from porcini.langs.aio.rewriting import rewrite
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ASYNCIO_MODULES = ("locks", "queues", "timeouts")
 """asyncio's code with shared state of its own; the rest works on futures and tasks, which the loop sees."""
 
-_OPERATORS: dict[str, Any] = {
-    **{f"@{name}": function for name, function in operators.BINARY.items()},
-    **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},
-}
-_WORKING: dict[str, Any] = {
-    "@log": LOG.append,
-    "@at": entries.at,
-    "@counts": entries.counts,
-    "@counted": entries.counted,
-    "@counts_variable": entries.counts_variable,
-    "@operand": values.operand,
-    "@compared": values.compared,
-    "@plain": rules.PLAIN,
-    "@type": type,
-    "@item": items.item,
-    "@key_of": items.key_of,
-    "@both": items.both,
-    "@sliced": items.sliced,
-    "@slice": slice,
-    "@getitem": operator.getitem,
-    "@set_item": items.set_item,
-    "@set_key": items.set_key,
-    "@del_item": items.del_item,
-    "@del_key": items.del_key,
-    "@update_item": items.update_item,
-    "@update_key": items.update_key,
-    "@count_item": items.count_item,
-    "@count_key": items.count_key,
-    "@whole_write": items.whole_write,
-    "@in_place": operators.in_place,
-    "@changed": operators.changed,
-    "@dict_used": objects.dict_used,
-    "@dict_held": objects.dict_held,
-    "@dict_set": objects.dict_set,
-    "@set_slice_item": items.set_slice_item,
-    "@set_slice_key": items.set_slice_key,
-    "@consumed": operators.consumed,
-    "@finalised": entries.finalised,
-    "@failure": Exception,
-    "@formatted": operators.formatted,
-    "@mapped": iterating.mapped,
-    "@kept": iterating.kept,
-    "@consumed_pairs": operators.consumed_pairs,
-    "@checked": functions.checked,
-    "@context": functions.shared_context,
-    "@import": attributes.looked_for,
-    "@imported": attributes.imported,
-    "@contains": items.contains,
-    "@contains_all": items.contains_all,
-    "@new": entries.new,
-    "@token": entries.token,
-    "@matched": objects.matched,
-    "@iterate": iterating.source,
-    "@unpack": iterating.unpack,
-    "@lazily": iterating.lazily,
-    "@lazily_unpack": iterating.lazily_unpack,
-    "@delegated": awaiting.delegated,
-    "@generator": values.generator,
-    "@pair": operators.pair,
-    "@awaited": awaiting.awaited,
-    "@awaited_again": awaiting.awaited_again,
-    "@async_iterate": awaiting.async_iterate,
-    "@managed": awaiting.managed,
-    "@async_managed": awaiting.async_managed,
-    "@managed_again": awaiting.managed_again,
-    "@async_managed_again": awaiting.async_managed_again,
-    "@call": calling.call,
-    "@later": calling.later,
-    "@decorator": calling.decorator,
-    "@bases": classes.based,
-    "@metaclass": classes.metaclass,
-    "@combined": operators.combined,
-    **_OPERATORS,
-}
-
-
-def _first(obj: Any, *_: Any) -> Any:
-    return obj
-
-
-_IDLE: dict[str, Any] = {
-    **dict.fromkeys(_WORKING, _first),
-    "@log": deque[Any](maxlen=0).append,
-    "@counts": lambda obj, number: None,
-    "@plain": frozenset({True, False}),
-    "@type": callable,  # a C function that gives a boolean and runs no code of the program
-    "@call": frames.unrecorded,
-    "@later": frames.unrecorded,
-    "@key_of": lambda obj, key, number: key,
-    "@set_key": lambda obj, key, number: key,
-    "@set_slice_key": lambda obj, key, number: key,
-    "@del_key": lambda obj, key, number: key,
-    "@update_key": lambda obj, key, number: key,
-    "@count_key": lambda obj, key, number: key,
-    "@both": lambda obj, key, number: (obj, key),
-    "@sliced": lambda obj, key, number: obj[key],
-    "@slice": slice,
-    "@failure": Exception,
-    "@changed": lambda obj, value, number: (obj, value),
-    "@pair": lambda left, right, number: (left, right),
-    "@getitem": operator.getitem,
-    "@token": lambda: None,
-    **_OPERATORS,
-}
-
 _globals: dict[int, dict[str, Any]] = {}
 _active: Recorder | None = None
-
-
-def active() -> Recorder | None:
-    """The recorder that is recording, if any."""
-    return _active
 
 
 def prepare(namespace: dict[str, Any], module: str) -> None:
@@ -157,7 +45,7 @@ def prepare(namespace: dict[str, Any], module: str) -> None:
     if id(namespace) not in _globals:
         _globals[id(namespace)] = namespace
         namespace["@module"] = ModuleToken(module)
-    namespace.update(_WORKING if _active is not None else _IDLE)
+    namespace.update(RECORDING if _active is not None else IDLE)
 
 
 @contextlib.contextmanager
@@ -172,8 +60,8 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         raise RuntimeError("a recording is on already")
     _active = recorder
     log = recorder.log
-    redirect(log, recorder.drain, recorder.let_go)
-    rules.forget()
+    redirect(log, recorder.drain, recorder.release_objects)
+    rules.reset_caches()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
     collecting = gc.isenabled()
@@ -181,14 +69,14 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     gc.freeze()
     try:
         for namespace in _globals.values():
-            namespace.update(_WORKING)
+            namespace.update(RECORDING)
             namespace["@log"] = log
         yield recorder
     finally:
         _active = None
         redirect(LOG.append, LOG.clear, CREATED.clear)
         for namespace in _globals.values():
-            namespace.update(_IDLE)
+            namespace.update(IDLE)
         LOG.clear()
         gc.unfreeze()
         if collecting:
@@ -209,9 +97,9 @@ def instrument_source(source: str | bytes, filename: str, module: str) -> CodeTy
 
 
 def _compiled(tree: ast.Module, filename: str, module: str, static_cells: bool) -> CodeType:
-    tree, written = instrumented(tree, filename, module, static_cells)
+    tree, written = rewrite(tree, filename, module, static_cells)
     rules.WRITTEN_GLOBALS.setdefault(module, set()).update(written)
-    return rules.marked(compile(tree, filename, "exec", dont_inherit=True))
+    return rules.mark_instrumented(compile(tree, filename, "exec", dont_inherit=True))
 
 
 # Import hook --------------------------------------------------------------------------------------------------
@@ -318,7 +206,7 @@ def _found_in(source: str, function: FunctionType) -> CodeType | None:
     found = _twins(code.co_filename, source, name, bool(code.co_freevars)).get(where, [])
     if len(found) > 1 or not _rewritten(function):
         loaded = code.replace(co_flags=code.co_flags & ~inspect.CO_ITERABLE_COROUTINE)
-        originals = _originals(code.co_filename, source, code.co_flags & frames.FUTURE).get(where, [])
+        originals = _originals(code.co_filename, source, code.co_flags & FUTURE).get(where, [])
         same = len(found) == len(originals)
         found = [twin for twin, one in zip(found, originals, strict=False) if same and one == loaded]
     return found[0] if found else None
@@ -360,13 +248,13 @@ def instrument_functions(functions: Iterable[FunctionType]) -> Undo:
         prepare(function.__globals__, function.__globals__.get("__name__", ""))
         swapped.append((function, function.__code__))
         function.__code__ = twin
-    rules.forget()
+    rules.reset_caches()
 
     def undo() -> None:
         while swapped:
             function, code = swapped.pop()
             function.__code__ = code
-        rules.forget()
+        rules.reset_caches()
 
     return undo
 

@@ -129,7 +129,7 @@ def awaited_together(frame: FrameType | None) -> list[Any]:
 
 def _place_of_group(loop: Joins, group: Any) -> Location:
     if "_porcini_place" not in group.__dict__:
-        loop.made(group)  # behind the back of `groups`
+        loop.register_group(group)  # behind the back of `groups`
         loop.entered(group)
     place: Location = group._porcini_place
     return place
@@ -151,7 +151,7 @@ class Joins:
     """The places of joins that are not hidden, and which of their futures they have counted in this step."""
     fresh: set[Location]
     """The places of joins that were made in this step."""
-    _made: list[Any]
+    _created: list[Any]
     """The groups, and futures of `gather`, that were made in this step."""
     commuting: Commuting | None = None
     woke: dict[Process, None]
@@ -183,30 +183,30 @@ class Joins:
             self.commuting.updates(self.place_of(kind, callback), place_of_member(future))
         if future._joint and self.mode == "any":
             # Which task will complete it is not known, so the callback is named now.
-            if future._named is None:
-                future._named = []
-            future._named.append((callback, self._spawn(title_of(callback))))
+            if future._reservations is None:
+                future._reservations = []
+            future._reservations.append((callback, self._spawn(title_of(callback))))
 
     def _reserved(self, future: Any, callback: Any) -> Process | None:
-        named: list[tuple[Any, Process]] = getattr(future, "_named", None) or []
-        for k, (known, process) in enumerate(named):
-            if known == callback:
-                del named[k]
+        reservations: list[tuple[Any, Process]] = getattr(future, "_reservations", None) or []
+        for k, (registered, process) in enumerate(reservations):
+            if registered == callback:
+                del reservations[k]
                 self.woke[process] = None
                 return process
         return None
 
-    def made(self, group: Any) -> None:
+    def register_group(self, group: Any) -> None:
         """A group gets its name by who makes it."""
         group._porcini_place = self._next_place()
         self.fresh.add(group._porcini_place)
-        self._made.append(group)
+        self._created.append(group)
 
     def entering(self, group: Any) -> None:
         """A task is about to enter a group, which another may have entered."""
         if "_porcini_place" not in group.__dict__:
             self.peeked = "a TaskGroup that was made before the run"  # so whoever is first gives it its name
-            self.made(group)
+            self.register_group(group)
         self.writes.add(group._porcini_place)
 
     def entered(self, group: Any) -> None:
@@ -251,34 +251,34 @@ class Joins:
     def _hide(self) -> None:
         """Does whoever made a join wait for it, in the same step, so that nobody else can look at it? That is
         settled here for ever: it must not depend on the order."""
-        for made in self._made:
-            grouped = type(made) is not SeenGathering
-            joint = made._on_completed_fut if grouped else made
+        for created in self._created:
+            grouped = type(created) is not SeenGathering
+            joint = created._on_completed_fut if grouped else created
             waits = joint is not None and any(is_wakeup(callback) for callback, _ in joint._callbacks or ())
             if grouped:
-                made._porcini_hidden = waits and self._is_private(made)
+                created._porcini_hidden = waits and self._is_private(created)
             else:
-                made._hidden = waits and sys.getrefcount(made) <= _REFERENCES + 1  # and `joint`
-                if not made._hidden and self.commuting is not None:
-                    for member in made._children:
-                        self.commuting.updates(made._place, place_of_member(member))
+                created._hidden = waits and sys.getrefcount(created) <= _REFERENCES + 1  # and `joint`
+                if not created._hidden and self.commuting is not None:
+                    for member in created._children:
+                        self.commuting.updates(created._place, place_of_member(member))
 
     def _is_private(self, group: Any) -> bool:
         """Is a group referred to by nobody but the task that made it, by us, and by the callbacks of its tasks? A
         variable that functions inside share is an object of its own, and so counts as somebody else."""
         if _OURS < 0:
             return False
-        known = _OURS + len(group._tasks)
+        registered = _OURS + len(group._tasks)
         waiting: Any = self.current.task.get_coro() if self.current.task is not None else None
         while inspect.iscoroutine(waiting):
-            known += sum(each is group for each in gc.get_referents(waiting))
+            registered += sum(each is group for each in gc.get_referents(waiting))
             waiting = waiting.cr_await
-        return sys.getrefcount(group) <= known
+        return sys.getrefcount(group) <= registered
 
     def _count(self) -> None:
         """Run the callbacks that only count, if nobody can come in between, or if this is their step. What they
         touch is the join, whatever their code does."""
-        if self._made:
+        if self._created:
             self._hide()
         if not self._counting:
             return
@@ -311,8 +311,8 @@ class Joins:
         """The step leads to all who wait for a join, directly or by a join of joins."""
         if joint is None or _done(joint):
             return
-        named = joint._named or ()
-        self.woke.update((process, None) for _, process in named)
+        reservations = joint._reservations or ()
+        self.woke.update((process, None) for _, process in reservations)
         for callback, _ in joint._callbacks or ():
             if is_wakeup(callback):
                 waiter = callback.__self__

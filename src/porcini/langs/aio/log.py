@@ -37,7 +37,7 @@ MORTAL: dict[int, tuple[weakref.ref[Any], int]] = {}
 """Objects whose end does something, and how many references there were to them when the last step ended."""
 
 
-def mortal(obj: object) -> None:
+def register_mortal(obj: object) -> None:
     """The end of this object does something."""
     try:
         MORTAL[id(obj)] = (weakref.ref(obj), 0)

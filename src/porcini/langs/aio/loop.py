@@ -104,7 +104,7 @@ class ControlledLoop(Joins, Outside):
         self.main = self.current = Process(root, "main")
         self._asyncgens: Any = None
         self.hooks: Any = self._asyncgen_firstiter_hook, self._asyncgen_finalizer_hook
-        self._counting, self.counted, self._made, self.fresh = [], [], [], set()
+        self._counting, self.counted, self._created, self.fresh = [], [], [], set()
         self._begin()
 
     def _begin(self) -> None:
@@ -119,7 +119,7 @@ class ControlledLoop(Joins, Outside):
         if self._counting:
             self._counting = []
         if self.fresh:  # most steps make no joins
-            self.fresh, self._made = set(), []
+            self.fresh, self._created = set(), []
         if self.counted:
             self.counted = []
 
@@ -145,19 +145,21 @@ class ControlledLoop(Joins, Outside):
         return False
 
     def _adopted(self, frame: Any) -> bool:
-        made: Any = frame.f_locals.get("self") if frame.f_code.co_qualname == "_GatheringFuture.__init__" else None
-        if type(made) is not _GatheringFuture:
+        created: Any = (
+            frame.f_locals.get("self") if frame.f_code.co_qualname == "_GatheringFuture.__init__" else None
+        )
+        if type(created) is not _GatheringFuture:
             return False
-        made.__class__ = SeenGathering
-        made._place = self._next_place()
-        self.fresh.add(made._place)
-        self._made.append(made)
+        created.__class__ = SeenGathering
+        created._place = self._next_place()
+        self.fresh.add(created._place)
+        self._created.append(created)
         return True
 
     def _next_place(self) -> Location:
         current = self.current
-        place = current.name.place(current.made)
-        current.made += 1
+        place = current.name.place(current.created)
+        current.created += 1
         return place
 
     def create_future(self) -> asyncio.Future[Any]:
@@ -210,8 +212,8 @@ class ControlledLoop(Joins, Outside):
         if eager:
             self._stopped(process)
         if type(coro) is CoroutineType:
-            known = self._coroutines.get(id(coro))
-            if known is not None and known() is coro:
+            reference = self._coroutines.get(id(coro))
+            if reference is not None and reference() is coro:
                 self.untracked = "a coroutine that two tasks run: each step of one is a step of the other"
             self._coroutines[id(coro)] = ref(coro)
         self.tasks.append(task)
@@ -243,8 +245,8 @@ class ControlledLoop(Joins, Outside):
 
     def _calls(self, callback: Any, args: Any, context: Context | None) -> ReadyHandle:
         """A callback is a process of its own."""
-        named = self._reserved(args[0], callback) if args and isinstance(args[0], asyncio.Future) else None
-        process = named or self._new_callback(callback)
+        reserved = self._reserved(args[0], callback) if args and isinstance(args[0], asyncio.Future) else None
+        process = reserved or self._new_callback(callback)
         handle = ReadyHandle(process, callback, args, self, context)
         self._is_ready(process, handle)
         return handle
@@ -421,7 +423,7 @@ class ControlledLoop(Joins, Outside):
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         problem = context.get("exception")
-        text = f": {standing.told(problem)}" if problem is not None else ""
+        text = f": {standing.describe_problem(problem)}" if problem is not None else ""
         self.problems.append(f"{context.get('message')}{text}")
 
     def set_exception_handler(self, handler: Any) -> None:

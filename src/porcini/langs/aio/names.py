@@ -15,11 +15,11 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from porcini.core.footprints import Location
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.log import CREATED, DERIVED, ModuleToken
 
-KNOWN = 100_000
+MOST_NAMES = 100_000
 """So many names are kept from run to run; classes that each run defines anew would make them grow for ever."""
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 """Even to ask what they are is an error when what they stand for is gone."""
@@ -33,7 +33,7 @@ def module_name(module: ModuleType) -> str:
     return name if isinstance(name, str) else ""
 
 
-class Named:
+class Locations:
     """What is known of a name: its locations so far. Kept over runs, because names are the same in all of them."""
 
     __slots__ = ("attributes", "indexed", "name", "parts")
@@ -56,12 +56,12 @@ class Names:
     """The names of the objects of a run, and what is known of them over all runs."""
 
     def __init__(self) -> None:
-        self._learnt: dict[int, Named] = {}
+        self._learnt: dict[int, Locations] = {}
         self._kept_always: list[object] = []
-        self._names: dict[int, Named] = {}
+        self._names: dict[int, Locations] = {}
         self._kept: dict[int, object] = {}
-        self._by_type: dict[type, Named] = {}
-        self._known: dict[Hashable, Named] = {}
+        self._by_type: dict[type, Locations] = {}
+        self._by_name: dict[Hashable, Locations] = {}
         self._class_data: dict[type, frozenset[str]] = {}
         self._held: set[int] = set()
         self._rebound: set[int] = set()
@@ -72,10 +72,10 @@ class Names:
         self._names = dict(self._learnt)
         self._names[id(sys.modules)] = self._entry("sys.modules", "sys.modules")
         self._kept = {}
-        if len(self._known) > KNOWN:
-            self._known.clear()
+        if len(self._by_name) > MOST_NAMES:
+            self._by_name.clear()
             self._by_type.clear()
-            rules.forget()
+            rules.reset_caches()
 
     def name(self, obj: object, name: str) -> None:
         """Give an object of this run a name of its own, which must be the same in every schedule: a task, say."""
@@ -84,9 +84,9 @@ class Names:
 
     def name_of(self, obj: object) -> str:
         """The name that locations of this object begin with."""
-        return self._named(obj).name
+        return self._locations_of(obj).name
 
-    def _named(self, obj: Any) -> Named:
+    def _locations_of(self, obj: Any) -> Locations:
         found = self._names.get(id(obj))
         if found is not None:
             return found
@@ -101,7 +101,7 @@ class Names:
         elif kind is ModuleType:
             name = module_name(obj)
         elif kind is MethodType:  # its attributes are those of its function
-            return self._named(obj.__func__)
+            return self._locations_of(obj.__func__)
         elif kind is super:
             name = f"?super of {obj.__thisclass__!r}, {obj.__self_class__!r}"
         else:
@@ -110,10 +110,10 @@ class Names:
             return found
         return self._entry(name, name)
 
-    def _entry(self, key: Hashable, name: str) -> Named:
-        found = self._known.get(key)
+    def _entry(self, key: Hashable, name: str) -> Locations:
+        found = self._by_name.get(key)
         if found is None:
-            found = self._known[key] = Named(name)
+            found = self._by_name[key] = Locations(name)
         return found
 
     def _christen(self) -> None:
@@ -130,9 +130,9 @@ class Names:
             if id(obj) not in self._names and not hasattr(type(obj), "__del__"):
                 kind, number = type(obj), len(CREATED)
                 key = (process, index, number, kind)
-                found = self._known.get(key)
+                found = self._by_name.get(key)
                 if found is None:
-                    found = self._known[key] = Named(f"{kind.__qualname__}<{process}#{index}/{number}>")
+                    found = self._by_name[key] = Locations(f"{kind.__qualname__}<{process}#{index}/{number}>")
                 self._names[id(obj)] = found
                 self._kept[id(obj)] = obj
 
@@ -170,7 +170,7 @@ class Names:
         """Attributes that are known by another way, too: a `__dict__` that is kept or shared."""
         seen: dict[int, int] = {}
         for obj in self._kept_always:
-            own = rules.dict_of(obj) if not issubclass(type(obj), type | FunctionType | ModuleType) else None
+            own = lookups.dict_of(obj) if not issubclass(type(obj), type | FunctionType | ModuleType) else None
             if own is None:
                 continue
             if id(own) in self._learnt:
@@ -193,7 +193,7 @@ class Names:
                 if kind.__module__ in ("builtins", "collections") or inside or hasattr(obj, "__dict__"):
                     self._names[id(obj)] = self._entry(path, path)
             elif inside:
-                self._names[id(obj)] = self._named(obj)
+                self._names[id(obj)] = self._locations_of(obj)
             if not lasting:
                 if id(obj) in self._names:
                     self._kept[id(obj)] = obj
@@ -220,14 +220,14 @@ class Names:
                 yield from ((value, f"{path}.{name}") for name, value in vars(obj).items())
         elif issubclass(type(obj), type):
             if obj.__module__ == module:
-                data = {n: v for n, v in vars(obj).items() if not n.startswith("__") and not rules.is_lookup(v)}
+                data = {n: v for n, v in vars(obj).items() if not n.startswith("__") and not lookups.is_lookup(v)}
                 self._class_data[obj] = frozenset(data)
                 yield from ((value, f"{path}.{name}") for name, value in vars(obj).items() if name != "__dict__")
         elif issubclass(type(obj), dict):
-            yield from ((value, f"{path}[{rules.shown(key)}]") for key, value in dict.items(obj))
+            yield from ((value, f"{path}[{rules.format_key(key)}]") for key, value in dict.items(obj))
         elif issubclass(type(obj), list | tuple | deque):
             base = list if issubclass(type(obj), list) else tuple if issubclass(type(obj), tuple) else deque
             items = base.__iter__(obj)
             yield from ((value, f"{path}[{number}]") for number, value in enumerate(items))
         if not issubclass(type(obj), type | FunctionType):
-            yield from ((value, f"{path}.{name}") for name, value in rules.fields_of(obj))
+            yield from ((value, f"{path}.{name}") for name, value in lookups.fields_of(obj))

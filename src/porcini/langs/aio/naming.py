@@ -68,10 +68,10 @@ class Name:
 
     def action(self, title: str) -> Action:
         """What the process may do next: go on. Nobody knows before what that will touch."""
-        known = self._actions.get(title)
-        if known is None:
-            known = self._actions[title] = Action(self.pid, 0, title, OPAQUE)
-        return known
+        action = self._actions.get(title)
+        if action is None:
+            action = self._actions[title] = Action(self.pid, 0, title, OPAQUE)
+        return action
 
 
 MAIN = ROOT

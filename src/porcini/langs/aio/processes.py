@@ -22,11 +22,11 @@ class Process:
     __slots__ = (
         "born",
         "children",
+        "created",
         "eager",
         "followed",
         "groups",
         "handle",
-        "made",
         "name",
         "snapshot",
         "spot",
@@ -41,7 +41,7 @@ class Process:
         self.handle: ReadyHandle | Timer | None = None
         self.task: Any = None
         self.children = 0
-        self.made = 0
+        self.created = 0
         self.born = False
         self.eager: Any = None  # the code whose first step was taken inside of the step that made it, if so
         self.groups: list[Any] | None = None

@@ -201,11 +201,11 @@ class AioRun:
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
         spawned, woke = loop.spawned, loop.woke
-        made = tuple([p.name.pid for p in spawned]) if spawned else ()
+        children = tuple([p.name.pid for p in spawned]) if spawned else ()
         others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
         if failure is not None:
-            return Event(pid, 0, label, foot, made, failure, woke=others)
-        return self.program.event(process.name.pid, label, foot, made, others)
+            return Event(pid, 0, label, foot, children, failure, woke=others)
+        return self.program.event(process.name.pid, label, foot, children, others)
 
     def _unnoticed(self, process: Process) -> frozenset[Location]:
         """What every step writes, so that it does not count as a change that others wait for. The step of a task
@@ -306,7 +306,7 @@ class AioRun:
         for frame in frames:
             followed = followed and self.program.knowledge.of_code(frame.f_code)
         process.followed = followed
-        process.spot = standing.shown(frames)
+        process.spot = standing.find_spot(frames)
         return frames, awaited
 
     def _stopped(self, process: Process, foot: Footprint, changed: bool) -> tuple[StepLabel, Failure | None]:
@@ -342,7 +342,7 @@ class AioRun:
         task._log_traceback = False
         self.program.shows(raised, True)
         kind: FailureKind = "assertion" if _asserts(raised) else "error"
-        self._failure = Failure(kind, standing.told(raised), _place(raised))
+        self._failure = Failure(kind, standing.describe_problem(raised), _place(raised))
 
     def _advance(self) -> Event:
         loop = self.loop
@@ -412,7 +412,7 @@ class AioRun:
     def _waiting(self, task: SeenTask) -> Waiting:
         process = task._process
         frames, _ = standing.chain(coroutine_of(task))
-        spot = standing.shown(frames)
+        spot = standing.find_spot(frames)
         guard = standing.waiting_for(task, frames)
         if spinning := self._spinning.get(process):
             guard = f"spins at {spinning.spot}"
@@ -485,7 +485,7 @@ def observed(value: object, shows: Shows = lambda value, in_order: None) -> Obse
 
 def _unretrieved(task: Any) -> str:
     process, problem = task._process, task._exception
-    return f"{process.title} ({process.name.text}): {standing.told(problem)}"
+    return f"{process.title} ({process.name.text}): {standing.describe_problem(problem)}"
 
 
 def _asserts(problem: BaseException) -> bool:

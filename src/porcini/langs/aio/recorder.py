@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.log import (
     ADD,
@@ -51,7 +51,7 @@ from porcini.langs.aio.log import (
     WRITE,
     Token,
 )
-from porcini.langs.aio.names import PROXIES, Named, Names, module_name
+from porcini.langs.aio.names import PROXIES, Locations, Names, module_name
 from porcini.langs.aio.sites import KINDS, NAMES, OUTSIDE, PLACES
 
 GARBAGE = 50_000
@@ -62,7 +62,7 @@ NO_IDS: set[int] = set()
 
 @dataclass(frozen=True, slots=True)
 class OpaqueCall:
-    """Something not known that a step did, and where."""
+    """Code that is not followed, and where a step ran it."""
 
     name: str
     file: str
@@ -141,10 +141,10 @@ class Recorder(Names):
                 continue
             count = sys.getrefcount(obj)
             if before not in (0, count):
-                self._writes.add(self._named(obj).part(".<references>"))
+                self._writes.add(self._locations_of(obj).part(".<references>"))
             MORTAL[key] = (reference, count)
 
-    def let_go(self) -> None:
+    def release_objects(self) -> None:
         """Hold no objects any more, so that garbage can be collected. All that follows must be opaque."""
         self.drain()
         self._kept.clear()
@@ -153,28 +153,10 @@ class Recorder(Names):
 
     def _clear(self) -> None:
         LOG.clear()
-        for made in CREATED:  # between steps: nobody will say when it dies
-            DERIVED.pop(id(made), None)
+        for created in CREATED:  # between steps: nobody will say when it dies
+            DERIVED.pop(id(created), None)
         CREATED.clear()
         self._reads, self._writes, self._opaque = set(), set(), False
-
-    # What the controlled loop reports -------------------------------------------------------------------------
-
-    def read(self, obj: object, attr: str) -> None:
-        """The step reads `attr` of an object."""
-        LOG.append((obj, OUTSIDE, READ, ("." + attr,)))
-
-    def write(self, obj: object, attr: str) -> None:
-        """The step writes `attr` of an object."""
-        LOG.append((obj, OUTSIDE, WRITE, ("." + attr,)))
-
-    def opaque(self, name: str) -> None:
-        """The step does something that is not known."""
-        LOG.append((name, OUTSIDE, 0, OPAQUE))
-
-    def created(self, obj: object) -> None:
-        """An object that was created just now, in this step."""
-        CREATED.append(obj)
 
     # The footprint --------------------------------------------------------------------------------------------
 
@@ -182,8 +164,7 @@ class Recorder(Names):
         """Log to locations. Repeated accesses at one site to one object, as in loops, cost one comparison."""
         reads, writes = self._reads, self._writes
         if len(LOG) == LIMIT:
-            self._opaque = True
-            self._note(f"more than {LIMIT} accesses in one step", OUTSIDE)
+            self._mark_opaque(f"more than {LIMIT} accesses in one step", OUTSIDE)
         fresh = set(map(id, CREATED)) if CREATED else NO_IDS
         names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
         rebound = rules.REBOUND
@@ -203,23 +184,22 @@ class Recorder(Names):
             if id(obj) in fresh:
                 continue
             if id(obj) in rebound:
-                self._opaque = True
-                self._note("an object with a __dict__ that was set", number)
+                self._mark_opaque("an object with a __dict__ that was set", number)
                 continue
             kind = kinds[number]
             if kind == 4:
                 if type(obj) not in plain:
                     self._truth(obj, number)
                 continue
-            named = names.get(id(obj)) or self._named(obj)
+            locations = names.get(id(obj)) or self._locations_of(obj)
             attr = attrs[number]
             try:
-                found = named.attributes[attr]
+                found = locations.attributes[attr]
             except KeyError:
-                found = None if attr in self._counters else self._attribute(obj, named, attr)
-                named.attributes[attr] = found
+                found = None if attr in self._counters else self._attribute(obj, locations, attr)
+                locations.attributes[attr] = found
             if found is None or kind != 1:
-                self._written(obj, named, attr, kind, number, writes, found)
+                self._written(obj, locations, attr, kind, number, writes, found)
             if found is not None and kind & 1:
                 reads.update(found)
         LOG.clear()
@@ -228,85 +208,83 @@ class Recorder(Names):
         """Parts of a container, or the state of a future. Who writes an item, too, reads that the whole stays."""
         _, number, kind, suffixes = entry
         if suffixes is OPAQUE:
-            self._opaque = True
-            self._note(obj, number)
+            self._mark_opaque(obj, number)
             return
         if suffixes is ANY_ORDER:
             if self.commuting is not None:
                 self.commuting.any_order_is_seen()
             return
         if id(obj) in rules.HELD or id(obj) in rules.REBOUND:
-            self._opaque = True
-            self._note("the __dict__ of something", number)
+            self._mark_opaque("the __dict__ of something", number)
             return
         if id(obj) in fresh:
             return
-        named = self._names.get(id(obj)) or self._named(obj)
+        locations = self._names.get(id(obj)) or self._locations_of(obj)
         if kind == ADD:
             if suffixes[0][0] == ".":
-                self._adds(obj, named, suffixes[0][1:], number)
+                self._adds(obj, locations, suffixes[0][1:], number)
             else:
-                self._adds_to_item(named, suffixes[0])
+                self._adds_to_item(locations, suffixes[0])
             return
         into = self._reads if kind == 1 else self._writes
-        parts = named.parts
+        parts = locations.parts
         looks = kind == 1 and (self._counters or self._counted_items)
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
                 if suffix[-1] == "]":
-                    self._shape(named, suffix)
-                elif self._shape(named, KEY):
+                    self._shape(locations, suffix)
+                elif self._shape(locations, KEY):
                     first = int(suffix[2:])
-                    into.update(named.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
+                    into.update(locations.part(f"[{i}]") for i in range(first, max(list.__len__(obj), first + 1)))
             else:
-                into.add(parts.get(suffix) or named.part(suffix))
+                into.add(parts.get(suffix) or locations.part(suffix))
                 if looks and (suffix[1:] in self._counters or parts[suffix] in self._counted_items):
                     self._look(parts[suffix])
         if kind == 2 and suffixes and suffixes[0][0] == "[" and suffixes[-1] != BASE and suffixes != (SHAPE,):
-            self._reads.add(parts.get(BASE) or named.part(BASE))
+            self._reads.add(parts.get(BASE) or locations.part(BASE))
 
-    def _shape(self, named: Named, what: str) -> bool:
+    def _shape(self, locations: Locations, what: str) -> bool:
         """What a container has changes, or is looked at. Is the shape one location?"""
-        shape, commuting = named.part(SHAPE), self.commuting
+        shape, commuting = locations.part(SHAPE), self.commuting
         if what == INDEX:
-            self._reads.add(named.part(BASE))
-            if commuting is not None and named.indexed is not commuting:
-                named.indexed = commuting
+            self._reads.add(locations.part(BASE))
+            if commuting is not None and locations.indexed is not commuting:
+                locations.indexed = commuting
                 commuting.is_one(shape)
             return True
         self._reads.add(shape)
         if what != KEY:
             self._look(shape, what == ORDER)
             return True
-        noted = commuting.updates(shape, self._step[0], has_order=True) if commuting is not None else shape
-        self._writes.add(noted)
-        return noted is shape
+        place = commuting.updates(shape, self._step[0], has_order=True) if commuting is not None else shape
+        self._writes.add(place)
+        return place is shape
 
     def _look(self, where: Location, ordered: bool = False) -> None:
         """A place is read that others may update."""
         if self.commuting is not None:
             self._reads.update(self.commuting.looks(where, self._step[0], ordered))
 
-    def _adds(self, obj: Any, named: Named, attr: str, number: int) -> None:
+    def _adds(self, obj: Any, locations: Locations, attr: str, number: int) -> None:
         """A whole number is added to an attribute, or to a variable."""
         if self.commuting is not None and attr not in self._counters:
             self._counters.add(attr)
-            for other in (*self._known.values(), *self._names.values()):
+            for other in (*self._by_name.values(), *self._names.values()):
                 other.attributes.pop(attr, None)
                 self.commuting.outgrown |= "." + attr in other.parts  # who has read it did not say that it looked
-        found = self._attribute(obj, named, attr)
-        if self.commuting is None or found is None or self._way_to_write(obj, attr) is not rules.Way.PLAIN:
-            self._written(obj, named, attr, READ | WRITE, number, self._writes, found)
+        found = self._attribute(obj, locations, attr)
+        if self.commuting is None or found is None or self._way_to_write(obj, attr) is not lookups.Lookup.PLAIN:
+            self._written(obj, locations, attr, READ | WRITE, number, self._writes, found)
             self._reads.update(found or ())
             return
         self._reads.update(found)
-        self._writes.add(self.commuting.updates(named.part("." + attr), self._step[0]))
+        self._writes.add(self.commuting.updates(locations.part("." + attr), self._step[0]))
 
-    def _adds_to_item(self, named: Named, suffix: str) -> None:
+    def _adds_to_item(self, locations: Locations, suffix: str) -> None:
         """A whole number is added to an item that is there, and stays."""
-        touched = suffix in named.parts
-        item = named.part(suffix)
-        self._reads.update((item, named.part(BASE)))
+        touched = suffix in locations.parts
+        item = locations.part(suffix)
+        self._reads.update((item, locations.part(BASE)))
         if self.commuting is None:
             self._writes.add(item)
             return
@@ -317,60 +295,59 @@ class Recorder(Names):
 
     def _truth(self, obj: object, number: int) -> None:
         """A truth test reads a container's shape."""
-        rule = rules.rule(type(obj))
+        rule = rules.classify(type(obj))
         if rule is rules.Rule.CONTAINER:
-            named = self._named(obj)
+            locations = self._locations_of(obj)
             if issubclass(type(obj), dict | set | list):
-                self._shape(named, COUNT)
+                self._shape(locations, COUNT)
             else:
-                self._reads.add(named.part(SHAPE))
-        elif rule is rules.Rule.UNKNOWN and rules.unknown_truth(type(obj)):
-            self._opaque = True
-            self._note(f"bool({type(obj).__qualname__})", number)
+                self._reads.add(locations.part(SHAPE))
+        elif rule is rules.Rule.OPAQUE and rules.has_opaque_truth(type(obj)):
+            self._mark_opaque(f"bool({type(obj).__qualname__})", number)
 
-    def _attribute(self, obj: Any, named: Named, attr: str) -> tuple[Location, ...] | None:
-        """The locations that reading an attribute reads; None if reading it runs code that is not known."""
+    def _attribute(self, obj: Any, locations: Locations, attr: str) -> tuple[Location, ...] | None:
+        """The locations that reading an attribute reads; None if reading it runs code that is not followed."""
         if type(obj) in PROXIES:
             return None
         if issubclass(type(obj), Token):
-            return (named.part("." + attr),)
+            return (locations.part("." + attr),)
         if issubclass(type(obj), asyncio.Future):
-            if rules.is_silent_future_attribute(attr):
+            if lookups.is_silent_future_attribute(attr):
                 return ()
             if not rules.is_seen_by_loop(obj):
-                return (named.part(STATE[0]),)
-            return (named.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
+                return (locations.part(STATE[0]),)
+            return (locations.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
         if issubclass(type(obj), ModuleType):
-            return (named.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(module_name(obj), ()) else ()
+            return (locations.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(module_name(obj), ()) else ()
         if issubclass(type(obj), type):
-            return self._class_attribute(obj, attr) if rules.known_on_class(obj, attr) else None
+            return self._class_attribute(obj, attr) if lookups.is_followed_on_class(obj, attr) else None
         if type(obj) is super:
-            return () if rules.known_on_super(obj, attr) else None
-        way = rules.attribute(type(obj), attr)
-        if way is rules.Way.SILENT:
+            return () if lookups.is_followed_on_super(obj, attr) else None
+        way = lookups.classify_attribute(type(obj), attr)
+        if way is lookups.Lookup.SILENT:
             return ()
-        if way is rules.Way.UNKNOWN or way is rules.Way.CACHED:
+        if way is lookups.Lookup.OPAQUE or way is lookups.Lookup.CACHED:
             return None
-        return (named.part("." + attr), *self._class_attribute(type(obj), attr))
+        return (locations.part("." + attr), *self._class_attribute(type(obj), attr))
 
     def _class_attribute(self, cls: type, attr: str) -> tuple[Location, ...]:
         """A class that has no such attribute may get one, which hides that of its base."""
         data = self._class_data
-        return tuple(self._named(c).part("." + attr) for c in cls.__mro__ if attr in data.get(c, ()))
+        return tuple(self._locations_of(c).part("." + attr) for c in cls.__mro__ if attr in data.get(c, ()))
 
     def _written(
         self,
         obj: object,
-        named: Named,
+        locations: Locations,
         attr: str,
         kind: int,
         number: int,
         writes: set[Location],
         found: tuple[Location, ...] | None,
     ) -> None:
-        """Record the write of an attribute, or a read that runs code which is not known, or of a counter."""
+        """Record the write of an attribute, or a read that runs code which is not followed, or of a counter."""
         if attr in self._counters:
-            found = self._attribute(obj, named, attr)
+            found = self._attribute(obj, locations, attr)
             if found is not None and kind & READ:
                 self._reads.update(found)
                 for where in found:
@@ -379,33 +356,34 @@ class Recorder(Names):
                     return
         if kind & 2:
             way = self._way_to_write(obj, attr)
-            if way is rules.Way.PLAIN:
-                writes.add(named.part("." + attr))
-            known = way is not rules.Way.UNKNOWN
-            if known and kind == 3:
-                value = rules.peek(obj, attr)
-                known = type(value) in rules.PLAIN or rules.rule(type(value)) is not rules.Rule.UNKNOWN
-            if known and (found is not None or kind == 2):
+            if way is lookups.Lookup.PLAIN:
+                writes.add(locations.part("." + attr))
+            followed = way is not lookups.Lookup.OPAQUE
+            if followed and kind == 3:
+                value = lookups.peek(obj, attr)
+                followed = type(value) in rules.PLAIN or rules.classify(type(value)) is not rules.Rule.OPAQUE
+            if followed and (found is not None or kind == 2):
                 return
-        if found is None and rules.attribute(type(obj), attr) is rules.Way.CACHED:
-            writes.add(named.part("." + attr))
+        if found is None and lookups.classify_attribute(type(obj), attr) is lookups.Lookup.CACHED:
+            writes.add(locations.part("." + attr))
             return
-        self._opaque = True
-        self._note(f"{type(obj).__qualname__}.{attr}", number)
+        self._mark_opaque(f"{type(obj).__qualname__}.{attr}", number)
 
-    def _way_to_write(self, obj: Any, attr: str) -> rules.Way:
+    def _way_to_write(self, obj: Any, attr: str) -> lookups.Lookup:
         """Classes and modules: only what is known to be data; whatever else is written there may be a method."""
         if type(obj) in PROXIES:
-            return rules.Way.UNKNOWN
+            return lookups.Lookup.OPAQUE
         if issubclass(type(obj), Token):
-            return rules.Way.PLAIN
+            return lookups.Lookup.PLAIN
         if issubclass(type(obj), type):
             data: Iterable[str] = self._class_data.get(obj, ())
         elif issubclass(type(obj), ModuleType):
             data = rules.WRITTEN_GLOBALS.get(module_name(obj), ())
         else:
-            return rules.attribute(type(obj), attr, writing=True)
-        return rules.Way.PLAIN if attr in data else rules.Way.UNKNOWN
+            return lookups.classify_attribute(type(obj), attr, writing=True)
+        return lookups.Lookup.PLAIN if attr in data else lookups.Lookup.OPAQUE
 
-    def _note(self, name: str, number: int) -> None:
+    def _mark_opaque(self, name: str, number: int) -> None:
+        """The step runs code that is not followed."""
+        self._opaque = True
         self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1

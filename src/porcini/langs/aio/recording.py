@@ -88,15 +88,15 @@ class Knowledge:
 
     def __init__(self, followed: Followed) -> None:
         self._followed = followed
-        self._known: dict[CodeType, bool] = {}
+        self._answers: dict[CodeType, bool] = {}
 
     def of_code(self, code: CodeType) -> bool:
-        known = self._known.get(code)
-        if known is None:
+        answer = self._answers.get(code)
+        if answer is None:
             names = _TRANSPARENT.get(code.co_filename, ())
-            known = names is None or code.co_qualname in names or self._followed(code)
-            self._known[code] = known
-        return known
+            answer = names is None or code.co_qualname in names or self._followed(code)
+            self._answers[code] = answer
+        return answer
 
     def of_callable(self, callback: Any) -> bool:
         while isinstance(callback, partial):

@@ -20,7 +20,7 @@ from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, suspends
 from porcini.langs.aio.sites import Kind
 
 
-def instrumented(
+def rewrite(
     tree: ast.Module, filename: str, module: str, static_cells: bool = False
 ) -> tuple[ast.Module, set[str]]:
     """The tree, rewritten in place, and the globals that its functions rebind.
@@ -44,7 +44,7 @@ class _Rewriter(Expressions):
         visited: list[ast.expr] = [self.visit(part) for part in node.decorator_list]
         if not self.live:
             return visited
-        hooks = ["@call"] * (len(visited) - 1) + ["@decorator"]
+        hooks = ["@call"] * (len(visited) - 1) + ["@call_decorator"]
         return [
             ast.copy_location(called(hook, part, self._site(Kind.READ, "", part)), part)
             for hook, part in zip(hooks, visited, strict=False)
@@ -57,11 +57,11 @@ class _Rewriter(Expressions):
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
         body = self._block(node.body)
         if node.name == "__del__" and self.classes:
-            note = ast.Expr(called("@finalised", self._site(Kind.READ, "", node)))
+            note = ast.Expr(called("@log_finaliser", self._site(Kind.READ, "", node)))
             body.insert(0, ast.copy_location(note, node.body[0]))
         if self.scope.token and not self.static_cells:
             first = int(ast.get_docstring(node, clean=False) is not None)
-            start = ast.Assign([name_node(self.scope.token, ast.Store())], called("@token"))
+            start = ast.Assign([name_node(self.scope.token, ast.Store())], called("@create_token"))
             body.insert(
                 first, ast.copy_location(start, node.body[first] if first < len(node.body) else node.body[0])
             )
@@ -77,8 +77,8 @@ class _Rewriter(Expressions):
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
         node.body = self.visit(node.body)
         if self.scope.token and not self.static_cells:
-            made = ast.NamedExpr(name_node(self.scope.token, ast.Store()), called("@token"))
-            node.body = ast.Subscript(ast.Tuple([made, node.body], ast.Load()), ast.Constant(1), ast.Load())
+            created = ast.NamedExpr(name_node(self.scope.token, ast.Store()), called("@create_token"))
+            node.body = ast.Subscript(ast.Tuple([created, node.body], ast.Load()), ast.Constant(1), ast.Load())
         self.scope, self.live, self.loops = outer, live, loops
         return node
 
@@ -91,11 +91,11 @@ class _Rewriter(Expressions):
         node.bases = [self.visit(part) for part in node.bases]
         node.keywords = [self.visit(part) for part in node.keywords]
         if self.live and node.bases:
-            bases = called("@bases", ast.Tuple(node.bases, ast.Load()), self._site(Kind.READ, "", node))
+            bases = called("@check_bases", ast.Tuple(node.bases, ast.Load()), self._site(Kind.READ, "", node))
             node.bases = [ast.copy_location(ast.Starred(bases, ast.Load()), node.bases[0])]
         for keyword in node.keywords if self.live else ():
             if keyword.arg == "metaclass":
-                keyword.value = called("@metaclass", keyword.value, self._site(Kind.READ, "", node))
+                keyword.value = called("@check_metaclass", keyword.value, self._site(Kind.READ, "", node))
         outer = self.scope
         self.scope = self.scopes.of[node]
         self.classes.append(node.name)
@@ -123,8 +123,8 @@ class _Rewriter(Expressions):
         else:
             node.elt = self.visit(node.elt)
         self.scope = outer
-        made = "@generator" if isinstance(node, ast.GeneratorExp) else "@new"
-        return ast.copy_location(called(made, node), node) if self.live else node
+        created = "@register_generator" if isinstance(node, ast.GeneratorExp) else "@register_new"
+        return ast.copy_location(called(created, node), node) if self.live else node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -133,7 +133,9 @@ class _Rewriter(Expressions):
             visited: ast.expr = self.visit(generator.iter)
             return visited
         if generator.is_async:
-            return called("@async_iterate", self.visit(generator.iter), self._site(Kind.READ, "", generator.iter))
+            return called(
+                "@watch_async_iterable", self.visit(generator.iter), self._site(Kind.READ, "", generator.iter)
+            )
         return self._iterated(generator.iter, generator.target, lazily)
 
     # Statements -----------------------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ class _Rewriter(Expressions):
         if self.live and unpacked is not None:
             node.value = self._taken_apart(node, unpacked)
         elif self.live and sliced and len(node.targets) == 1:
-            node.value = self._operand(node.value, "@consumed")
+            node.value = self._operand(node.value, "@read_right_side")
             sliced[0].consumed = True  # type: ignore[attr-defined]
         else:
             node.value = self.visit(node.value)
@@ -198,7 +200,7 @@ class _Rewriter(Expressions):
         """`(a, b), c = v`. With a second target, `x = a, b = v`, the value itself is kept, so it must stay."""
         number = self._site(Kind.READ, "", node)
         if len(node.targets) > 1:
-            return ast.copy_location(called("@kept", self.visit(node.value), number), node.value)
+            return ast.copy_location(called("@read_captured", self.visit(node.value), number), node.value)
         deep = depth(target) - 1
         if not deep:
             return self._iterated(node.value, None, False)
@@ -221,13 +223,13 @@ class _Rewriter(Expressions):
             variable = self._variable(target.id)
             if variable is not None and _counts(node):
                 number = self._site(Kind.UPDATE, variable[1], node)
-                count = called("@counts_variable", name_node(variable[0]), number, name_node(target.id))
+                count = called("@log_addition_to_variable", name_node(variable[0]), number, name_node(target.id))
                 before.append(ast.copy_location(ast.Expr(count), node))
             elif variable is not None:
                 entry = ast.Tuple([name_node(variable[0]), self._site(Kind.READ, variable[1], node)], ast.Load())
                 before.append(ast.copy_location(ast.Expr(called("@log", entry)), node))
             if not constant:
-                change = called("@in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
+                change = called("@update_in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
                 before.append(ast.copy_location(ast.Expr(change), node))
             node.value = self._operand(node.value, consumed)
             if suspends(node.value) and not constant:
@@ -250,7 +252,7 @@ class _Rewriter(Expressions):
     def _after_suspension(self, node: ast.AugAssign, target: ast.Name) -> None:
         """`x += await f()`: the change happens in the step in which f has answered."""
         kept = ast.NamedExpr(name_node("@value", ast.Store()), node.value)
-        change = called("@in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
+        change = called("@update_in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
         node.value = ast.Subscript(ast.Tuple([kept, change], ast.Load()), ast.Constant(0), ast.Load())
 
     def _attribute_in_place(self, node: ast.AugAssign, target: ast.Attribute) -> list[ast.stmt]:
@@ -258,14 +260,15 @@ class _Rewriter(Expressions):
         kept = self._temporary()
         hold = ast.Assign([name_node(kept, ast.Store())], self.visit(target.value))
         name = self._mangled(target.attr)
-        load = self._logged(name_node(kept), self._site(Kind.READ, name, target), "@at")
+        load = self._logged(name_node(kept), self._site(Kind.READ, name, target), "@log_access")
         loaded = ast.Attribute(load, target.attr, ast.Load())
         value = self._operand(node.value, _consuming(node))
         number = self._site(Kind.UPDATE, "", node)
         change = called(
-            f"@i{type(node.op).__name__}", ast.Starred(called("@changed", loaded, value, number), ast.Load())
+            f"@i{type(node.op).__name__}",
+            ast.Starred(called("@update_attribute", loaded, value, number), ast.Load()),
         )
-        held = self._logged(name_node(kept), self._site(Kind.WRITE, name, target), "@at")
+        held = self._logged(name_node(kept), self._site(Kind.WRITE, name, target), "@log_access")
         store = ast.Assign([ast.Attribute(held, target.attr, ast.Store())], change)
         return [ast.copy_location(hold, node), ast.copy_location(store, node)]
 
@@ -278,9 +281,9 @@ class _Rewriter(Expressions):
         ]
         number = self._site(Kind.UPDATE, "", node)
         loaded = ast.Subscript(
-            called("@item", name_node(kept), name_node(key), number), name_node(key), ast.Load()
+            called("@get_item", name_node(kept), name_node(key), number), name_node(key), ast.Load()
         )
-        operands = called("@changed", loaded, self._operand(node.value, _consuming(node)), number)
+        operands = called("@update_attribute", loaded, self._operand(node.value, _consuming(node)), number)
         change = called(f"@i{type(node.op).__name__}", ast.Starred(operands, ast.Load()))
         stored = ast.Subscript(
             called("@set_item", name_node(kept), name_node(key), number), name_node(key), ast.Store()
@@ -292,7 +295,7 @@ class _Rewriter(Expressions):
         if not self.live:
             return node
         names = [ast.Constant(alias.name) for alias in node.names]
-        read = ast.Expr(called("@import", self._site(Kind.READ, "", node), *names))
+        read = ast.Expr(called("@read_modules", self._site(Kind.READ, "", node), *names))
         return [ast.copy_location(read, node), node]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
@@ -301,7 +304,7 @@ class _Rewriter(Expressions):
             return node
         names = ast.Tuple([ast.Constant(alias.name) for alias in node.names], ast.Load())
         origin = [ast.Constant(node.module or ""), ast.Constant(node.level), ast.Constant(self.module)]
-        read = ast.Expr(called("@imported", *origin, names, self._site(Kind.READ, "", node)))
+        read = ast.Expr(called("@read_imported", *origin, names, self._site(Kind.READ, "", node)))
         return [node, ast.copy_location(read, node)]
 
     def visit_Delete(self, node: ast.Delete) -> ast.AST:
@@ -319,7 +322,7 @@ class _Rewriter(Expressions):
             node.iter = self.visit(node.iter)
         elif isinstance(node, ast.AsyncFor):
             node.iter = ast.copy_location(
-                called("@async_iterate", self.visit(node.iter), self._site(Kind.READ, "", node)), node.iter
+                called("@watch_async_iterable", self.visit(node.iter), self._site(Kind.READ, "", node)), node.iter
             )
         else:
             node.iter = self._iterated(node.iter, node.target, any(map(suspends, node.body)))
@@ -350,12 +353,12 @@ class _Rewriter(Expressions):
     def _with(self, node: ast.With | ast.AsyncWith) -> ast.AST:
         bound: list[str] = []
         for each in node.items:
-            function = "@managed" if isinstance(node, ast.With) else "@async_managed"
-            if not isinstance(each.context_expr, ast.Call):
-                function += "_again"
+            function = "@watch_manager" if isinstance(node, ast.With) else "@watch_async_manager"
+            again = ast.Constant(not isinstance(each.context_expr, ast.Call))
             manager = self.visit(each.context_expr)
             if self.live:
-                manager = ast.copy_location(called(function, manager, self._site(Kind.READ, "", manager)), manager)
+                number = self._site(Kind.READ, "", manager)
+                manager = ast.copy_location(called(function, manager, number, again), manager)
             each.context_expr = manager
             if each.optional_vars is not None:
                 bound.extend(_names(each.optional_vars))
@@ -390,7 +393,7 @@ class _Rewriter(Expressions):
         if self.live:
             names = ast.Tuple([ast.Constant(name) for name in sorted(attributes)], ast.Load())
             subject = ast.copy_location(
-                called("@matched", subject, self._site(Kind.READ, "", node), names), subject
+                called("@read_match_subject", subject, self._site(Kind.READ, "", node), names), subject
             )
         node.subject = subject
         for case in node.cases:
@@ -414,7 +417,7 @@ def _counts(node: ast.AugAssign) -> bool:
 
 
 def _consuming(node: ast.AugAssign) -> str:
-    return "@consumed_pairs" if isinstance(node.op, ast.BitOr) else "@consumed"
+    return "@read_merged" if isinstance(node.op, ast.BitOr) else "@read_right_side"
 
 
 def _names(target: ast.AST) -> Iterable[str]:

@@ -39,7 +39,7 @@ _done = asyncio.Future.done
 _FUTURE_ITER = "FutureIter"
 
 
-def told(problem: BaseException) -> str:
+def describe_problem(problem: BaseException) -> str:
     """The type and the text of an exception, even of one whose `__str__` fails."""
     try:
         text = str(problem)
@@ -115,7 +115,7 @@ def start_of(code: CodeType) -> Spot:
     return spot
 
 
-def shown(frames: Sequence[FrameType]) -> Spot | None:
+def find_spot(frames: Sequence[FrameType]) -> Spot | None:
     """The innermost line that is not asyncio's."""
     for frame in reversed(frames):
         code = frame.f_code
@@ -133,7 +133,7 @@ def users_spot(frame: FrameType) -> Spot | None:
     while at is not None:
         frames.append(at)
         at = at.f_back
-    return shown(frames[::-1])
+    return find_spot(frames[::-1])
 
 
 Snapshot = tuple[list[tuple[CodeType, int]], list[Any]]
@@ -202,10 +202,10 @@ def _is_jump_back(step: dis.Instruction) -> bool:
 
 
 def _has_loops(code: CodeType) -> bool:
-    known = _loops.get(code)
-    if known is None:
-        known = _loops[code] = any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
-    return known
+    loops = _loops.get(code)
+    if loops is None:
+        loops = _loops[code] = any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
+    return loops
 
 
 def _progress(iterator: Any) -> object:

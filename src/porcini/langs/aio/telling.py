@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porcini.core.footprints import Footprint, Location
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.log import ADD, APPENDED, BASE, CREATED, INDEX, LOG, READ, SHAPE, TRUTH, WRITE
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.sites import KINDS, NAMES, PLACES
@@ -74,8 +74,8 @@ class Telling(Recorder):
         self._settle()
         return super().end_step()
 
-    def let_go(self) -> None:
-        super().let_go()
+    def release_objects(self) -> None:
+        super().release_objects()
         self._values.clear()
 
     def _clear(self) -> None:
@@ -97,7 +97,7 @@ class Telling(Recorder):
         if len(entry) == 2:
             if KINDS[entry[1]] == TRUTH:
                 return self._show(entry[0])
-            return self._show(rules.peek(entry[0], NAMES[entry[1]]))
+            return self._show(lookups.peek(entry[0], NAMES[entry[1]]))
         if type(entry[3]) is str:
             return ""
         key = entry[3][0][1:-1] if entry[3][0][-1:] == "]" else "#"
@@ -129,13 +129,14 @@ class Telling(Recorder):
             kind = KINDS[number] if len(entry) == 2 else entry[2]
             if id(obj) in fresh or kind not in (1, 2, 3):
                 continue
-            named = self._named(obj)
+            locations = self._locations_of(obj)
+            touched: tuple[Location, ...] | None
             if len(entry) == 2:
-                found = self._attribute(obj, named, NAMES[number])
-                locations = found if kind == 1 else (named.part("." + NAMES[number]),)
+                found = self._attribute(obj, locations, NAMES[number])
+                touched = found if kind == 1 else (locations.part("." + NAMES[number]),)
             else:
-                locations = tuple(map(named.part, entry[3]))
-            for location in locations or ():
+                touched = tuple(map(locations.part, entry[3]))
+            for location in touched or ():
                 if kind & 1:
                     self.accesses.append(Access("read", location, before, *PLACES[number]))
                 if kind & 2:
@@ -145,9 +146,9 @@ class Telling(Recorder):
 def _item(container: Any, key: str) -> object:
     """What a container has under a key that is given as text."""
     if isinstance(container, dict):
-        return next((v for k, v in list(container.items()) if rules.shown(k) == key), rules.ABSENT)
+        return next((v for k, v in list(container.items()) if rules.format_key(k) == key), rules.ABSENT)
     if isinstance(container, list | tuple | deque):
         return container[int(key)] if key.isdecimal() and int(key) < len(container) else rules.ABSENT
     if isinstance(container, set | frozenset):
-        return any(rules.shown(k) == key for k in container)
+        return any(rules.format_key(k) == key for k in container)
     return rules.ABSENT

@@ -1,8 +1,8 @@
-"""Calls: what is known about the callee. `calling.call(f, site)` gives back what the program then calls.
+"""Calls: what is understood of the callee. `calling.call(f, site)` gives what the program calls in its place.
 
-Instrumented functions record themselves, and are given back as they are. What else is called is looked up here, by
-its type. Some of it is modelled: builtins, C methods of containers and of futures, the modules that `known` lists.
-If the model needs the arguments, a small wrapper is given back. Everything else makes the step opaque.
+Instrumented functions record themselves, and are left as they are. All else is looked up in a table of effects
+(`table`) by what it is, or by its kind (`dispatch`). An effect says what happens to each argument (`effects`); few
+callables are special cases. Whatever has no effect makes the step opaque.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import functools
 import operator
 import types
 
-from porcini.langs.aio import known
-from porcini.langs.aio.calls import attributes, calling, classes, functions, methods
+from porcini.langs.aio import trusted
+from porcini.langs.aio.calls import attributes, calling, dispatch
 
 calling.BY_TYPE.update(
     {
-        types.FunctionType: functions.in_python,
-        types.MethodType: methods.in_python,
-        **dict.fromkeys(known.IN_C, methods.in_c),
-        types.MethodWrapperType: methods.wrapper,
-        types.MethodDescriptorType: methods.unbound,
-        types.WrapperDescriptorType: methods.unbound,
-        type: classes.called,
-        types.GenericAlias: calling.alias,
-        functools.partial: calling.partial,
-        operator.attrgetter: attributes.attribute_getter,
-        operator.itemgetter: attributes.item_getter,
-        operator.methodcaller: attributes.method_caller,
+        types.FunctionType: dispatch.replace_function,
+        types.MethodType: dispatch.replace_method,
+        **dict.fromkeys(trusted.IN_C, dispatch.replace_c_function),
+        types.MethodWrapperType: dispatch.replace_special_method,
+        types.MethodDescriptorType: dispatch.replace_unbound_method,
+        types.WrapperDescriptorType: dispatch.replace_unbound_method,
+        type: dispatch.replace_class,
+        types.GenericAlias: calling.replace_alias,
+        functools.partial: calling.replace_partial,
+        operator.attrgetter: attributes.replace_attribute_getter,
+        operator.itemgetter: attributes.replace_item_getter,
+        operator.methodcaller: attributes.replace_method_caller,
     }
 )

@@ -8,18 +8,19 @@ import operator
 import sys
 from typing import Any
 
-from porcini.langs.aio import known
+from porcini.langs.aio import trusted
 from porcini.langs.aio.calls.calling import call
+from porcini.langs.aio.calls.effects import Options, Values, special_case
 from porcini.langs.aio.log import BASE, READ, WRITE
 from porcini.langs.aio.operations import items, objects
-from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.operations.entries import log, mark_opaque
 from porcini.langs.aio.sites import PLACES, Kind, site
 
 
-def dynamic(obj: Any, attr: Any, number: int, kind: int) -> None:
+def access_by_name(obj: Any, attr: Any, number: int, kind: int) -> None:
     """`getattr` and its kin: as the attribute access that it is."""
-    if type(attr) is str and attr in known.NAMESPACES:
-        objects.dict_set(obj, number) if kind == WRITE else objects.dict_held(obj, number, attr)
+    if type(attr) is str and attr in trusted.NAMESPACES:
+        objects.replace_namespace(obj, number) if kind == WRITE else objects.hand_out_namespace(obj, number, attr)
     elif issubclass(type(attr), str):
         log((obj, _dynamic_site(number, attr, kind)))
 
@@ -30,39 +31,39 @@ def _dynamic_site(number: int, attr: str, kind: int) -> int:
     return site(Kind(kind), attr, *PLACES[number])
 
 
-def get(number: int, obj: Any, attr: str, /, *default: Any) -> None:
+def get_attribute(obj: Any, attr: Any, number: int) -> None:
     """`getattr` and `hasattr`."""
-    dynamic(obj, attr, number, READ)
+    access_by_name(obj, attr, number, READ)
 
 
-def set_(number: int, obj: Any, attr: str, /, *value: Any) -> None:
+def set_attribute(obj: Any, attr: Any, number: int) -> None:
     """`setattr` and `delattr`."""
-    dynamic(obj, attr, number, WRITE)
+    access_by_name(obj, attr, number, WRITE)
 
 
-def looked_for(number: int, *modules: str) -> None:
+def read_modules(number: int, *modules: str) -> None:
     """`import module`, in a function."""
     for module in modules:
         log((sys.modules, number, READ, (f"[{module!r}]", BASE)))
 
 
-def imported(module: str, level: int, here: str, names: tuple[str, ...], number: int) -> None:
+def read_imported(module: str, level: int, here: str, names: tuple[str, ...], number: int) -> None:
     """`from module import names`, in a function."""
     if level:
         package = getattr(sys.modules.get(here), "__package__", None)
         module = importlib.util.resolve_name("." * level + module, package) if package else ""
-    looked_for(number, module)
+    read_modules(number, module)
     found = sys.modules.get(module)
     if found is None:
-        unknown(f"import from {module}", number)
+        mark_opaque(f"import from {module}", number)
     for name in names:
-        dynamic(found, name, number, READ)
+        access_by_name(found, name, number, READ)
 
 
 # Getters ------------------------------------------------------------------------------------------------------
 
 
-def attribute_getter(function: Any, number: int) -> Any:
+def replace_attribute_getter(function: Any, number: int) -> Any:
     """`attrgetter(...)(obj)`: as the attribute accesses that it is."""
     paths = function.__reduce__()[1]
 
@@ -74,7 +75,7 @@ def attribute_getter(function: Any, number: int) -> Any:
         for path in paths:
             value = args[0]
             for attr in path.split("."):
-                dynamic(value, attr, number, READ)
+                access_by_name(value, attr, number, READ)
                 value = getattr(value, attr)
             found.append(value)
         return tuple(found) if len(found) > 1 else found[0]
@@ -82,20 +83,14 @@ def attribute_getter(function: Any, number: int) -> Any:
     return got
 
 
-def item_getter(function: Any, number: int) -> Any:
+@special_case
+def replace_item_getter(function: Any, number: int, args: Values, kwargs: Options) -> None:
     """`itemgetter(...)(obj)`: as the subscripts that it is."""
-    keys = function.__reduce__()[1]
-
-    def got(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        for key in keys if args else ():
-            items.item(args[0], key, number)
-        return function(*args, **kwargs)
-
-    return got
+    for key in function.__reduce__()[1] if args else ():
+        items.read_item(args[0], key, number)
 
 
-def method_caller(function: Any, number: int) -> Any:
+def replace_method_caller(function: Any, number: int) -> Any:
     """`methodcaller(...)(obj)`: as the call that it is."""
 
     def got(*objects: Any, **none: Any) -> Any:
@@ -103,11 +98,13 @@ def method_caller(function: Any, number: int) -> Any:
         if len(objects) != 1 or none:
             return function(*objects, **none)  # an error
         (obj,) = objects
-        made, given = function.__reduce__()
+        constructor, given = function.__reduce__()
         name, args, kwargs = (
-            (given[0], given[1:], {}) if made is operator.methodcaller else (made.args[0], given, made.keywords)
+            (given[0], given[1:], {})
+            if constructor is operator.methodcaller
+            else (constructor.args[0], given, constructor.keywords)
         )
-        dynamic(obj, name, number, READ)
+        access_by_name(obj, name, number, READ)
         return call(getattr(obj, name), number)(*args, **kwargs)
 
     return got

@@ -14,13 +14,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from porcini.langs.aio import known, rules
-from porcini.langs.aio.calls import containers
-from porcini.langs.aio.calls.containers import ANY, OPTIONS, Model
+from porcini.langs.aio import rules, trusted
 from porcini.langs.aio.log import LOG, WRITE
-from porcini.langs.aio.operations.entries import MANY, log, new, relieve, unknown
-from porcini.langs.aio.operations.iterating import DICT_ITEMS, source
-from porcini.langs.aio.operations.values import VIEWS, generator, operand, read_all, read_in_any_order, write_all
+from porcini.langs.aio.operations.entries import MANY, drain_log, log, mark_opaque
+from porcini.langs.aio.operations.values import VIEWS, read_all, read_operand, register_generator, write_all
 
 BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
 """By the type of the callee: what takes its place (see `calls`)."""
@@ -30,23 +27,23 @@ _GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 def call(function: Any, number: int) -> Any:
     """The callee of a call whose arguments are evaluated without being suspended."""
     if len(LOG) > MANY:
-        relieve()
+        drain_log()
     kind = type(function)
     if kind is types.MethodType:
         inner = function.__func__
         if type(inner) is types.FunctionType and rules.is_instrumented(inner.__code__):
-            return function if not inner.__code__.co_flags & _GENERATOR else _making(function)
+            return function if not inner.__code__.co_flags & _GENERATOR else _register_result(function)
     elif kind is types.FunctionType and rules.is_instrumented(function.__code__):
-        return function if not function.__code__.co_flags & _GENERATOR else _making(function)
-    return BY_TYPE.get(kind, _other)(function, number)
+        return function if not function.__code__.co_flags & _GENERATOR else _register_result(function)
+    return BY_TYPE.get(kind, _replace_other)(function, number)
 
 
-def _making(function: Any) -> Any:
+def _register_result(function: Any) -> Any:
     """What takes the place of a generator function: its result is new."""
-    return lambda *args, **kwargs: generator(function(*args, **kwargs))
+    return lambda *args, **kwargs: register_generator(function(*args, **kwargs))
 
 
-def later(function: Any, number: int) -> Any:
+def call_later(function: Any, number: int) -> Any:
     """As `call`, where the arguments may be suspended: what is logged must be logged after that."""
     kind = type(function)
     inner = function.__func__ if kind is types.MethodType else function
@@ -60,34 +57,38 @@ def later(function: Any, number: int) -> Any:
     return called
 
 
-def _other(function: Any, number: int) -> Any:
+def _replace_other(function: Any, number: int) -> Any:
     """A callee whose very type is not listed."""
     kind = type(function)
     if issubclass(type(function), type):
         return BY_TYPE[type](function, number)
     if issubclass(type(function), functools._lru_cache_wrapper):
-        return _cached(function, number)
+        return _replace_cached(function, number)
     if issubclass(type(function), weakref.ref):
-        unknown("a weak reference", number)  # it may be dead, and nobody said who let go of it
+        mark_opaque("a weak reference", number)  # it may be dead, and nobody said who let go of it
     elif kind.__module__ == "typing":
-        return alias(function, number) if isinstance(_origin(function), type) else reading(function, number)
-    elif rules.has_unknown(kind, "__call__"):
-        unknown(name_of(function), number)
+        return (
+            replace_alias(function, number)
+            if isinstance(_origin(function), type)
+            else read_arguments(function, number)
+        )
+    elif rules.has_opaque(kind, "__call__"):
+        mark_opaque(name_of(function), number)
     return function
 
 
-def partial(function: Any, number: int) -> Any:
+def replace_partial(function: Any, number: int) -> Any:
     """`functools.partial`: as the function in it."""
     read_all(function.keywords, number)
     inner = call(function.func, number)
     return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
 
 
-def alias(function: Any, number: int) -> Any:
+def replace_alias(function: Any, number: int) -> Any:
     """`list[int](...)`: as the class in it; then the object is told, as `types.GenericAlias` and `typing` do."""
     inner = call(_origin(function), number)
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         if getattr(function, "_inst", True) is not True:
             return function(*args, **kwargs)  # an error
@@ -96,23 +97,23 @@ def alias(function: Any, number: int) -> Any:
             obj.__orig_class__ = function
         return obj
 
-    return made
+    return construct
 
 
 def _origin(function: Any) -> Any:
     return getattr(function, "__origin__", None)
 
 
-def _cached(function: Any, number: int) -> Any:
+def _replace_cached(function: Any, number: int) -> Any:
     """What `functools.lru_cache` made. Its arguments are compared."""
     log((function.__wrapped__, number, WRITE, (".<cache>",)))
     if call(function.__wrapped__, number) is not function.__wrapped__:
-        unknown(name_of(function), number)
+        mark_opaque(name_of(function), number)
 
     def cached(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
-            operand(value, number)
+            read_operand(value, number)
         return function(*args, **kwargs)
 
     return cached
@@ -121,7 +122,7 @@ def _cached(function: Any, number: int) -> Any:
 _DECORATING = frozenset({"lru_cache.<locals>.decorating_function", "dataclass.<locals>.wrap"})
 
 
-def decorator(function: Any, number: int) -> Any:
+def call_decorator(function: Any, number: int) -> Any:
     """As `call`, for a decorator of a new function or class: to give that another name changes nothing else."""
     if type(function) is functools.partial and function.func is functools.update_wrapper:
         return function
@@ -132,11 +133,13 @@ def decorator(function: Any, number: int) -> Any:
 
 def name_of(function: Any) -> str:
     """A callee, for reports of what made a step opaque."""
+    if function is None:
+        return "an argument"
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
     return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
-def program_frame() -> types.FrameType:
+def find_program_frame() -> types.FrameType:
     """The innermost frame that is not ours: all of `calls` may stand between the program and what it calls."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
@@ -144,14 +147,14 @@ def program_frame() -> types.FrameType:
     return frame
 
 
-def with_hooks(namespace: dict[str, Any]) -> None:
+def add_hooks(namespace: dict[str, Any]) -> None:
     """Instrumented code is to run in a namespace of the program's own: it needs what we have added to globals."""
-    for name, value in list(program_frame().f_globals.items()):
+    for name, value in list(find_program_frame().f_globals.items()):
         if name.startswith("@"):
             namespace.setdefault(name, value)
 
 
-def ours() -> int:
+def count_own_frames() -> int:
     """How many of our frames stand between the program and the function that calls this, itself included."""
     count, frame = 0, sys._getframe(1)
     while frame.f_globals.get("__package__") == __package__ and frame.f_back is not None:
@@ -159,151 +162,57 @@ def ours() -> int:
     return count
 
 
-# Wrappers -----------------------------------------------------------------------------------------------------
+# Arguments ----------------------------------------------------------------------------------------------------
 
 
-def reading(function: Any, number: int) -> Any:
-    """A function that only reads its arguments, all that is in them."""
+def read_arguments(function: Any, number: int, *bound: Any) -> Any:
+    """A callable that only reads its arguments, all that is in them."""
 
     def reads(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
-            _argument(value, function, number)
+            read(value, number, function)
         result = function(*args, **kwargs)
         if issubclass(type(result), type) and result.__module__ == __name__:
-            result.__module__ = program_frame().f_globals.get("__name__", "")  # it was looked for in our frame
+            result.__module__ = find_program_frame().f_globals.get(
+                "__name__", ""
+            )  # it was looked for in our frame
         return result
 
     return reads
 
 
-def _argument(value: Any, function: Any, number: int) -> None:
-    """What a known function may do with an argument: read all of it, call it. To iterate over it is opaque."""
+def read(value: Any, number: int, function: Any = None) -> None:
+    """What a trusted function may do with an argument: read all of it, call it. To iterate over it is opaque."""
     kind = type(value)
-    if kind in known.CALLABLE:
-        _called_back(value, number)
+    if kind in trusted.CALLABLE:
+        _read_callback(value, number)
     elif kind not in rules.PLAIN:
         own = not rules.has_c_method(kind, "__iter__") and kind not in VIEWS
-        iterated = own and hasattr(kind, "__iter__") and function not in known.NOT_ITERATING
-        if iterated or (callable(value) and rules.has_unknown(kind, "__call__")):
-            unknown(f"{name_of(function)} of {kind.__qualname__}", number)
-        operand(value, number)
-    elif issubclass(type(value), type) and function not in known.NOT_ITERATING and rules.is_foreign(value):
-        unknown(f"{name_of(function)} of {value.__qualname__}", number)
+        iterated = own and hasattr(kind, "__iter__") and function not in trusted.NOT_ITERATING
+        if iterated or (callable(value) and rules.has_opaque(kind, "__call__")):
+            mark_opaque(f"{name_of(function)} of {kind.__qualname__}", number)
+        read_operand(value, number)
+    elif issubclass(type(value), type) and function not in trusted.NOT_ITERATING and rules.is_foreign(value):
+        mark_opaque(f"{name_of(function)} of {value.__qualname__}", number)
 
 
-def iterating(function: Any, number: int) -> Any:
-    """A function that goes over one of its arguments, and may call another."""
-    position, called = known.ITERATING[function]
-    options = known.ITERATING_OPTIONS.get(function, frozenset())
-
-    def reads(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if not kwargs.keys() <= options:
-            unknown(name_of(function), number)
-        alone = len(args) == 1 or (function is not max and function is not min)
-        given = list(args)
-        for index, value in enumerate(args):
-            if index == position and alone:
-                plain = (
-                    function in known.IN_ANY_ORDER and len(args) == 1 and kwargs.keys() <= {"reverse", "default"}
-                )
-                if not plain or not _in_any_order(value, number):
-                    given[index] = source(value, number, deep=True)
-            elif index == called:
-                given[index] = callback(value, number)
-            else:
-                _argument(value, function, number)
-        for name, value in kwargs.items():
-            if name == "key" and value is not None:
-                kwargs[name] = callback(value, number)
-            else:
-                _argument(value, function, number)
-        result = function(*given, **kwargs)
-        return new(result) if function is sorted else result
-
-    return reads
+def call_back(function: Any, number: int) -> Any:
+    """A function that trusted C code will call, and nobody else sees: what takes its place records each call."""
+    plain = function is None or (type(function) is type and function in trusted.SCALARS)
+    return function if plain else call_later(function, number)
 
 
-def _in_any_order(value: Any, number: int) -> bool:
-    """Sorted, summed up and so on, and the order of keys makes no difference: whole numbers, or strings."""
-
-    def cannot_tell(items: list[Any]) -> bool:
-        if type(value) is DICT_ITEMS:  # the keys decide
-            items = [item[0] for item in items]
-        kinds = set(map(type, items))
-        return len(kinds) <= 1 and kinds <= {int, str, bytes}
-
-    return read_in_any_order(value, number, cannot_tell)
-
-
-def callback(function: Any, number: int) -> Any:
-    """A function that known C code will call, and nobody else sees: what takes its place records each call."""
-    plain = function is None or (type(function) is type and function in known.SCALARS)
-    return function if plain else later(function, number)
-
-
-def _called_back(function: Any, number: int) -> None:
-    """A function that known code may call, with arguments that cannot be seen."""
+def _read_callback(function: Any, number: int) -> None:
+    """A function that trusted code may call, with arguments that cannot be seen."""
     kind = type(function)
     receiver = getattr(function, "__self__", None)
-    in_c = kind in known.IN_C or kind is types.MethodWrapperType
+    in_c = kind in trusted.IN_C or kind is types.MethodWrapperType
     if in_c and rules.container_base(type(receiver)) is not None:
-        operand(receiver, number)
-        if function.__name__ not in containers.LOOKING:
+        read_operand(receiver, number)
+        if function.__name__ not in trusted.READING_METHODS:
             write_all(receiver, number)
     elif kind is types.FunctionType or kind is types.MethodType:
         call(function, number)
-    elif function not in known.NOT_ITERATING:
-        unknown(name_of(function), number)
-
-
-def modelling(model: Model, function: Any, number: int, *bound: Any) -> Any:
-    """Calls the function, with other arguments if the model says so.
-
-    Arguments that do not fit are an error that the function itself reports; the model is not asked then.
-    """
-
-    def modelled(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        if kwargs:
-            args, kwargs, fits = _options(model, function, number, args, kwargs)
-            if not fits:
-                unknown(name_of(function), number)
-                return function(*args, **kwargs)
-        try:
-            seen = model(*bound, number, *args, **kwargs)
-        except TypeError:
-            unknown(name_of(function), number)
-            seen = None
-        return function(*(args if seen is None else seen), **kwargs)
-
-    return modelled
-
-
-def _options(
-    model: Model, function: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
-    """Arguments as a model wants them, by position but for options that it knows; and whether that could be."""
-    options = OPTIONS.get(model, frozenset())
-    if options is ANY:
-        return args, kwargs, True
-    if not kwargs.keys() <= options:
-        placed = by_position(function, args, kwargs)
-        if placed is None or not placed[1].keys() <= options:
-            return args, kwargs, False
-        args, kwargs = placed
-    if kwargs.get("key") is not None:  # no model has an option of this name that is anything else
-        kwargs = {**kwargs, "key": callback(kwargs["key"], number)}
-    return args, kwargs, True
-
-
-def by_position(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The same arguments, by position as far as that goes; None if it cannot be said where they belong."""
-    try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
-    except (TypeError, ValueError):
-        return None
-    return bound.args, bound.kwargs
+    elif function not in trusted.NOT_ITERATING:
+        mark_opaque(name_of(function), number)

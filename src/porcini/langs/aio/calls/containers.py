@@ -1,334 +1,265 @@
-"""What the methods of C containers read and write, by type and name."""
+"""What the classes and methods of C containers do, as tables."""
 
 from __future__ import annotations
 
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
 from typing import Any
 
-from porcini.langs.aio import rules
-from porcini.langs.aio.log import BASE, ORDER, READ, SHAPE, WRITE
+from porcini.langs.aio import rules, trusted
+from porcini.langs.aio.calls.calling import call_back
+from porcini.langs.aio.calls.effects import (
+    Arguments,
+    Effect,
+    Options,
+    Replacement,
+    Values,
+    consume,
+    keep,
+    special_case,
+)
+from porcini.langs.aio.log import BASE, COUNT, ORDER, READ, SHAPE, WRITE
 from porcini.langs.aio.operations import items, iterating, operators
-from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
+from porcini.langs.aio.operations.iterating import iterate_over
 from porcini.langs.aio.operations.values import (
     VIEWS,
-    compared,
+    append_items,
+    compare,
     is_c_iterator,
     iterate,
-    operand,
+    measure,
     read_all,
-    read_shape,
-    size,
+    read_length,
+    read_operand,
+    register_view,
     write_all,
-    write_end,
 )
 
-Model = Callable[..., Any]
-"""Logs what a call will do: of the receiver (if it is a method), the site and the arguments.
-
-It may give back other arguments, which do the same: an iterator for an object that makes its own.
-"""
+# Uses ---------------------------------------------------------------------------------------------------------
 
 
-ANY: frozenset[str] = frozenset({"*"})
-OPTIONS: dict[Model, frozenset[str]] = {}
-"""What a model may be given by name (see `taking`)."""
-
-
-def taking(*options: str) -> Callable[[Model], Model]:
-    """Says which arguments a model knows by name, or that it knows all (`ANY`).
-
-    All others are given to it by position; a call where that cannot be done is opaque. So that no name of the
-    program's can be mistaken for one of ours, the parameters of models are positional.
-    """
-
-    def noted(model: Model) -> Model:
-        OPTIONS[model] = frozenset(options) if frozenset(options) != ANY else ANY
-        return model
-
-    return noted
-
-
-def _argument(value: Any, number: int) -> None:
+def combine(value: Any, number: int) -> None:
     """What a method may do with an argument: read all of it, or iterate over it."""
     kind = type(value)
     if kind is types.GeneratorType or is_c_iterator(kind):
         iterate(value, number)
     elif kind not in rules.PLAIN:
         if hasattr(kind, "__iter__") and rules.container_base(kind) is None and kind not in VIEWS:
-            unknown(f"{kind.__qualname__}.__iter__", number)
-        operand(value, number)
+            mark_opaque(f"{kind.__qualname__}.__iter__", number)
+        read_operand(value, number)
 
 
-def pairs(value: Any, number: int, counts: bool = False) -> Any:
-    """What a dict is made from: another one, or pairs; a Counter counts what else it is given."""
-    kind = type(value)
+def read_pairs(value: Any, number: int) -> Any:
+    """What a dict is made from: another one, or pairs."""
     if issubclass(type(value), dict):
-        return operand(value, number) if counts else iterate(value, number)
-    if hasattr(kind, "keys"):
-        return iterating.mapped(value, number)
-    return iterating.source(value, number, deep=True) if counts else iterating.unpack(value, number)
+        return iterate(value, number)
+    return (
+        iterating.read_mapping(value, number) if hasattr(type(value), "keys") else iterating.unpack(value, number)
+    )
 
 
-@taking(*ANY)
-def _extend(obj: Any, number: int, /, *values: Any, **more: Any) -> tuple[Any, ...]:
-    """Items of others are put in: which ones cannot be said before that."""
-    seen = []
-    for value in values:
-        if issubclass(type(obj), dict):
-            seen.append(pairs(value, number, counts=issubclass(type(obj), Counter)))
-        else:
-            seen.append(iterating.source(value, number, deep=not issubclass(type(obj), list | deque)))
-    write_all(obj, number)
-    if issubclass(type(obj), Counter):
-        read_all(obj, number)
-        for count in more.values():
-            operand(count, number)
-    return tuple(seen)
+def count(value: Any, number: int) -> Any:
+    """What a Counter is made from: a dict, or things to be counted."""
+    if issubclass(type(value), dict):
+        return read_operand(value, number)
+    return iterating.read_mapping(value, number) if hasattr(type(value), "keys") else consume(value, number)
 
 
-@taking(*ANY)
-def _update(obj: Any, number: int, /, *others: Any, **more: Any) -> tuple[Any, ...]:
-    """`dict.update` and `set.update`: key by key if the keys can be seen."""
-    seen: list[Any] = []
-    for other in others:
-        if (
-            type(obj) not in (dict, set)
-            or type(other) not in (dict, set, list, tuple)
-            or (issubclass(type(obj), dict) and not issubclass(type(other), dict))
-        ):
-            seen.extend(_extend(obj, number, other))
-            continue
-        seen.append(other)
-        iterate(other, number)
-        for key in other:
-            items.write_key(obj, key, number) if issubclass(type(obj), dict) else items.ensure_key(
-                obj, key, number
-            )
-    for key in more:
-        items.write_key(obj, key, number)
-    return tuple(seen)
+def consume_bytes(value: Any, number: int) -> Any:
+    """What `bytes` and `bytearray` go over, unless there is another way to make bytes of it."""
+    kind = type(value)
+    whole = kind in rules.PLAIN or not hasattr(kind, "__iter__") or hasattr(kind, "__index__")
+    return read_operand(value, number) if whole or hasattr(kind, "__bytes__") else consume(value, number)
 
 
-@taking(*ANY)
-def _read(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
-    """The container is compared, or combined with others to a new one."""
-    operand(obj, number)
-    for value in (*args, *kwargs.values()):
-        _argument(value, number)
+def as_bytes(value: Any, number: int) -> Any:
+    """The same for `bytes`, which looks for `__bytes__` first."""
+    read_operand(value, number)
+    return consume_bytes(value, number)
 
 
-def _pop(obj: Any, number: int, /, *key: Any) -> None:
-    """The last item of a list, the item with a key; else all move up."""
-    last = size(obj) - 1
-    if issubclass(type(obj), list) and not key and last >= 0:
-        log((obj, number, WRITE, (f"[{last}]", SHAPE)))
-        log((obj, number, READ, (f"[{last}]", ORDER, BASE)))
-    elif issubclass(type(obj), dict) and key:
-        items.ensure_key(obj, key[0], number, adds=False)
-    else:
-        write_all(obj, number)
-        read_all(obj, number)
-
-
-def _lookup(obj: Any, number: int, key: Any, /, *default: Any) -> None:
-    """`dict.get` and `in`."""
-    items.has_key(obj, key, number)
-
-
-def _item(obj: Any, number: int, key: Any, /) -> None:
-    items.item(obj, key, number)
-
-
-def _ensure(obj: Any, number: int, key: Any, value: Any = None, /) -> None:
-    items.ensure_key(obj, key, number)
-
-
-def _discard(obj: Any, number: int, key: Any, /) -> None:
-    items.ensure_key(obj, key, number, adds=False)
-
-
-@taking(*ANY)
-def _change(obj: Any, number: int, /, *value: Any, **kwargs: Any) -> None:
-    """The whole container changes, by what it is given."""
-    operand(obj, number)
-    write_all(obj, number)
-    for each in (*value, *kwargs.values()):
-        _argument(each, number)
-
-
-@taking("key", "reverse")
-def _value(obj: Any, number: int, /, *values: Any, **kwargs: Any) -> None:
-    """A value is put in, or items are sorted: they are compared, and then others move."""
-    operand(obj, number)
-    write_all(obj, number)
-    for value in (*values, kwargs.get("reverse")):
-        operand(value, number)
-
-
-def _search(obj: Any, number: int, /, *values: Any) -> None:
-    """`index` and `count`: values are compared."""
-    compared(obj, number)
-    for value in values:
-        compared(value, number)
-
-
-def _remove(obj: Any, number: int, /, *values: Any) -> None:
-    """A value is looked for, and those behind it move up."""
-    _search(obj, number, *values)
-    write_all(obj, number)
-
-
-def _store(obj: Any, number: int, key: Any, value: Any, /) -> None:
-    items.write_key(obj, key, number)
-    if type(key) is slice:
-        operators.consumed(value, number)
-
-
-def _delete(obj: Any, number: int, key: Any, /) -> None:
-    items.write_key(obj, key, number, adds=False)
-
-
-def _whole(obj: Any, number: int) -> None:
+def move(obj: Any, number: int) -> None:
     """Items go or move, whatever they are."""
     write_all(obj, number)
     read_all(obj, number)
 
 
-@taking(*ANY)
-def _moved(obj: Any, number: int, /, *key: Any, **kwargs: Any) -> None:
-    """A key of an OrderedDict goes to an end of it, or is taken from there; values are not looked into."""
-    _whole(obj, number)
-    for each in (*key, *kwargs.values()):
-        _argument(each, number)
+def change(obj: Any, number: int) -> None:
+    """The whole container changes, by what is in it."""
+    read_operand(obj, number)
+    write_all(obj, number)
 
 
-def viewing(obj: Any, number: int) -> None:
+def _search_and_change(obj: Any, number: int) -> None:
+    """A value is looked for, and those behind it move up."""
+    compare(obj, number)
+    write_all(obj, number)
+
+
+def _remove_key(obj: Any, key: Any, number: int) -> None:
+    items.ensure_key(obj, key, number, adds=False)
+
+
+def _delete_key(obj: Any, key: Any, number: int) -> None:
+    items.write_key(obj, key, number, adds=False)
+
+
+def new_container(value: Any) -> Any:
+    """A copy: new, if it is certain that no constructor of the program's made it."""
+    return register_new(value) if type(value) in trusted.CONTAINERS else value
+
+
+# Special cases ------------------------------------------------------------------------------------------------
+
+
+def view(function: Any, number: int, obj: Any) -> Any:
     """`items` and the like: the result reads the container whenever it is used."""
+    if type(obj) is dict and getattr(function, "__name__", "") in ("keys", "values", "items"):
+        read_all(obj, number, COUNT)  # who uses it sees the order
+    else:
+        iterate(obj, number)
+    return lambda *args, **kwargs: register_view(function(*args, **kwargs), (obj,))
 
 
-def copying(obj: Any, number: int) -> None:
-    """`copy`: the result is new."""
+@special_case
+def _pop(function: Any, number: int, args: Values, kwargs: Options, obj: Any) -> None:
+    """`list.pop`: the last item, or all move up."""
+    last = measure(obj) - 1
+    if args or kwargs or last < 0:
+        move(obj, number)
+    else:
+        log((obj, number, WRITE, (f"[{last}]", SHAPE)))
+        log((obj, number, READ, (f"[{last}]", ORDER, BASE)))
 
 
-_LOOKS = ("getitem", "contains", "len", "eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "iter")
-LOOKING = frozenset(
-    {"get", "count", "index", "keys", "values", "items", "copy", "isdisjoint", "issubset", "union"}
-    | {f"__{name}__" for name in _LOOKS}
-)
-"""Methods that change nothing."""
-WITHOUT_ARGUMENTS = (write_end, _whole, read_shape)
-"""Models that need no arguments, and can log at once."""
-_COMPARING = ("eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "sizeof", "format")
-_COMBINING = ("add", "mul", "rmul", "or", "and", "sub", "xor", "mod", "rmod")
-_CHANGING = ("iadd", "imul", "ior", "iand", "isub", "ixor", "init")
-_SET_METHODS = (
-    *("union", "difference", "intersection", "symmetric_difference"),
-    *("issubset", "issuperset", "isdisjoint"),
-)
-_COMMON: dict[str, Model] = {
-    "__len__": read_shape,
-    "__contains__": _lookup,
-    "__getitem__": _item,
-    "__setitem__": _store,
-    "__delitem__": _delete,
-    "__iter__": viewing,
-    "__reversed__": viewing,
-    "clear": _whole,
-    "copy": copying,
-    **{f"__{name}__": _read for name in (*_COMPARING, *_COMBINING)},
-    **{f"__{name}__": _change for name in _CHANGING},
+@special_case
+def _set_item(function: Any, number: int, args: Values, kwargs: Options, obj: Any) -> None:
+    """`__setitem__`: what is put into a slice is iterated over."""
+    if len(args) == 2:
+        items.write_key(obj, args[0], number)
+        if type(args[0]) is slice:
+            operators.read_right_side(args[1], number)
+
+
+@special_case
+def _update(function: Any, number: int, others: Values, more: Options, obj: Any) -> Arguments:
+    """`dict.update` and `set.update`: key by key if the keys can be seen."""
+    is_dict = issubclass(type(obj), dict)
+    write = items.write_key if is_dict else items.ensure_key
+    given: list[Any] = []
+    for other in others:
+        visible = type(other) is dict or (not is_dict and type(other) in (set, list, tuple))
+        if type(obj) in (dict, set) and visible:
+            given.append(iterate(other, number))
+            for key in other:
+                write(obj, key, number)
+        else:
+            given.append((read_pairs if is_dict else consume)(other, number))
+            write_all(obj, number)
+    for key in more:
+        write(obj, key, number)
+    return tuple(given), more
+
+
+# Tables -------------------------------------------------------------------------------------------------------
+
+
+CONSTRUCTORS: dict[type, Effect] = {
+    list: Effect((iterate_over,), others=keep, result=register_new),
+    tuple: Effect((iterate_over,), others=keep),
+    set: Effect((consume,), others=keep, result=register_new),
+    frozenset: Effect((consume,), others=keep),
+    deque: Effect((iterate_over,), keywords={"iterable": iterate_over}, others=keep, result=register_new),
+    dict: Effect((read_pairs,), others=keep, result=register_new),
+    OrderedDict: Effect((read_pairs,), others=keep, result=register_new),
+    defaultdict: Effect((keep, read_pairs), others=keep, result=register_new),
+    Counter: Effect((count,), others=read_operand, result=register_new),
+    bytearray: Effect((consume_bytes,), keywords={"source": consume_bytes}, others=keep, result=register_new),
 }
-_METHODS: dict[type, dict[str, Model]] = {
+
+_COMBINE = Effect((read_operand,), rest=combine, others=combine)
+_CHANGE = Effect((change,), rest=combine, others=combine)
+_MOVE = Effect((move,))
+_MOVE_KEY = Effect((move,), rest=combine, others=combine)
+_APPEND = Effect((append_items,))
+_EXTEND = Effect((write_all,), rest=iterate_over)
+_CONSUME = Effect((write_all,), rest=consume)
+_COUNT = Effect((move,), rest=count, others=read_operand)
+_ORDER = Effect((change,), rest=read_operand, keywords={"key": call_back, "reverse": read_operand})
+_SEARCH = Effect((compare,), rest=compare)
+_REMOVE = Effect((_search_and_change,), rest=compare)
+_COPY = Effect((read_all,), result=new_container)
+_LOOK_UP = Effect(key=items.has_key)
+_ENSURE = Effect(key=items.ensure_key)
+_DISCARD = Effect(key=_remove_key)
+_COMMON: dict[str, Replacement] = {
+    "__len__": Effect((read_length,)),
+    "__contains__": _LOOK_UP,
+    "__getitem__": Effect(key=items.read_item),
+    "__setitem__": _set_item,
+    "__delitem__": Effect(key=_delete_key),
+    **dict.fromkeys(("__iter__", "__reversed__"), view),
+    "clear": _MOVE,
+    "copy": _COPY,
+    **dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _COMBINE),
+    **dict.fromkeys(("__repr__", "__str__", "__hash__", "__sizeof__", "__format__"), _COMBINE),
+    **dict.fromkeys(("__add__", "__mul__", "__rmul__", "__mod__", "__rmod__"), _COMBINE),
+    **dict.fromkeys(("__or__", "__and__", "__sub__", "__xor__"), _COMBINE),
+    **dict.fromkeys(("__iadd__", "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__"), _CHANGE),
+    "__init__": _CHANGE,
+}
+_SEARCHING: dict[str, Replacement] = dict.fromkeys(("index", "count"), _SEARCH)
+_OF_SETS: dict[str, Replacement] = {
+    **_COMMON,
+    **dict.fromkeys(("union", "difference", "intersection", "symmetric_difference"), _COMBINE),
+    **dict.fromkeys(("issubset", "issuperset", "isdisjoint"), _COMBINE),
+}
+METHODS: dict[type, dict[str, Replacement]] = {
     list: {
         **_COMMON,
-        "append": write_end,
-        "extend": _extend,
+        **_SEARCHING,
+        "append": _APPEND,
+        "extend": _EXTEND,
         "pop": _pop,
-        **dict.fromkeys(("insert", "sort"), _value),
-        "remove": _remove,
-        "reverse": _whole,
-        **dict.fromkeys(("index", "count"), _search),
+        **dict.fromkeys(("insert", "sort"), _ORDER),
+        "remove": _REMOVE,
+        "reverse": _MOVE,
     },
     deque: {
         **_COMMON,
-        **dict.fromkeys(("append", "appendleft", "reverse"), write_end),
-        **dict.fromkeys(("pop", "popleft", "rotate"), _whole),
-        **dict.fromkeys(("extend", "extendleft"), _extend),
-        "insert": _value,
-        "remove": _remove,
-        **dict.fromkeys(("index", "count"), _search),
+        **_SEARCHING,
+        **dict.fromkeys(("append", "appendleft", "reverse"), _APPEND),
+        **dict.fromkeys(("pop", "popleft", "rotate"), _MOVE),
+        **dict.fromkeys(("extend", "extendleft"), _EXTEND),
+        "insert": _ORDER,
+        "remove": _REMOVE,
     },
     dict: {
         **_COMMON,
-        "get": _lookup,
-        "pop": _pop,
-        "setdefault": _ensure,
+        "get": _LOOK_UP,
+        "pop": _DISCARD,
+        "setdefault": _ENSURE,
         "update": _update,
-        "popitem": _whole,
-        **dict.fromkeys(("keys", "values", "items"), viewing),
+        "popitem": _MOVE,
+        **dict.fromkeys(("keys", "values", "items"), view),
     },
-    OrderedDict: {"move_to_end": _moved, "popitem": _moved, "clear": _whole},
+    OrderedDict: dict.fromkeys(("move_to_end", "popitem"), _MOVE_KEY),
     Counter: {
-        **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _extend),
-        **dict.fromkeys(("most_common", "total", "copy"), _read),
-        "elements": viewing,
-        **dict.fromkeys(
-            ("__add__", "__sub__", "__or__", "__and__", "__eq__", "__repr__", "__lt__", "__le__"), _read
-        ),
-        "__delitem__": _delete,
+        **dict.fromkeys(("update", "subtract", "__init__", "_keep_positive"), _COUNT),
+        **dict.fromkeys(("most_common", "total", "copy"), _COMBINE),
+        "elements": view,
     },
-    defaultdict: {"copy": copying},
     set: {
-        **_COMMON,
-        "add": _ensure,
-        "discard": _discard,
-        "remove": _discard,
-        "pop": _whole,
+        **_OF_SETS,
+        "add": _ENSURE,
+        **dict.fromkeys(("discard", "remove"), _DISCARD),
+        "pop": _MOVE,
         "update": _update,
-        **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _extend),
-        **dict.fromkeys(_SET_METHODS, _read),
+        **dict.fromkeys(("difference_update", "intersection_update", "symmetric_difference_update"), _CONSUME),
     },
-    tuple: {**_COMMON, **dict.fromkeys(("index", "count"), _search)},
-    frozenset: {
-        **_COMMON,
-        **dict.fromkeys(_SET_METHODS, _read),
-    },
-    bytearray: {**dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _change), **_COMMON},
+    tuple: {**_COMMON, **_SEARCHING},
+    frozenset: _OF_SETS,
+    bytearray: {**dict.fromkeys((n for n in dir(bytearray) if not n.startswith("__")), _CHANGE), **_COMMON},
+    **{kind: {"__iter__": view, "__reversed__": view, "*": _COMBINE} for kind in VIEWS},
 }
-
-
-@taking(*ANY)
-def combined(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
-    """A method of a view: with a set, or with whatever can be iterated over."""
-    operand(obj, number)
-    for value in (*args, *kwargs.values()):
-        _argument(value, number)
-
-
-@taking(*ANY)
-def argument_only(obj: Any, number: int, /, *args: Any, **kwargs: Any) -> None:
-    """What is given is read; nothing happens to the object."""
-    for value in (*args, *kwargs.values()):
-        _argument(value, number)
-
-
-OBJECT = frozenset(
-    f"__{name}__"
-    for name in (
-        *("init", "init_subclass", "eq", "ne", "hash", "repr", "str", "format", "new", "subclasshook"),
-        "class_getitem",
-    )
-)
-"""What every object has from `object`."""
-
-
-def model_of(base: type | None, name: str) -> Model | None:
-    """The model of a method of a container, or of what it inherits from."""
-    while base is not None and base is not object:
-        found = _METHODS.get(base, {}).get(name)
-        if found is not None:
-            return found
-        base = base.__base__
-    return None

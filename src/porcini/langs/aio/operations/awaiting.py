@@ -1,6 +1,6 @@
-"""What instrumented code awaits, iterates over asynchronously, and enters: known code records itself.
+"""What instrumented code awaits, iterates over asynchronously, and enters. Code that is followed records itself.
 
-What is not known is wrapped, so that each step in which it runs says so.
+Other code is wrapped, so that each step in which it runs is opaque.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 from porcini.langs.aio import rules
 from porcini.langs.aio.log import READ, STATE, WRITE
 from porcini.langs.aio.operations import iterating, values
-from porcini.langs.aio.operations.entries import log, unknown
+from porcini.langs.aio.operations.entries import log, mark_opaque
 from porcini.langs.aio.operations.values import is_c_iterator
 
 
-def awaited(obj: Any, number: int, _: None = None) -> Any:
-    """What is awaited: known code records itself, a future is read, and the rest is opaque whenever it goes on.
+def watch_awaited(obj: Any, number: int, _: None = None) -> Any:
+    """What is awaited. Followed code records itself, a future is read, and other code is opaque whenever it runs.
 
     A third argument is there to be evaluated: it lets go of the last object that was logged.
     """
@@ -30,56 +30,64 @@ def awaited(obj: Any, number: int, _: None = None) -> Any:
     if kind is types.CoroutineType:
         if rules.is_instrumented(obj.cr_code):
             return obj
-        return Noted(obj, partial(unknown, obj.cr_code.co_qualname, number))
+        return Watched(obj, partial(mark_opaque, obj.cr_code.co_qualname, number))
     if issubclass(type(obj), asyncio.Future):
         if not rules.is_seen_by_loop(obj):
             log((obj, number, READ, STATE))
         return obj
-    if kind is Noted or kind is Framed or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code)):
+    if (
+        kind is Watched
+        or kind is WatchedGenerator
+        or (kind is types.GeneratorType and rules.is_instrumented(obj.gi_code))
+    ):
         return obj
     if kind is types.GeneratorType and not obj.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE:
         return obj  # an error
-    if rules.has_unknown(kind, "__await__") or kind is types.GeneratorType:
-        return Noted(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
+    if rules.has_opaque(kind, "__await__") or kind is types.GeneratorType:
+        return Watched(obj, partial(mark_opaque, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
 
-def awaited_again(obj: Any, number: int, _: None = None) -> Any:
-    """As `awaited`, of something that was not made here: somebody else may have awaited it."""
+def watch_awaited_again(obj: Any, number: int, _: None = None) -> Any:
+    """As `watch_awaited`, of something that was not made here: somebody else may have awaited it."""
     if type(obj) is types.CoroutineType:
         log((obj, number, WRITE, STATE))
-    return awaited(obj, number)
+    return watch_awaited(obj, number)
 
 
-def resumed(coroutine: Any, number: int) -> None:
+def resume_coroutine(coroutine: Any, number: int) -> None:
     """`send` and the like: the coroutine goes on, here and now."""
     log((coroutine, number, WRITE, STATE))
     if not rules.is_instrumented(coroutine.cr_code):
-        unknown(coroutine.cr_code.co_qualname, number)
+        mark_opaque(coroutine.cr_code.co_qualname, number)
 
 
-def delegated(obj: Any, number: int) -> Any:
+def delegate(obj: Any, number: int) -> Any:
     """`yield from` this: what gets what is sent or thrown, and has a value in the end, goes on getting it."""
     kind = type(obj)
     if kind is types.GeneratorType:
-        values.frame(obj, number)
-        return obj if rules.is_instrumented(obj.gi_code) else Framed(obj, partial(values.frame, obj, number))
+        values.resume_generator(obj, number)
+        return (
+            obj
+            if rules.is_instrumented(obj.gi_code)
+            else WatchedGenerator(obj, partial(values.resume_generator, obj, number))
+        )
     if kind is _COROUTINE_WRAPPER or kind is types.CoroutineType:
         coroutine = obj if kind is types.CoroutineType else gc.get_referents(obj)[0]
-        resumed(coroutine, number)
+        resume_coroutine(coroutine, number)
         if rules.is_instrumented(coroutine.cr_code):
             return obj
         if kind is types.CoroutineType and not sys._getframe(1).f_code.co_flags & inspect.CO_ITERABLE_COROUTINE:
             return obj  # an error
-        return Framed(obj, partial(resumed, coroutine, number))
-    if rules.has_unknown(kind, "__iter__") and not is_c_iterator(kind) and rules.container_base(kind) is None:
+        return WatchedGenerator(obj, partial(resume_coroutine, coroutine, number))
+    if rules.has_opaque(kind, "__iter__") and not is_c_iterator(kind) and rules.container_base(kind) is None:
         iterator = iter(obj)
         if hasattr(iterator, "send") or hasattr(iterator, "throw"):
-            note = partial(unknown, f"{kind.__module__}.{kind.__qualname__}.__iter__", number)
+            note = partial(mark_opaque, f"{kind.__module__}.{kind.__qualname__}.__iter__", number)
             note()
-            return Framed(iterator, note)
+            return WatchedGenerator(iterator, note)
         obj = iterator
-    return iterating.lazily(obj, number)
+    return iterating.iterate_suspended(obj, number)
 
 
 async def _nothing() -> None:
@@ -98,7 +106,7 @@ _COROUTINE_WRAPPER = _wrapper_type()
 """What `coroutine.__await__()` gives."""
 
 
-class Noted:
+class Watched:
     """Awaits something, and notes each time that it goes on."""
 
     __slots__ = ("_note", "inner")
@@ -113,15 +121,15 @@ class Noted:
             if not hasattr(type(inner), "__next__"):
                 self._note()
                 return inner  # an error
-        return Framed(inner, self._note)
+        return WatchedGenerator(inner, self._note)
 
 
-class Framed(Noted):
+class WatchedGenerator(Watched):
     """The same, of what can be driven by hand as well: `agen.asend(...)`."""
 
     __slots__ = ()
 
-    def __iter__(self) -> Framed:
+    def __iter__(self) -> WatchedGenerator:
         return self
 
     def __next__(self) -> Any:
@@ -141,39 +149,39 @@ class Framed(Noted):
         self.inner.close()
 
 
-def framed(awaitable: Any, agen: Any, number: int) -> Framed:
+def watch_generator(awaitable: Any, agen: Any, number: int) -> WatchedGenerator:
     """`anext` of an asynchronous generator, and the like: its frame runs in each step until it answers."""
-    note = partial(values.frame, agen, number)
+    note = partial(values.resume_generator, agen, number)
     note()
-    return Framed(awaitable, note)
+    return WatchedGenerator(awaitable, note)
 
 
-def async_iterate(obj: Any, number: int) -> Any:
+def watch_async_iterable(obj: Any, number: int) -> Any:
     """`async for` over this."""
     if issubclass(type(obj), types.AsyncGeneratorType):
-        return _Iteration(obj, partial(values.frame, obj, number))
+        return _WatchedIteration(obj, partial(values.resume_generator, obj, number))
     kind = type(obj)
-    if rules.has_unknown(kind, "__aiter__") or rules.has_unknown(kind, "__anext__"):
-        return _Iteration(obj, partial(unknown, f"{kind.__module__}.{kind.__qualname__}", number))
+    if rules.has_opaque(kind, "__aiter__") or rules.has_opaque(kind, "__anext__"):
+        return _WatchedIteration(obj, partial(mark_opaque, f"{kind.__module__}.{kind.__qualname__}", number))
     return obj
 
 
-class _Iteration:
+class _WatchedIteration:
     def __init__(self, inner: Any, note: Callable[[], None]) -> None:
         self._inner, self._note = inner.__aiter__(), note
 
-    def __aiter__(self) -> _Iteration:
+    def __aiter__(self) -> _WatchedIteration:
         return self
 
-    def __anext__(self) -> Noted:
+    def __anext__(self) -> Watched:
         self._note()
-        return Noted(self._inner.__anext__(), self._note)
+        return Watched(self._inner.__anext__(), self._note)
 
 
 _SILENT_MANAGERS = frozenset({"contextlib", "_pytest.raises", "_pytest.python_api"})
 
 
-def _known_manager(obj: Any, enter: str, leave: str) -> bool:
+def _is_followed_manager(obj: Any, enter: str, leave: str) -> bool:
     kind = type(obj)
     generator = getattr(obj, "gen", None)
     if generator is not None and kind.__module__ == "contextlib":
@@ -181,64 +189,54 @@ def _known_manager(obj: Any, enter: str, leave: str) -> bool:
         return code is not None and rules.is_instrumented(code)
     if kind.__module__ in _SILENT_MANAGERS:
         return kind.__name__ in ("suppress", "nullcontext", "RaisesContext", "RaisesExc", "RaisesGroup")
-    return not rules.has_unknown(kind, enter) and not rules.has_unknown(kind, leave)
+    return not rules.has_opaque(kind, enter) and not rules.has_opaque(kind, leave)
 
 
-def managed(obj: Any, number: int) -> Any:
-    """The context manager of `with`."""
-    if _known_manager(obj, "__enter__", "__exit__"):
+def watch_manager(obj: Any, number: int, again: bool = False) -> Any:
+    """The context manager of `with`; `again` if it was made elsewhere, where somebody may have entered it."""
+    if again:
+        _use_up(obj, number)
+    return (
+        obj
+        if _is_followed_manager(obj, "__enter__", "__exit__")
+        else _OpaqueManager(obj, type(obj).__exit__, number)
+    )
+
+
+def watch_async_manager(obj: Any, number: int, again: bool = False) -> Any:
+    """The context manager of `async with`."""
+    if again:
+        _use_up(obj, number)
+    if _is_followed_manager(obj, "__aenter__", "__aexit__"):
         return obj
-    return _OpaqueManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
+    return _OpaqueManager(obj, type(obj).__aexit__, number)
 
 
-def _used_up(obj: Any, number: int) -> None:
-    """A manager made from a generator, which can be entered once, and was not made here."""
+def _use_up(obj: Any, number: int) -> None:
+    """A manager made from a generator can be entered once."""
     if type(obj).__module__ == "contextlib" and hasattr(obj, "gen"):
         log((obj, number, WRITE, STATE))
 
 
-def managed_again(obj: Any, number: int) -> Any:
-    """As `managed`, of something that was not made here: somebody else may have entered it."""
-    _used_up(obj, number)
-    return managed(obj, number)
-
-
-def async_managed_again(obj: Any, number: int) -> Any:
-    """As `async_managed`, of something that was not made here."""
-    _used_up(obj, number)
-    return async_managed(obj, number)
-
-
 class _OpaqueManager:
-    def __init__(self, inner: Any, name: str, number: int) -> None:
-        self._inner, self._name, self._number = inner, name, number
-        self._leave = type(inner).__exit__
+    """Enters and leaves a context manager, and notes each time that its code runs."""
+
+    def __init__(self, inner: Any, leave: Callable[..., Any], number: int) -> None:
+        self._inner, self._leave = inner, leave
+        self._note = partial(mark_opaque, f"{type(inner).__module__}.{type(inner).__qualname__}", number)
 
     def __enter__(self) -> Any:
-        unknown(self._name, self._number)
+        self._note()
         return type(self._inner).__enter__(self._inner)
 
     def __exit__(self, *error: Any) -> Any:
-        unknown(self._name, self._number)
+        self._note()
         return self._leave(self._inner, *error)
 
+    def __aenter__(self) -> Watched:
+        self._note()
+        return Watched(type(self._inner).__aenter__(self._inner), self._note)
 
-def async_managed(obj: Any, number: int) -> Any:
-    """The context manager of `async with`."""
-    if _known_manager(obj, "__aenter__", "__aexit__"):
-        return obj
-    return _OpaqueAsyncManager(obj, f"{type(obj).__module__}.{type(obj).__qualname__}", number)
-
-
-class _OpaqueAsyncManager:
-    def __init__(self, inner: Any, name: str, number: int) -> None:
-        self._inner, self._name, self._number = inner, name, number
-        self._leave = type(inner).__aexit__
-
-    def __aenter__(self) -> Noted:
-        unknown(self._name, self._number)
-        return Noted(type(self._inner).__aenter__(self._inner), partial(unknown, self._name, self._number))
-
-    def __aexit__(self, *error: Any) -> Noted:
-        unknown(self._name, self._number)
-        return Noted(self._leave(self._inner, *error), partial(unknown, self._name, self._number))
+    def __aexit__(self, *error: Any) -> Watched:
+        self._note()
+        return Watched(self._leave(self._inner, *error), self._note)

@@ -6,26 +6,26 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.log import ADD, CREATED, LOG, OPAQUE, Token
 from porcini.langs.aio.sites import NAMES
 
 MANY = 4096
-"""A log that is longer than this is turned into locations in the middle of a step (`relieve`)."""
+"""A log that is longer than this is turned into locations in the middle of a step (`drain_log`)."""
 _sink: Callable[[tuple[Any, ...]], None] = LOG.append
 _drain: Callable[[], None] = LOG.clear
-_let_go: Callable[[], None] = CREATED.clear
+_release_objects: Callable[[], None] = CREATED.clear
 
 
 def redirect(
-    sink: Callable[[tuple[Any, ...]], None], drain: Callable[[], None], let_go: Callable[[], None]
+    sink: Callable[[tuple[Any, ...]], None], drain: Callable[[], None], release: Callable[[], None]
 ) -> None:
     """Who gets the log (a detailed recorder wants to see each access when it happens), and who holds objects."""
-    global _sink, _drain, _let_go
-    _sink, _drain, _let_go = sink, drain, let_go
+    global _sink, _drain, _release_objects
+    _sink, _drain, _release_objects = sink, drain, release
 
 
-def relieve() -> None:
+def drain_log() -> None:
     """Turn the log into locations now: to be called if it has more than `MANY` entries."""
     _drain()
 
@@ -35,41 +35,41 @@ def log(entry: tuple[Any, ...]) -> None:
     _sink(entry)
 
 
-def unknown(name: str, number: int) -> None:
-    """The step does something that is not known."""
+def mark_opaque(name: str, number: int) -> None:
+    """The step runs code that is not followed."""
     log((name, number, 0, OPAQUE))
 
 
-def lost(name: str, number: int) -> None:
+def lose_track(name: str, number: int) -> None:
     """From here on nothing is certain: this step, and all that come after it in this run, are opaque."""
-    unknown(name, number)
+    mark_opaque(name, number)
     rules.LOST.add(name)
 
 
-def let_go() -> None:
-    """Hold no object of the program's any more. What has names by its identity loses them: see `lost`."""
-    _let_go()
+def release_objects() -> None:
+    """Hold no object of the program's any more. What has names by its identity loses them: see `lose_track`."""
+    _release_objects()
 
 
-def at(obj: Any, number: int) -> Any:
+def log_access(obj: Any, number: int) -> Any:
     """An attribute of `obj` is accessed here."""
     log((obj, number))
     return obj
 
 
-def counts(obj: Any, number: int) -> None:
-    """Before `obj.a += 1`. What a descriptor does with the sum is not known."""
+def log_addition(obj: Any, number: int) -> None:
+    """Before `obj.a += 1`. Nobody can say what a descriptor does with the sum."""
     name = NAMES[number]
-    counts_variable(obj, number, rules.peek(obj, name) if rules.is_stored(type(obj), name) else None)
+    log_addition_to_variable(obj, number, lookups.peek(obj, name) if lookups.is_stored(type(obj), name) else None)
 
 
-def counted(obj: Any, number: int) -> Any:
+def log_addition_to(obj: Any, number: int) -> Any:
     """The same; gives back the object."""
-    counts(obj, number)
+    log_addition(obj, number)
     return obj
 
 
-def counts_variable(owner: Any, number: int, value: Any) -> None:
+def log_addition_to_variable(owner: Any, number: int, value: Any) -> None:
     """Before `x += 1`, where x has this value."""
     if type(value) is int:
         log((owner, number, ADD, _suffix(number)))
@@ -82,19 +82,19 @@ def _suffix(number: int) -> tuple[str]:
     return ("." + NAMES[number],)
 
 
-def finalised(number: int) -> None:
+def log_finaliser(number: int) -> None:
     """`__del__` runs: whoever else let go of the object is to blame as well, and did not say so."""
-    unknown("a finaliser", number)
+    mark_opaque("a finaliser", number)
 
 
-def new(obj: Any) -> Any:
+def register_new(obj: Any) -> Any:
     """A display or a comprehension: certainly a new object."""
     CREATED.append(obj)
     return obj
 
 
-def token(kind: type[Token] = Token) -> Token:
+def create_token(kind: type[Token] = Token) -> Token:
     """Stands for the closure variables of a function that begins here, or for the frame of a generator."""
-    made = kind()
-    CREATED.append(made)
-    return made
+    created = kind()
+    CREATED.append(created)
+    return created

@@ -9,14 +9,14 @@ from contextvars import Context
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.operations.entries import unknown
-from porcini.langs.aio.operations.values import VIEWS, is_c_iterator, iterate, operand, read_all
+from porcini.langs.aio.operations.entries import mark_opaque
+from porcini.langs.aio.operations.values import VIEWS, is_c_iterator, iterate, read_all, read_operand
 from porcini.langs.aio.rules import PLAIN
 
 DICT_ITEMS: type = type({}.items())
 
 
-def source(obj: Any, number: int, deep: bool = False) -> Any:
+def iterate_over(obj: Any, number: int, deep: bool = False) -> Any:
     """What is given to C code, or to the interpreter, that goes over all of it; with `deep`, it looks into items.
 
     The result is to be iterated over instead: the iterator of an object that makes its own has to be seen.
@@ -27,15 +27,17 @@ def source(obj: Any, number: int, deep: bool = False) -> Any:
         return obj
     if kind in PLAIN or issubclass(type(obj), type) or not hasattr(kind, "__iter__"):
         iterate(obj, number)
-        return watched(iter(obj), number) if deep and hasattr(kind, "__getitem__") and kind not in PLAIN else obj
+        return (
+            watch_items(iter(obj), number) if deep and hasattr(kind, "__getitem__") and kind not in PLAIN else obj
+        )
     if rules.has_c_method(kind, "__iter__") or kind in VIEWS:
         iterate(obj, number)
-        return operand(obj, number) if deep else obj
+        return read_operand(obj, number) if deep else obj
     if kind is types.GeneratorType or is_c_iterator(kind):
         iterate(obj, number)
-        return watched(obj, number) if deep else obj
-    if rules.has_unknown(kind, "__iter__"):
-        unknown(f"{kind.__qualname__}.__iter__", number)
+        return watch_items(obj, number) if deep else obj
+    if rules.has_opaque(kind, "__iter__"):
+        mark_opaque(f"{kind.__qualname__}.__iter__", number)
         return obj
     return _Iterable(obj, number, deep)
 
@@ -51,24 +53,24 @@ class _Iterable:
     def __iter__(self) -> Iterator[Any]:
         iterator = iter(self.obj)
         iterate(iterator, self.number)
-        return watched(iterator, self.number) if self.deep else iterator
+        return watch_items(iterator, self.number) if self.deep else iterator
 
     def __length_hint__(self) -> int:
         return operator.length_hint(self.obj)
 
 
-def watched(iterator: Iterator[Any], number: int) -> Iterator[Any]:
+def watch_items(iterator: Iterator[Any], number: int) -> Iterator[Any]:
     """For C code that looks into what an iterator gives it."""
     for value in iterator:
-        operand(value, number)
+        read_operand(value, number)
         yield value
 
 
-def mapped(obj: Any, number: int) -> Any:
+def read_mapping(obj: Any, number: int) -> Any:
     """`**obj`."""
     kind = type(obj)
-    if rules.container_base(kind) is None and (not hasattr(kind, "keys") or rules.has_unknown(kind, "keys")):
-        unknown(f"{kind.__qualname__}.keys", number)
+    if rules.container_base(kind) is None and (not hasattr(kind, "keys") or rules.has_opaque(kind, "keys")):
+        mark_opaque(f"{kind.__qualname__}.keys", number)
     if issubclass(type(obj), dict):  # it may be given to a call that makes a task
         context = dict.get(obj, "context")
         if issubclass(type(context), Context):
@@ -76,12 +78,12 @@ def mapped(obj: Any, number: int) -> Any:
     return iterate(obj, number)
 
 
-def kept(obj: Any, number: int) -> Any:
+def read_captured(obj: Any, number: int) -> Any:
     """Taken apart, and bound to another name as well."""
-    operand(obj, number)
+    read_operand(obj, number)
     iterate(obj, number)
     if type(obj) not in PLAIN and rules.container_base(type(obj)) is None:
-        unknown(f"{type(obj).__qualname__}.__iter__", number)
+        mark_opaque(f"{type(obj).__qualname__}.__iter__", number)
     return obj
 
 
@@ -96,26 +98,28 @@ def unpack(obj: Any, number: int, depth: int = 1) -> Any:
             return iterate(obj, number)
         if kind is enumerate or kind is zip or kind is DICT_ITEMS:
             return iterate(obj, number)
-    return _apart(source(obj, number), number, depth)
+    return _unpack_each(iterate_over(obj, number), number, depth)
 
 
-def _apart(iterable: Any, number: int, depth: int) -> Iterator[Any]:
+def _unpack_each(iterable: Any, number: int, depth: int) -> Iterator[Any]:
     """Each item is read only when it is asked for: the loop may end before."""
     for value in iterable:
-        yield _parted(value, number, depth)
+        yield _unpack_item(value, number, depth)
 
 
-def _parted(value: Any, number: int, depth: int) -> Any:
+def _unpack_item(value: Any, number: int, depth: int) -> Any:
     """A value that will be taken apart."""
     if type(value) is tuple and depth == 1:
         return value
-    return source(value, number) if depth == 1 else _apart(source(value, number), number, depth - 1)
+    return (
+        iterate_over(value, number) if depth == 1 else _unpack_each(iterate_over(value, number), number, depth - 1)
+    )
 
 
 # Loops that are suspended in between --------------------------------------------------------------------------
 
 
-def lazily(obj: Any, number: int, unpacks: int = 0) -> Any:
+def iterate_suspended(obj: Any, number: int, unpacks: int = 0) -> Any:
     """As `iterate`, for a loop that is suspended in between: each step of it reads again."""
     kind = type(obj)
     if kind is str or kind is range or (kind is tuple and not unpacks):
@@ -123,21 +127,21 @@ def lazily(obj: Any, number: int, unpacks: int = 0) -> Any:
     if kind in PLAIN and not issubclass(type(obj), type) and kind is not types.GeneratorType:
         return obj
     in_c = rules.has_c_method(kind, "__iter__") or kind in VIEWS or is_c_iterator(kind)
-    if in_c or kind is types.GeneratorType or rules.has_unknown(kind, "__iter__") or not hasattr(kind, "__iter__"):
-        return _again(iter(obj), obj, number, unpacks)
+    if in_c or kind is types.GeneratorType or rules.has_opaque(kind, "__iter__") or not hasattr(kind, "__iter__"):
+        return _read_again(iter(obj), obj, number, unpacks)
     iterator = iter(obj)
     seen = is_c_iterator(type(iterator)) or type(iterator) is types.GeneratorType
-    if not seen and not rules.has_unknown(type(iterator), "__next__") and not unpacks:
+    if not seen and not rules.has_opaque(type(iterator), "__next__") and not unpacks:
         return iterator
-    return _again(iterator, iterator, number, unpacks)
+    return _read_again(iterator, iterator, number, unpacks)
 
 
-def lazily_unpack(obj: Any, number: int, depth: int = 1) -> Any:
+def unpack_suspended(obj: Any, number: int, depth: int = 1) -> Any:
     """As `unpack`, for a loop that is suspended in between."""
-    return lazily(obj, number, unpacks=depth)
+    return iterate_suspended(obj, number, unpacks=depth)
 
 
-def _again(iterator: Iterator[Any], obj: Any, number: int, unpacks: int) -> Iterator[Any]:
+def _read_again(iterator: Iterator[Any], obj: Any, number: int, unpacks: int) -> Iterator[Any]:
     """What an iterator gives, saying each time that `obj` is read."""
     while True:
         iterate(obj, number)
@@ -145,4 +149,4 @@ def _again(iterator: Iterator[Any], obj: Any, number: int, unpacks: int) -> Iter
             value = next(iterator)
         except StopIteration:
             return
-        yield _parted(value, number, unpacks) if unpacks else value
+        yield _unpack_item(value, number, unpacks) if unpacks else value

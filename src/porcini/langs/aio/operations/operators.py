@@ -8,71 +8,71 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import rules
-from porcini.langs.aio.operations.entries import unknown
-from porcini.langs.aio.operations.values import VIEWS, is_c_iterator, iterate, operand, read_all, write_all
+from porcini.langs.aio.operations.entries import mark_opaque
+from porcini.langs.aio.operations.values import VIEWS, is_c_iterator, iterate, read_all, read_operand, write_all
 from porcini.langs.aio.rules import PLAIN, Rule
 
 
-def pair(left: Any, right: Any, number: int) -> tuple[Any, Any]:
+def read_operands(left: Any, right: Any, number: int) -> tuple[Any, Any]:
     """Both operands, where one of them was suspended."""
-    return operand(left, number), combined(right, number, left)
+    return read_operand(left, number), read_set_operand(right, number, left)
 
 
-def formatted(obj: Any, number: int) -> Any:
+def read_format_argument(obj: Any, number: int) -> Any:
     """The right side of `%`: of a mapping, items are looked up, which may add them."""
     if type(obj) is not dict and hasattr(type(obj), "__missing__"):
-        unknown(f"% of {type(obj).__qualname__}", number)
-    return operand(obj, number)
+        mark_opaque(f"% of {type(obj).__qualname__}", number)
+    return read_operand(obj, number)
 
 
-def combined(obj: Any, number: int, other: Any) -> Any:
+def read_set_operand(obj: Any, number: int, other: Any) -> Any:
     """The right side of `&`, `|`, `-` and `^`: views of a dict go over whatever they are combined with."""
-    operand(obj, number)
+    read_operand(obj, number)
     if type(obj) in VIEWS:
-        consumed(other, number)
+        read_right_side(other, number)
     if type(other) in VIEWS:
-        consumed(obj, number)
+        read_right_side(obj, number)
     return obj
 
 
-def in_place(obj: Any, number: int) -> Any:
+def update_in_place(obj: Any, number: int) -> Any:
     """`x += v`: a mutable x changes itself."""
     kind = type(obj)
     if kind not in PLAIN and not issubclass(type(obj), tuple | frozenset):
-        rule = rules.rule(kind)
+        rule = rules.classify(kind)
         if rule is Rule.CONTAINER:
             write_all(obj, number)
             read_all(obj, number)
         elif rule is not Rule.PLAIN:
-            unknown(f"in-place operator on {kind.__module__}.{kind.__qualname__}", number)
+            mark_opaque(f"in-place operator on {kind.__module__}.{kind.__qualname__}", number)
     return obj
 
 
-def changed(obj: Any, value: Any, number: int) -> tuple[Any, Any]:
+def update_attribute(obj: Any, value: Any, number: int) -> tuple[Any, Any]:
     """`o.a += v`, between the load and the operation."""
-    return in_place(obj, number), value
+    return update_in_place(obj, number), value
 
 
-def consumed(obj: Any, number: int) -> Any:
+def read_right_side(obj: Any, number: int) -> Any:
     """The right side of `x += v`, or of an assignment to a slice: a list would go over it."""
     kind = type(obj)
     if kind not in PLAIN and not issubclass(type(obj), type):
         if rules.container_base(kind) is not None or kind in VIEWS or not hasattr(kind, "__iter__"):
-            operand(obj, number)
+            read_operand(obj, number)
         elif kind is types.GeneratorType or is_c_iterator(kind):
             iterate(obj, number)
         else:
-            operand(obj, number)
-            unknown(f"{kind.__qualname__}.__iter__", number)
+            read_operand(obj, number)
+            mark_opaque(f"{kind.__qualname__}.__iter__", number)
     return obj
 
 
-def consumed_pairs(obj: Any, number: int) -> Any:
+def read_merged(obj: Any, number: int) -> Any:
     """The right side of `x |= v`: a dict would take the items apart."""
     kind = type(obj)
     if kind is types.GeneratorType or is_c_iterator(kind):
-        unknown(f"|= {kind.__name__}", number)
-    return consumed(obj, number)
+        mark_opaque(f"|= {kind.__name__}", number)
+    return read_right_side(obj, number)
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {

@@ -15,7 +15,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from porcini.langs.aio import known, rules
+from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.log import (
     ANY_ORDER,
     APPENDED,
@@ -33,15 +33,15 @@ from porcini.langs.aio.log import (
     ModuleToken,
     Token,
 )
-from porcini.langs.aio.operations.entries import MANY, log, relieve, token, unknown
+from porcini.langs.aio.operations.entries import MANY, create_token, drain_log, log, mark_opaque
 from porcini.langs.aio.rules import PLAIN, Rule
 from porcini.langs.aio.sites import OUTSIDE
 
 SHAPE_ONLY, COUNT_ONLY, WHOLE = (SHAPE,), (COUNT,), (SHAPE, BASE)
 VIEWS = frozenset(
     type(view)
-    for made in (dict[Any, Any](), OrderedDict[Any, Any]())
-    for view in (made.keys(), made.values(), made.items())
+    for created in (dict[Any, Any](), OrderedDict[Any, Any]())
+    for view in (created.keys(), created.values(), created.items())
 )
 """They read their dict whenever they are used."""
 NO_LOCATIONS = (tuple, frozenset, str, bytes)
@@ -56,22 +56,22 @@ _MOST_STEPS = 10_000
 # Containers ---------------------------------------------------------------------------------------------------
 
 
-def suffix_of(key: object) -> str | None:
+def format_suffix(key: object) -> str | None:
     """What the location of an item ends with; None for a key that has no text which is the same in every run."""
-    text = rules.shown(key)
+    text = rules.format_key(key)
     return None if text is None else f"[{text}]"
 
 
-def size(obj: Any) -> int:
+def measure(obj: Any) -> int:
     """The length of a C container, without running a `__len__` of the program."""
     kind = type(obj)
-    if kind in known.CONTAINERS:
+    if kind in trusted.CONTAINERS:
         return len(obj)
     base: Any = rules.container_base(kind)
     return int(base.__len__(obj)) if base is not None else len(obj)
 
 
-def read_shape(obj: Any, number: int) -> None:
+def read_length(obj: Any, number: int) -> None:
     """`len`, truth: only the shape."""
     log((obj, number, READ, COUNT_ONLY if issubclass(type(obj), dict | set | list) else SHAPE_ONLY))
 
@@ -79,12 +79,12 @@ def read_shape(obj: Any, number: int) -> None:
 def read_all(obj: Any, number: int, shape: str = ORDER) -> None:
     """Iteration: the shape and every item that is there."""
     if issubclass(type(obj), list):
-        log((obj, number, READ, (shape, BASE, *[f"[{i}]" for i in range(size(obj))])))
+        log((obj, number, READ, (shape, BASE, *[f"[{i}]" for i in range(measure(obj))])))
     elif issubclass(type(obj), dict | set):
         suffixes = (
-            [suffix_of(key) for key in set.__iter__(obj)]
+            [format_suffix(key) for key in set.__iter__(obj)]
             if issubclass(type(obj), set)
-            else list(map(suffix_of, dict.keys(obj)))
+            else list(map(format_suffix, dict.keys(obj)))
         )
         log((obj, number, READ, (shape, BASE, *[s for s in suffixes if s is not None])))
     elif not issubclass(type(obj), NO_LOCATIONS):
@@ -97,37 +97,37 @@ def write_all(obj: Any, number: int) -> None:
         log((obj, number, WRITE, SHAPE_ONLY if issubclass(type(obj), _ONE_LOCATION) else WHOLE))
 
 
-def write_end(obj: Any, number: int) -> None:
+def append_items(obj: Any, number: int) -> None:
     """Items are added at the end; which ones is known when the step has ended."""
     if issubclass(type(obj), _ONE_LOCATION):
         log((obj, number, WRITE, SHAPE_ONLY))
     else:
-        log((obj, number, WRITE, (f"{APPENDED}{size(obj)}",)))
+        log((obj, number, WRITE, (f"{APPENDED}{measure(obj)}",)))
 
 
 # Operators ----------------------------------------------------------------------------------------------------
 
 
-def operand(obj: Any, number: int) -> Any:
+def read_operand(obj: Any, number: int) -> Any:
     """The value is compared, added, printed: all that its operators can read is read."""
     if type(obj) not in PLAIN:
-        _deep(obj, number)
+        _read_deeply(obj, number)
     return obj
 
 
-def compared(obj: Any, number: int) -> Any:
+def compare(obj: Any, number: int) -> Any:
     """The value is looked for, or looked through: asked whether it equals another one, and nothing else."""
     if type(obj) not in PLAIN:
-        _deep(obj, number, equals=True)
+        _read_deeply(obj, number, equals=True)
     return obj
 
 
-def shown(obj: Any, in_order: bool) -> Any:
+def read_outcome(obj: Any, in_order: bool) -> Any:
     """The value is what is told of how a run ended."""
-    return operand(obj, OUTSIDE) if in_order else compared(obj, OUTSIDE)
+    return read_operand(obj, OUTSIDE) if in_order else compare(obj, OUTSIDE)
 
 
-def _deep(obj: Any, number: int, equals: bool = False) -> None:
+def _read_deeply(obj: Any, number: int, equals: bool = False) -> None:
     """All that is in an object is read, as far as its type's operators, or `==` alone, look into it."""
     todo, seen = [obj], set[int]()
     while todo:
@@ -135,48 +135,52 @@ def _deep(obj: Any, number: int, equals: bool = False) -> None:
         kind = type(obj)
         if kind in PLAIN or id(obj) in seen:
             continue
-        rule = rules.rule(kind)
+        rule = rules.classify(kind)
         if rule is Rule.PLAIN:
             continue
         seen.add(id(obj))
-        if rule is Rule.UNKNOWN:
+        if rule is Rule.OPAQUE:
             if kind in VIEWS or id(obj) in DERIVED:
                 if not (equals and read_in_any_order(obj, number, equal_in_any_order)):
                     read_sources(obj, number)
                     if equals and kind in VIEWS:
-                        _told(list(obj), number)
+                        _reveals_order(list(obj), number)
                 todo += DERIVED.get(id(obj), ((), False))[0]
             elif not is_c_iterator(kind) and kind is not re.Match and not (equals and rules.is_identity(kind)):
-                unknown(f"operator on {kind.__module__}.{kind.__qualname__}", number)
+                mark_opaque(f"operator on {kind.__module__}.{kind.__qualname__}", number)
         elif issubclass(type(obj), BaseException):
             todo += (*obj.args, *getattr(obj, "exceptions", ()))
         elif issubclass(type(obj), functools.partial):
             todo += (*obj.args, obj.keywords)
         elif rule is Rule.FIELDS:
-            fields = dict(rules.fields_of(obj))
+            fields = dict(lookups.fields_of(obj))
             for name in {**fields, **getattr(kind, "__dataclass_fields__", {})}:
                 log((obj, number, READ, ("." + name,)))
             todo += fields.values()
         else:
-            unordered = equals and issubclass(type(obj), dict | set | frozenset) and not _told(inside(obj), number)
+            unordered = (
+                equals
+                and issubclass(type(obj), dict | set | frozenset)
+                and not _reveals_order(list_contents(obj), number)
+            )
             read_all(obj, number, COUNT if unordered and kind in _CONTAINERS_IN_C else ORDER)
-            todo += inside(obj)
+            todo += list_contents(obj)
 
 
-def _told(items: list[Any], number: int) -> bool:
+def _reveals_order(items: list[Any], number: int) -> bool:
     """Does `==` tell the program in which order it compares these? That may be the order of the other side."""
-    told = not equal_in_any_order(items)
-    if told:
+    reveals = not equal_in_any_order(items)
+    if reveals:
         log(("==", number, 0, ANY_ORDER))
-    return told
+    return reveals
 
 
 def read_in_any_order(obj: Any, number: int, cannot_tell: Callable[[list[Any]], bool]) -> bool:
     """Read a container or a view of a dict, but not the order of its items, if what is done cannot tell it."""
-    made_from = DERIVED.get(id(obj), ((), False))[0] if type(obj) in VIEWS else (obj,)
-    if len(made_from) != 1 or type(made_from[0]) not in (dict, set, list) or not cannot_tell(list(obj)):
+    sources = DERIVED.get(id(obj), ((), False))[0] if type(obj) in VIEWS else (obj,)
+    if len(sources) != 1 or type(sources[0]) not in (dict, set, list) or not cannot_tell(list(obj)):
         return False
-    read_all(made_from[0], number, COUNT)
+    read_all(sources[0], number, COUNT)
     return True
 
 
@@ -186,12 +190,12 @@ def equal_in_any_order(obj: Any) -> bool:
     while todo and steps < _MOST_STEPS:
         obj, steps = todo.pop(), steps + 1
         kind = type(obj)
-        if kind in known.ALWAYS_PLAIN or rules.is_identity(kind) or _is_constant(kind):
+        if kind in trusted.ALWAYS_PLAIN or rules.is_identity(kind) or _is_constant(kind):
             continue
         if kind in _CONTAINERS_IN_C:
-            todo += inside(obj)
-        elif rules.is_generated(rules.lookup(kind, "__eq__")):
-            todo += (value for _, value in rules.fields_of(obj))
+            todo += list_contents(obj)
+        elif rules.is_generated(rules.find_on_type(kind, "__eq__")):
+            todo += (value for _, value in lookups.fields_of(obj))
         else:
             return False
     return not todo
@@ -202,7 +206,7 @@ def _is_constant(kind: type) -> bool:
     return issubclass(kind, enum.Enum) and rules.owner_of(kind, "__eq__") in (object, int, str)
 
 
-def inside(obj: Any) -> list[Any]:
+def list_contents(obj: Any) -> list[Any]:
     """What is in a C container, keys included, without running an `__iter__` of the program."""
     if issubclass(type(obj), dict):
         return [*dict.values(obj), *dict.keys(obj)]
@@ -227,14 +231,14 @@ def is_c_iterator(kind: type) -> bool:
 def iterate(obj: Any, number: int) -> Any:
     """The items of `obj` are read, now; gives it back."""
     if len(LOG) > MANY:
-        relieve()
+        drain_log()
     kind = type(obj)
     if kind is list:
         read_all(obj, number)
     elif kind is tuple or kind is str or kind is range:
         return obj
     elif kind is types.GeneratorType:
-        frame(obj, number)
+        resume_generator(obj, number)
     elif kind in PLAIN and not issubclass(type(obj), type):
         return obj
     else:
@@ -252,20 +256,20 @@ def _iterate(obj: Any, kind: type, number: int) -> None:
         if id(obj) in DERIVED:
             read_sources(obj, number)
         elif kind.__name__ not in ("count", "repeat"):
-            unknown(f"{kind.__name__} of unknown origin", number)
+            mark_opaque(f"{kind.__name__} of unknown origin", number)
         log((obj, number, WRITE, STATE))
     elif issubclass(type(obj), type):
-        if rules.has_unknown(kind, "__iter__") and kind.__module__ != "enum":
-            unknown(f"{kind.__qualname__}.__iter__", number)
-    elif rules.has_unknown(kind, "__iter__") or (
-        not hasattr(kind, "__iter__") and rules.has_unknown(kind, "__getitem__")
+        if rules.has_opaque(kind, "__iter__") and kind.__module__ != "enum":
+            mark_opaque(f"{kind.__qualname__}.__iter__", number)
+    elif rules.has_opaque(kind, "__iter__") or (
+        not hasattr(kind, "__iter__") and rules.has_opaque(kind, "__getitem__")
     ):
-        unknown(f"{kind.__qualname__}.__iter__", number)
-    elif hasattr(kind, "__next__") and rules.has_unknown(kind, "__next__"):
-        unknown(f"{kind.__qualname__}.__next__", number)
+        mark_opaque(f"{kind.__qualname__}.__iter__", number)
+    elif hasattr(kind, "__next__") and rules.has_opaque(kind, "__next__"):
+        mark_opaque(f"{kind.__qualname__}.__next__", number)
 
 
-def derive(view: Any, sources: tuple[object, ...], deep: bool = False) -> Any:
+def register_view(view: Any, sources: tuple[object, ...], deep: bool = False) -> Any:
     """A view or an iterator that was made just now, and what it will read."""
     DERIVED[id(view)] = (sources, deep)
     CREATED.append(view)
@@ -283,7 +287,7 @@ def read_sources(view: Any, number: int) -> None:
             found = DERIVED.get(id(view))
             if found is None:
                 if type(view) in VIEWS:
-                    unknown(f"{type(view).__name__} of unknown origin", number)
+                    mark_opaque(f"{type(view).__name__} of unknown origin", number)
                 continue
             if id(view) in _being_read:
                 continue
@@ -295,7 +299,7 @@ def read_sources(view: Any, number: int) -> None:
                 else:
                     iterate(source, number)
                 if found[1] and rules.container_base(type(source)) is not None:
-                    operand(source, number)
+                    read_operand(source, number)
     finally:
         while len(_being_read) > began:
             _being_read.popitem()
@@ -310,21 +314,21 @@ _being_read: dict[int, None] = {}
 
 _FRAMES: dict[int, tuple[weakref.ref[Any], Token]] = {}
 """By the id of a generator that is alive: what stands for its frame."""
-_UNKNOWN_FRAME = ModuleToken("?generator")
+_FOREIGN_FRAME = ModuleToken("?generator")
 
 
-def generator(obj: Any) -> Any:
+def register_generator(obj: Any) -> Any:
     """A new generator. A token stands for its frame: who holds the generator keeps its `finally` from running."""
-    key, made = id(obj), token(Generator)
-    _FRAMES[key] = weakref.ref(obj, lambda _: _FRAMES.pop(key, None)), made
+    key, created = id(obj), create_token(Generator)
+    _FRAMES[key] = weakref.ref(obj, lambda _: _FRAMES.pop(key, None)), created
     return obj
 
 
-def frame(obj: Any, number: int) -> None:
+def resume_generator(obj: Any, number: int) -> None:
     """A generator goes on: its variables are changed."""
     code = getattr(obj, "gi_code", None) or obj.ag_code
     if rules.is_instrumented(code):
         found = _FRAMES.get(id(obj))
-        log((found[1] if found is not None else _UNKNOWN_FRAME, number, WRITE, STATE))
+        log((found[1] if found is not None else _FOREIGN_FRAME, number, WRITE, STATE))
     else:
-        unknown(f"generator {code.co_qualname}", number)
+        mark_opaque(f"generator {code.co_qualname}", number)

@@ -16,13 +16,10 @@ import fractions
 import functools
 import inspect
 import ipaddress
-import math
-import operator
 import pathlib
 import pprint
 import random
 import re
-import statistics
 import sys
 import threading
 import types
@@ -61,7 +58,7 @@ ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *IMMUTABLE)) - {func
 """Types whose values, used as operands, need no record, whatever the program does."""
 CONTAINERS = (list, dict, set, deque, tuple, frozenset, bytearray, Counter, OrderedDict, defaultdict)
 C_BASES = frozenset((*CONTAINERS, *SCALARS, *IMMUTABLE, object))
-"""Where the search for operators of a type ends: those of these are known."""
+"""Where the search for operators of a type ends: what those of these types do is listed."""
 IDENTITY_ONLY = frozenset(
     {asyncio.Future, asyncio.Task, asyncio.Future.__base__, asyncio.Task.__base__, types.CellType, weakref.ref}
     | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType}
@@ -71,7 +68,7 @@ CALLABLE = frozenset(
     {*IN_C, types.FunctionType, types.MethodType, types.MethodWrapperType, functools.partial}
     | {types.MethodDescriptorType, types.WrapperDescriptorType}
 )
-"""What known code that is given one of these may call."""
+"""Arguments that trusted code may call."""
 LOOP_CLASSES = (asyncio.AbstractEventLoop, asyncio.Handle)
 """The controlled loop sees for itself what is done to these."""
 
@@ -90,7 +87,7 @@ CHANGING = frozenset(
     ag_running ag_await ag_suspended __traceback__ __context__ __cause__ __suppress_context__ tb_next tb_frame
     __abstractmethods__ string""".split()  # noqa: SIM905
 )
-"""Attributes of known C types that are others when the object has been used."""
+"""Attributes of trusted C types that differ when the object has been used."""
 C_DESCRIPTORS = (
     *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType),
@@ -132,22 +129,12 @@ HASH_MODULES = frozenset({"_hashlib", "_blake2", "_sha1", "_sha2", "_sha3", "_md
 
 # Functions ----------------------------------------------------------------------------------------------------
 
-ITERATING: dict[Any, tuple[int, int]] = {
-    **dict.fromkeys((all, any, max, min, sum, sorted, math.fsum, math.prod), (0, -1)),
-    **dict.fromkeys((statistics.mean, statistics.fmean, statistics.median, statistics.stdev), (0, -1)),
-    **dict.fromkeys((operator.countOf, operator.indexOf), (0, -1)),
-    functools.reduce: (1, 0),
-    functools.cmp_to_key: (-1, 0),
-}
-"""Functions that go over an argument, and those that call one: the positions."""
-ITERATING_OPTIONS: dict[Any, frozenset[str]] = {
-    **dict.fromkeys((max, min), frozenset({"key", "default"})),
-    **dict.fromkeys((sum, math.prod), frozenset({"start"})),
-    sorted: frozenset({"key", "reverse"}),
-}
-"""What these may be given by name; anything else makes the call opaque."""
-IN_ANY_ORDER: frozenset[Any] = frozenset({all, any, max, min, sum, sorted})
-"""Those of them for which the order of numbers, or of strings, makes no difference."""
+_READING = ("getitem", "contains", "len", "eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "hash", "iter")
+READING_METHODS = frozenset(
+    {"get", "count", "index", "keys", "values", "items", "copy", "isdisjoint", "issubset", "union"}
+    | {f"__{name}__" for name in _READING}
+)
+"""Methods of containers that change nothing."""
 NOT_ITERATING: frozenset[Any] = frozenset(
     {abs, ascii, bin, chr, divmod, format, hash, hex, oct, ord, pow, repr, round, *SCALARS, len, weakref.ref}
 )
