@@ -303,6 +303,18 @@ def channel_programs(draw: st.DrawFn, threads: int = 3, steps: int = 6, endless:
     return Program("channels", " ".join(parts))
 
 
+@st.composite
+def talking_programs(draw: st.DrawFn) -> Program:
+    """Both ends of a channel with a message and room: what a step changes depends on who went before."""
+    parts = [f"chan('c, {draw(st.sampled_from(['1, 0', '1, 1', '2, 0', '1, 0 @ 1']))})", "chan('d, 1, nil)"]
+    for tid, end in enumerate("?!"):
+        said = ["'c ? 'v" if end == "?" else f"'c ! {draw(st.sampled_from('01'))}"]
+        if draw(st.booleans()):
+            said.append(_communication(draw))
+        parts.append(f"< {tid} | {' ; '.join(said)} | 'v |-> 0 >")
+    return Program("channels", " ".join(parts))
+
+
 # Guarded commands, in both languages
 
 Both = tuple[str, str]

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import helpers
 import porcini
 from helpers import all_runs
 from laws.test_gcl_laws import swaps_agree
-from maude_strategies import Program, gcl_programs, maude_programs, stutter_free_formulas
+from maude_strategies import Program, gcl_programs, maude_programs, stutter_free_formulas, talking_programs
 from porcini.commands.formulas import show_formula
 from porcini.core.errors import Place
 from porcini.core.events import Move, Schedule
@@ -254,6 +254,18 @@ def test_marking_and_reduction(program: Program, derived: bool, data) -> None:
     texts = data.draw(st.lists(st.sampled_from(program.atoms), max_size=2, unique=True))
     if nothing_is_lost(model, texts, program.language != "channels"):
         one_step_bisimilar(model)
+
+
+def propositions_are_kept(program: Program, derived: bool, data) -> None:
+    texts = data.draw(st.lists(st.sampled_from(program.atoms), min_size=1, max_size=2, unique=True))
+    assert nothing_is_lost(program.loaded(maude.load, derived=derived), texts, deterministic=False)
+
+
+@some(25)
+@given(talking_programs(), st.booleans(), st.data())
+def test_both_ends_of_a_channel(program: Program, derived: bool, data) -> None:
+    """(b) where a step is seen after others only."""
+    propositions_are_kept(program, derived, data)
 
 
 # Verdicts
@@ -559,6 +571,14 @@ def test_mutant_that_asks_only_here(monkeypatch, text: str) -> None:
     assert kept(SENT_LATER, [text])
     monkeypatch.setattr(_Reduction, "_visible", only_here)
     assert not kept(SENT_LATER, [text])
+
+
+def test_mutant_that_asks_only_here_is_caught_by_generated_programs(monkeypatch) -> None:
+    monkeypatch.setattr(_Reduction, "_visible", only_here)
+    law = given(talking_programs(), st.just(False), st.data())(propositions_are_kept)
+    law = settings(some(25), database=None, phases=[Phase.generate])(law)
+    with pytest.raises(AssertionError):
+        seed(1)(law)()
 
 
 def test_mutant_that_asks_only_here_in_the_graph_engine(monkeypatch) -> None:

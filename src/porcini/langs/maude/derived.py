@@ -36,6 +36,10 @@ Position = tuple[str, int, int]
 """An argument of an operator: its name, its number of arguments, which of them."""
 
 
+def name_of(part: Apply) -> Part:
+    return part.op, len(part.args)
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """A part of the soup that a rule touches."""
@@ -72,7 +76,7 @@ def derive(theory: Theory) -> Derived:
         for before, after in touched or ():
             part = before or after
             assert isinstance(part, Apply)
-            name = part.op, len(part.args)
+            name = name_of(part)
             stable = _stable(rule, before, after)
             known = found.keys.get(name)
             found.keys[name] = stable if known is None else tuple(k for k in known if k in stable)
@@ -190,7 +194,7 @@ def rewritten_parts(theory: Theory) -> Rewritten:
         in_place = len(before) == len(after) == 1 and all(
             isinstance(part, Apply) and _similar(part, other) for part in after for other in others
         )
-        (found.in_place if in_place else found.away).update((part.op, len(part.args)) for part in others)
+        (found.in_place if in_place else found.away).update(map(name_of, others))
     return found
 
 
@@ -218,7 +222,7 @@ def _access(found: Derived, pair: Pair) -> Access:
     before, after = pair
     part = before or after
     assert isinstance(part, Apply)
-    name = part.op, len(part.args)
+    name = name_of(part)
     keys = tuple(part.args[number] for number in found.keys[name])
     return Access(name, keys, before != after)
 

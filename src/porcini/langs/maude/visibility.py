@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from porcini.langs.maude.derived import Part, Rewritten, paired, rewritten_parts
+from porcini.langs.maude.derived import Part, Rewritten, name_of, paired, rewritten_parts
 from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.terms import (
@@ -77,7 +77,7 @@ class Visibility:
         """Both for marked states and for plain ones: it speaks of threads."""
         thread, printer = steps.theory.thread_sort, steps.printer
         sights: dict[Sight, str] = {}
-        alters = [line for rule in steps.theory.rules for line in _alters(steps, rule, sights)]
+        alters = [line for rule in steps.theory.rules for line in self._alters(steps, rule, sights)]
         return [
             "  --- What propositions look at, and which rules may change it.",
             f"  op View : Nat {thread} Prop -> Bool .",
@@ -93,16 +93,34 @@ class Visibility:
             f"  eq Whole({_ANY}) = false [owise] .",
         ]
 
+    def _alters(self, steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator[str]:
+        """When a rule may change a part that a proposition looks at: what the thread knows of it must match."""
+        label, printer = f"'{rule.label}", steps.printer
+        changed = _changed(steps.theory, rule)
+        if changed is None:
+            yield f"  eq Alters({label}, U, {_ANY}) = true ."
+            return
+        determined = variables(rule.thread, *(left for kind, left, _ in rule.own_condition if kind == ":="))
+        looked_at = {name_of(pattern.part) for pattern in self.others}
+        for part in changed:
+            if name_of(part) in looked_at:
+                known = tuple(number for number, arg in enumerate(part.args) if variables(arg) <= determined)
+                sees = sights.setdefault((name_of(part), known), f"Sees{len(sights)}")
+                args = ", ".join((*(printer.term(part.args[number]) for number in known), _ANY))
+                own = [printer.condition(rule.own_condition)] if rule.own_condition else []
+                condition = " /\\ ".join([*own, f"{sees}({args})"])
+                yield f"  ceq Alters({label}, {printer.term(rule.thread)}, {_ANY}) = true if {condition} ."
+
     def _sees(self, steps: Steps, sight: Sight, name: str) -> Iterator[str]:
         """Might a part be looked at, by some of its arguments? A function of its own: in a condition, `X := Y` may
         be an instruction of the user's."""
         (op, arity), known = sight
         signature, printer = steps.theory.signature, steps.printer
-        domain = signature.declared(op, arity)[0].domain
+        domain = next(o.domain for o in signature.declared(op, arity) if steps.theory.in_states(o.range))
         kinds = "".join(f"[{signature.kind(domain[number])}] " for number in known)
         yield f"  op {name} : {kinds}Prop -> Bool ."
         for looked in self.others:
-            if (looked.part.op, len(looked.part.args)) == (op, arity):
+            if name_of(looked.part) == (op, arity):
                 args = [looked.part.args[number] for number in known]
                 yield f"  eq {name}({', '.join(map(printer.term, (*args, looked.proposition)))}) = true ."
         free = [f"X{number}:[{signature.kind(domain[number])}]" for number in known]
@@ -211,24 +229,7 @@ def _changed(theory: Theory, rule: ThreadRule) -> list[Apply] | None:
 
 
 def _is_rewritten(part: Apply, rewritten: Rewritten) -> bool:
-    return (part.op, len(part.args)) in rewritten.in_place | rewritten.away
-
-
-def _alters(steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator[str]:
-    """When a rule may change a part that a proposition looks at: what the thread knows of it must match."""
-    name, printer = f"'{rule.label}", steps.printer
-    changed = _changed(steps.theory, rule)
-    if changed is None:
-        yield f"  eq Alters({name}, U, {_ANY}) = true ."
-        return
-    determined = variables(rule.thread, *(left for kind, left, _ in rule.own_condition if kind == ":="))
-    for part in changed:
-        known = tuple(number for number, arg in enumerate(part.args) if variables(arg) <= determined)
-        sees = sights.setdefault(((part.op, len(part.args)), known), f"Sees{len(sights)}")
-        args = ", ".join((*(printer.term(part.args[number]) for number in known), _ANY))
-        own = [printer.condition(rule.own_condition)] if rule.own_condition else []
-        condition = " /\\ ".join([*own, f"{sees}({args})"])
-        yield f"  ceq Alters({name}, {printer.term(rule.thread)}, {_ANY}) = true if {condition} ."
+    return name_of(part) in rewritten.in_place | rewritten.away
 
 
 def _shown(theory: Theory) -> str:
