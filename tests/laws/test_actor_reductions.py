@@ -21,6 +21,7 @@ from porcini.engines.options import Options
 from porcini.engines.stats import SearchStats
 from porcini.ir import step_lookahead
 from porcini.ir.canonical_graph import CanonicalGraph
+from porcini.ir.frames import ENDED
 from porcini.ir.step_lookahead import Foresight
 from porcini.ir.step_system import StepSystem
 from strategies import PROGRAMS
@@ -104,8 +105,10 @@ def test_reductions_can_be_verified(source: str, p: str, q: str) -> None:
 
 
 def covered(system: StepSystem, state: Any, still: Pid, steps: int) -> None:
-    """All that others do within some steps, while one task does not move, is in what they may still do."""
-    there = {str(process.pid) for process in state[0].processes}
+    """All that others do within some steps, while one task does not move, is in what they may still do. Futures
+    that are there already never change."""
+    is_object = system.class_template
+    there = {str(p.pid) for p in state[0].processes if p.template >= is_object or state[p.base] != ENDED}
     others = [a.pid for a in system.actions(state) if a.pid != still]
     reads: set[Location] = set()
     writes: set[Location] = set()
