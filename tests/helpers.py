@@ -12,7 +12,7 @@ from porcini.core.traces import Trace, normal_form
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.stats import SearchStats
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import GraphSystem
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import porcini
-from porcini.ir import codegen
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
@@ -26,6 +25,7 @@ from porcini.ir.expr import (
     substitute,
     var,
 )
+from porcini.ir.flat import codegen
 from porcini.ir.simplify import simplify
 from porcini.ir.text import show
 

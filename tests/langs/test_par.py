@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import porcini
 from helpers import all_runs, class_of, engines_agree
 from porcini import InputError
-from porcini.ir.interpreter import GraphSystem
-from porcini.ir.numbering import Numbering
+from porcini.ir.analysis.numbering import Numbering
+from porcini.ir.flat.interpreter import GraphSystem
 from porcini.ir.program import Program
 from porcini.ir.text import show
 from porcini.langs import par

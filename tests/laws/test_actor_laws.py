@@ -17,10 +17,10 @@ from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.options import ActorSelection, TaskSelection
 from porcini.engines.transdpor import TransDpor
-from porcini.ir.actors import Actors
-from porcini.ir.step_code import Segment
-from porcini.ir.step_events import StepEvents
-from porcini.ir.step_system import StepSystem
+from porcini.ir.tasks.actors import Actors
+from porcini.ir.tasks.code import Segment
+from porcini.ir.tasks.events import StepEvents
+from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
 MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))

@@ -19,12 +19,12 @@ from docs_of import DOCS
 from porcini.core.errors import LimitHit
 from porcini.core.pids import Pid
 from porcini.core.systems import SystemGraph
-from porcini.ir import canonical
-from porcini.ir.canonical import Canonical
-from porcini.ir.canonical_graph import CanonicalGraph
-from porcini.ir.frames import ENDED
-from porcini.ir.step_flow import StepFlow
-from porcini.ir.step_system import StepSystem
+from porcini.ir.analysis.numbering import ENDED
+from porcini.ir.tasks import canonical
+from porcini.ir.tasks.canonical import Canonical
+from porcini.ir.tasks.canonical_graph import CanonicalGraph
+from porcini.ir.tasks.flow import StepFlow
+from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
 MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))

@@ -24,12 +24,12 @@ from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import follow, run_freely
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import evaluate
-from porcini.ir.paths import path
-from porcini.ir.step_labels import StepLabels
-from porcini.ir.step_names import Codes, Vocabulary
-from porcini.ir.step_paths import Walk
-from porcini.ir.step_system import StepSystem
-from porcini.ir.step_values import Evaluation
+from porcini.ir.symbolic.paths import path
+from porcini.ir.tasks.labels import StepLabels
+from porcini.ir.tasks.names import Codes, Vocabulary
+from porcini.ir.tasks.paths import Walk
+from porcini.ir.tasks.system import StepSystem
+from porcini.ir.tasks.values import Evaluation
 from porcini.langs.actors.library import MapValue, Tag
 from strategies import PROGRAMS
 
@@ -286,7 +286,7 @@ def test_forgetting_that_a_group_is_busy_is_caught(monkeypatch) -> None:
 
 
 def test_forgetting_what_a_step_touches_is_caught(monkeypatch) -> None:
-    monkeypatch.setattr("porcini.ir.step_paths.touch", lambda *rest: None)
+    monkeypatch.setattr("porcini.ir.tasks.paths.touch", lambda *rest: None)
     with pytest.raises(InternalError, match="formulas say otherwise"):
         laws_hold()
 

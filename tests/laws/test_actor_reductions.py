@@ -19,11 +19,11 @@ from porcini.engines.ample import AmpleSets
 from porcini.engines.graph import Graph
 from porcini.engines.options import Options
 from porcini.engines.stats import SearchStats
-from porcini.ir import step_lookahead
-from porcini.ir.canonical_graph import CanonicalGraph
-from porcini.ir.frames import ENDED
-from porcini.ir.step_lookahead import Foresight
-from porcini.ir.step_system import StepSystem
+from porcini.ir.analysis.numbering import ENDED
+from porcini.ir.tasks import lookahead as step_lookahead
+from porcini.ir.tasks.canonical_graph import CanonicalGraph
+from porcini.ir.tasks.lookahead import Foresight
+from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
 MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))

@@ -16,10 +16,11 @@ from porcini.commands.cases import replay_cases
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.footprints import EMPTY
 from porcini.engines.stats import SearchStats
-from porcini.ir import step_labels, step_values
 from porcini.ir.expr import Datum, Expr, evaluate
-from porcini.ir.step_symbolic import SymbolicActors
-from porcini.ir.step_values import Evaluation
+from porcini.ir.tasks import labels as step_labels
+from porcini.ir.tasks import values as step_values
+from porcini.ir.tasks.symbolic import SymbolicActors
+from porcini.ir.tasks.values import Evaluation
 from strategies import PROGRAMS
 
 SOME = settings(max_examples=max(PROGRAMS // 80, 5), deadline=None, suppress_health_check=list(HealthCheck))

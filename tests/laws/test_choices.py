@@ -10,7 +10,7 @@ from helpers import Collecting, all_runs
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.ir.expr import TRUE, ArrayType, Expr, binary, const, disj, not_, select, var
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import GraphSystem
 from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Template, Variable
 from strategies import PROGRAMS
 

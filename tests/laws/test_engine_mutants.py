@@ -11,7 +11,7 @@ from laws.test_engine_laws import engines_agree
 from porcini.core.errors import InternalError
 from porcini.core.footprints import Footprint
 from porcini.engines import search, wakeup, wakeup_sequences
-from porcini.ir import footprint
+from porcini.ir.analysis import footprint
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "dpor"))
 

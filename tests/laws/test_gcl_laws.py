@@ -9,7 +9,7 @@ import porcini
 from helpers import all_runs, class_of, followed, system_of
 from porcini.core.footprints import footprint
 from porcini.core.traces import Trace, independent, normal_form
-from porcini.ir.footprint import cell
+from porcini.ir.analysis.footprint import cell
 from reference import Reference
 from strategies import PROGRAMS, programs
 

@@ -18,7 +18,7 @@ from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Options
 from porcini.engines.graph import Graph
 from porcini.engines.options import Ample, Order
-from porcini.ir.lookahead import GraphLookahead
+from porcini.ir.analysis.lookahead import GraphLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))

@@ -7,7 +7,8 @@ import pytest
 from helpers import all_runs, system_of
 from laws.test_gcl_laws import footprints_hold, swaps_agree
 from porcini.core.footprints import Footprint
-from porcini.ir import codegen, footprint
+from porcini.ir.analysis import footprint
+from porcini.ir.flat import codegen
 
 RACES = [
     "x |-> 0, True |> spawn(True |> x := 1); True |> x := 2",

@@ -21,13 +21,13 @@ from porcini.engines import semantic
 from porcini.engines.fagiani import Permuter
 from porcini.ir import expr
 from porcini.ir.expr import TRUE
-from porcini.ir.packed import lines, options
-from porcini.ir.packed.lines import Lines
-from porcini.ir.packed.options import Options
-from porcini.ir.packed.outcomes import Outcomes
-from porcini.ir.packed.reach import Reach
-from porcini.ir.packed.recorded import RecordedRuns
-from porcini.ir.packed.symbolic import SymbolicPacked
+from porcini.ir.packed.formulas import lines, options
+from porcini.ir.packed.formulas.lines import Lines
+from porcini.ir.packed.formulas.options import Options
+from porcini.ir.packed.formulas.outcomes import Outcomes
+from porcini.ir.packed.formulas.reach import Reach
+from porcini.ir.packed.formulas.recorded import RecordedRuns
+from porcini.ir.packed.formulas.symbolic import SymbolicPacked
 from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Assert
 

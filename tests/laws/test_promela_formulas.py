@@ -24,14 +24,14 @@ from porcini.core.traces import normal_form
 from porcini.engines.replaying import follow
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import ArrayType, Expr, Select, const, evaluate, var
-from porcini.ir.labels import Label, condition
-from porcini.ir.packed.formulas import Labels, Seen, Who, values_of
+from porcini.ir.packed.formulas.labels import Labels, Seen, Who, values_of
+from porcini.ir.packed.formulas.lines import Births
+from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, CheckFailed, RunError
-from porcini.ir.packed.lines import Births
 from porcini.ir.packed.view import PackedRun, PackedView
-from porcini.ir.packed.world import Instance, World, known_from_the_start
 from porcini.ir.program import Receive
-from porcini.ir.symbolic import cells_of, literal
+from porcini.ir.symbolic.graph import cells_of, literal
+from porcini.ir.symbolic.labels import Label, condition
 from promela_strategies import promela_models
 from strategies import PROGRAMS
 

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 import porcini
 from porcini.ir import expr as ir
-from porcini.ir.commuting import Terms as SolverTerms
 from porcini.ir.expr import FALSE, TRUE, Expr, binary, const, evaluate, free, not_, number_of, substitute, truth_of
-from porcini.ir.packed import operators
 from porcini.ir.packed.code import Coder, Constants
+from porcini.ir.packed.formulas import operators
+from porcini.ir.packed.formulas.operators import Term, wrapped
+from porcini.ir.packed.formulas.terms import Terms
+from porcini.ir.packed.formulas.world import World
 from porcini.ir.packed.layout import RunError
-from porcini.ir.packed.operators import Term, wrapped
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.packed.terms import Terms
-from porcini.ir.packed.world import World
 from porcini.ir.program import Variable
+from porcini.ir.symbolic.commuting import Terms as SolverTerms
 from porcini.solvers.smt import Smt
 from strategies import PROGRAMS
 

@@ -11,7 +11,7 @@ from conformance import oracle
 from conformance.kinds import KINDS
 from porcini.engines import stubborn_points
 from porcini.engines.options import Options, Order
-from porcini.ir.enabling import GraphEnabling
+from porcini.ir.analysis.enabling import GraphEnabling
 
 SEEDS = range(150)
 STUBBORN = Options(reduction="stubborn")

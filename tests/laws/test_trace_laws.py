@@ -21,9 +21,9 @@ from porcini.core.formulas import Formula
 from porcini.core.traces import Trace, ids_of
 from porcini.formats.json_report import to_json
 from porcini.formats.traces import formulas
-from porcini.ir import labels
-from porcini.ir.footprint import Touched
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.analysis.footprint import Touched
+from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.symbolic import labels
 from strategies import PROGRAMS, guard_programs, programs
 
 MANY = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))

@@ -19,7 +19,7 @@ from porcini.core.pids import Pid
 from porcini.core.traces import Trace, independent, normal_form
 from porcini.engines.fagiani import Permuter, compile_trace
 from porcini.ir.expr import evaluate, free
-from porcini.ir.paths import forward, path
+from porcini.ir.symbolic.paths import forward, path
 from porcini.ir.text import show
 from strategies import programs
 

@@ -13,7 +13,7 @@ from porcini.core.pids import Pid
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stability import DIRECT, ELSEWHERE, INDIRECT, Stability
 from porcini.engines.stats import SearchStats
-from porcini.ir.actors import Actors
+from porcini.ir.tasks.actors import Actors
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

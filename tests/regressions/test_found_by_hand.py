@@ -7,7 +7,7 @@ import pytest
 import porcini
 from porcini.api import compare
 from porcini.cli import main
-from porcini.ir.frames import FrameRun
+from porcini.ir.flat.frames import FrameRun
 
 
 def permuted(source: str, **options) -> porcini.Report:

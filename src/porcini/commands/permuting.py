@@ -24,7 +24,7 @@ from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats, Watcher
 from porcini.formats.traces.formulas import labelled_run
 from porcini.formats.traces.reading import read_trace
-from porcini.ir.formulas import FormulaSystem, LabelledRun
+from porcini.ir.symbolic.formulas import FormulaSystem, LabelledRun
 from porcini.properties.outcomes import inequivalent
 
 MOST_CLASSES = 10_000

@@ -139,8 +139,8 @@ class Model(ABC):
         raise InputError("formulas cannot speak of this program's states", place=place)
 
     def symbolic(self, inputs: Sequence[str] = ()) -> Any:
-        """The program run on symbols instead of inputs (`ir.formulas.SymbolicSystem`): of all that it declares, or
-        of the named ones where it declares none but takes some."""
+        """The program run on symbols instead of inputs (`ir.symbolic.formulas.SymbolicSystem`): of all that
+        it declares, or of the named ones where it declares none but takes some."""
         raise InternalError("a model without formulas was asked for them")
 
     def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:

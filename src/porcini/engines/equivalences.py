@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from porcini.core.footprints import Footprint
-from porcini.ir import footprint
-from porcini.ir.commuting import Terms, commute
+from porcini.ir.analysis import footprint
 from porcini.ir.expr import Expr, Var, not_
-from porcini.ir.labels import Label
-from porcini.ir.paths import forward
+from porcini.ir.symbolic.commuting import Terms, commute
+from porcini.ir.symbolic.labels import Label
+from porcini.ir.symbolic.paths import forward
 from porcini.solvers.smt import Mismatch, Smt
 
 

@@ -31,10 +31,11 @@ from typing import Any, cast
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Scalar, Value
-from porcini.ir import codegen, footprint
+from porcini.ir.analysis import footprint
 from porcini.ir.expr import Expr, free
-from porcini.ir.formulas import LabelledRun
-from porcini.ir.labels import Label
+from porcini.ir.flat import codegen
+from porcini.ir.symbolic.formulas import LabelledRun
+from porcini.ir.symbolic.labels import Label
 
 Store = list[Any]
 Masks = tuple[int, int]

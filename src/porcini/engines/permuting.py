@@ -16,9 +16,9 @@ from porcini.core.traces import Trace
 from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_run
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import free
-from porcini.ir.formulas import LabelledRun
-from porcini.ir.labels import Label
-from porcini.ir.paths import path, where
+from porcini.ir.symbolic.formulas import LabelledRun
+from porcini.ir.symbolic.labels import Label
+from porcini.ir.symbolic.paths import path, where
 from porcini.ir.text import show
 
 

@@ -14,7 +14,7 @@ from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.stubborn_points import PointStubborn
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import GraphSystem
 from porcini.ir.packed.graph import PackedGraph
 
 NOTHING_WATCHED: Watched[Any] = Watched(lambda state: 0)

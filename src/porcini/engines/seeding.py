@@ -19,8 +19,8 @@ from porcini.engines.options import Options
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats
-from porcini.ir.formulas import FormulaSystem
-from porcini.ir.labels import Label
+from porcini.ir.symbolic.formulas import FormulaSystem
+from porcini.ir.symbolic.labels import Label
 
 
 def fagiani(program: Program, stats: SearchStats, options: Options) -> None:

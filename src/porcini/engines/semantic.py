@@ -9,11 +9,11 @@ from porcini.core.events import Action, Event
 from porcini.core.execution import Dependence
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
-from porcini.ir.commuting import commute, keeps_guards
 from porcini.ir.expr import Expr, conj
-from porcini.ir.formulas import Formulated, Ways
-from porcini.ir.labels import Label
-from porcini.ir.step_events import StepLabel
+from porcini.ir.symbolic.commuting import commute, keeps_guards
+from porcini.ir.symbolic.formulas import Formulated, Ways
+from porcini.ir.symbolic.labels import Label
+from porcini.ir.tasks.events import StepLabel
 from porcini.solvers.smt import Mismatch, Smt
 
 

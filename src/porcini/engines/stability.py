@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porcini.core.pids import Pid
-from porcini.ir.actors import Actors
-from porcini.ir.chains import Chain, Chains
-from porcini.ir.frames import Process
-from porcini.ir.steps import collect_references
+from porcini.ir.flat.frames import Process
+from porcini.ir.tasks.actors import Actors
+from porcini.ir.tasks.chains import Chain, Chains
+from porcini.ir.tasks.program import collect_references
 
 DIRECT, INDIRECT, ELSEWHERE = 9.0, 3.0, 1.0
 """k_a > k_b > k_c. Table 1 needs k_a > 4 k_c (Pi)."""

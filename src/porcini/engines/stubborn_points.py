@@ -29,8 +29,8 @@ from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import SystemGraph, Value
 from porcini.engines.graph import Choice
-from porcini.ir.enabling import GraphEnabling
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.analysis.enabling import GraphEnabling
+from porcini.ir.flat.interpreter import GraphSystem
 
 Transitions = tuple[Pid, int]
 """Of one process: a bit for each point."""

@@ -25,12 +25,12 @@ from porcini.core.systems import Kind
 from porcini.engines.equivalences import TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPTH
 from porcini.engines.stats import SearchStats
-from porcini.ir.commuting import Terms
 from porcini.ir.expr import FALSE, TRUE, Expr, conj, var
-from porcini.ir.formulas import SymbolicStep, SymbolicSystem
-from porcini.ir.labels import Label
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic import blocked
+from porcini.ir.symbolic.commuting import Terms
+from porcini.ir.symbolic.formulas import SymbolicStep, SymbolicSystem
+from porcini.ir.symbolic.graph import blocked
+from porcini.ir.symbolic.labels import Label
 from porcini.solvers.smt import Assumptions, Smt
 
 

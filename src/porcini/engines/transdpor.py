@@ -57,10 +57,11 @@ from porcini.engines.stability import Look, Stability
 from porcini.engines.stats import SearchStats
 from porcini.engines.wakeup import initials
 from porcini.engines.wakeup_sequences import reversals
-from porcini.ir.actors import Actors
-from porcini.ir.frames import FIRST_POINT, FrameRun, Process
-from porcini.ir.step_events import future
-from porcini.ir.step_system import StepSystem
+from porcini.ir.analysis.numbering import FIRST_POINT
+from porcini.ir.flat.frames import FrameRun, Process
+from porcini.ir.tasks.actors import Actors
+from porcini.ir.tasks.events import future
+from porcini.ir.tasks.system import StepSystem
 
 
 @dataclass(slots=True)

@@ -11,11 +11,11 @@ from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
 from porcini.ir.expr import Expr
-from porcini.ir.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import GraphSystem
 from porcini.ir.program import Program
 
 if TYPE_CHECKING:
-    from porcini.ir.formulas import SymbolicSystem
+    from porcini.ir.symbolic.formulas import SymbolicSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class GraphModel(Model):
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         if inputs:
             raise InputError("`symbolic` ranges over all inputs that the program declares", file=self.file)
-        from porcini.ir.symbolic import SymbolicGraph
+        from porcini.ir.symbolic.graph import SymbolicGraph
 
         return SymbolicGraph(self.program)
 

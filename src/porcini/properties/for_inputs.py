@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from porcini.core.systems import Kind
-from porcini.ir.commuting import Terms
 from porcini.ir.expr import (
     FALSE,
     TRUE,
@@ -33,7 +32,8 @@ from porcini.ir.expr import (
 )
 from porcini.ir.expr import binary as binary_of
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic import cells_of
+from porcini.ir.symbolic.commuting import Terms
+from porcini.ir.symbolic.graph import cells_of
 from porcini.solvers.smt import Smt, Term
 
 _MOST_LITERALS = 24

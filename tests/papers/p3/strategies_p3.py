@@ -25,15 +25,21 @@ from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.equivalences import EQUIVALENCES, equivalent
 from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Path, Symbolic
-from porcini.ir import footprint
-from porcini.ir.abstraction import assignments, final_substitution, final_valuation, models, path_condition
-from porcini.ir.commuting import Terms
+from porcini.ir.analysis import footprint
 from porcini.ir.expr import FALSE, evaluate
-from porcini.ir.interpreter import GraphSystem
-from porcini.ir.labels import Label
+from porcini.ir.flat.interpreter import GraphSystem
 from porcini.ir.program import Assign
 from porcini.ir.program import Program as IrProgram
-from porcini.ir.symbolic import Step, SymbolicGraph, SymbolicState
+from porcini.ir.symbolic.abstraction import (
+    assignments,
+    final_substitution,
+    final_valuation,
+    models,
+    path_condition,
+)
+from porcini.ir.symbolic.commuting import Terms
+from porcini.ir.symbolic.graph import Step, SymbolicGraph, SymbolicState
+from porcini.ir.symbolic.labels import Label
 from porcini.langs import par
 from porcini.solvers.smt import Smt
 from strategies import PROGRAMS

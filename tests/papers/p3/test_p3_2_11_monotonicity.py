@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from papers.p3.strategies_p3 import NUMBERS, PROGRAM, SOME, Program, reached, run_of, symbolic_start
-from porcini.ir.abstraction import models, path_condition
-from porcini.ir.paths import path
+from porcini.ir.symbolic.abstraction import models, path_condition
+from porcini.ir.symbolic.paths import path
 
 # Lemma 2.11 (Path Condition Monotonicity). If V ⊨ pc(τ :: ev), then V ⊨ pc(τ).
 

@@ -15,8 +15,15 @@ from papers.p3.strategies_p3 import (
     reached,
     symbolic_start,
 )
-from porcini.ir.abstraction import abstracts, composed, final_substitution, final_valuation, models, path_condition
 from porcini.ir.expr import evaluate
+from porcini.ir.symbolic.abstraction import (
+    abstracts,
+    composed,
+    final_substitution,
+    final_valuation,
+    models,
+    path_condition,
+)
 
 # Theorem 2.13 (Bisimulation). For any initial valuation V and initial traces τ0, τ0' such that τ0' V-abstracts τ0
 # (the paper has the two the other way round, and steps τ0 concretely and τ0' symbolically):

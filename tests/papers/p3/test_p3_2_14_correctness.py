@@ -19,7 +19,7 @@ from papers.p3.strategies_p3 import (
     symbolic_start,
     taken_by,
 )
-from porcini.ir.abstraction import (
+from porcini.ir.symbolic.abstraction import (
     abstracts,
     assignments,
     composed,

@@ -17,7 +17,7 @@ from papers.p3.strategies_p3 import (
     symbolic_paths,
     symbolic_start,
 )
-from porcini.ir.abstraction import abstracts, assignments, models
+from porcini.ir.symbolic.abstraction import abstracts, assignments, models
 
 # Corollary 2.15 (Trace Completeness). If (s, τc) ⇒V* (s', τc') and τs V-abstracts τc, there exists τs' such that
 # (s, τs) →* (s', τs') and τs' V-abstracts τc'.

@@ -18,7 +18,7 @@ from papers.p3.strategies_p3 import (
     reached,
     symbolic_start,
 )
-from porcini.ir.abstraction import final_valuation
+from porcini.ir.symbolic.abstraction import final_valuation
 
 # Lemma 3.4. For equivalent traces τ ~ τ', if (s, τ) → (s', τ1) then there exists τ2 such that (s, τ') → (s', τ2)
 # and τ1 ~ τ2. This lemma also holds for concrete traces with concrete equivalence and reduction system.

@@ -19,7 +19,7 @@ from papers.p3.strategies_p3 import (
     run_of,
     symbolic_start,
 )
-from porcini.ir.abstraction import abstracts, assignments
+from porcini.ir.symbolic.abstraction import abstracts, assignments
 
 # Theorem 3.5 (Abstraction Congruence). For equivalent symbolic traces τs ~ τs' and concrete traces τc ≈ τc', if τs
 # V-abstracts τc then τs' V-abstracts τc'.

@@ -21,7 +21,7 @@ from papers.p3.strategies_p3 import (
     where_taken,
 )
 from porcini.engines.equivalences import Commuting, InterferenceFree
-from porcini.ir.abstraction import assignments, final_valuation
+from porcini.ir.symbolic.abstraction import assignments, final_valuation
 
 # Theorem 3.8 (Interference free reordering is a trace equivalence). Let ~IF be the smallest equivalence relation
 # on symbolic traces such that τ · [ev1, ev2] · τ' ~IF τ · [ev2, ev1] · τ' for all τ, τ' and ev1 ◇ ev2. The

@@ -24,7 +24,7 @@ from papers.p3.strategies_p3 import (
     where_taken,
 )
 from porcini.engines.equivalences import EQUIVALENCES
-from porcini.ir.abstraction import assignments, final_valuation
+from porcini.ir.symbolic.abstraction import assignments, final_valuation
 
 # Corollary 4.4 (Correctness and Completeness). For two equivalent symbolic traces τ0 ~ τ0':
 # - Correctness: If (s, τ0) →*POR (s', τ) then there exists (s, τ0') →* (s', τ') with τ ~ τ'

@@ -24,7 +24,7 @@ from papers.p3.strategies_p3 import (
 from porcini.core.execution import Dependence
 from porcini.engines.equivalences import EQUIVALENCES
 from porcini.engines.semantic import SemanticDependence
-from porcini.ir.abstraction import (
+from porcini.ir.symbolic.abstraction import (
     abstracts,
     assignments,
     composed,

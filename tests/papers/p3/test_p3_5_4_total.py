@@ -22,7 +22,14 @@ from papers.p3.strategies_p3 import (
     taken_by,
 )
 from porcini.engines.equivalences import EQUIVALENCES
-from porcini.ir.abstraction import abstracts, assignments, composed, final_substitution, models, path_condition
+from porcini.ir.symbolic.abstraction import (
+    abstracts,
+    assignments,
+    composed,
+    final_substitution,
+    models,
+    path_condition,
+)
 
 # Theorem 5.4 (Total Bisimulation). For initial traces τs, τc such that τs V-abstracts τc:
 # - If (s, τc) ⇒V (s', τc'), then there exists (s, τs) →POR (s', τs') such that τs' V-abstracts τc'.

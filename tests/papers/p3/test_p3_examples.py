@@ -21,9 +21,15 @@ from papers.p3.strategies_p3 import (
     where_taken,
 )
 from porcini.engines.equivalences import EQUIVALENCES, Commuting, InterferenceFree
-from porcini.ir.abstraction import abstracts, assignments, final_substitution, final_valuation, path_condition
 from porcini.ir.expr import FALSE, TRUE, const, evaluate, var
-from porcini.ir.labels import Label
+from porcini.ir.symbolic.abstraction import (
+    abstracts,
+    assignments,
+    final_substitution,
+    final_valuation,
+    path_condition,
+)
+from porcini.ir.symbolic.labels import Label
 from porcini.ir.text import show
 from porcini.solvers.smt import Smt
 

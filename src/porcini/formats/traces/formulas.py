@@ -19,11 +19,11 @@ from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
 from porcini.engines.fagiani import Recorded, Store, compile_run
+from porcini.ir.analysis.footprint import Touched, locations, of_edge, of_guards
 from porcini.ir.expr import ArrayType, Expr, Type, Var, var
-from porcini.ir.footprint import Touched, locations, of_edge, of_guards
-from porcini.ir.formulas import LabelledRun
-from porcini.ir.labels import BLOCKED, UNDEFINED, Label
 from porcini.ir.program import Assert, Assign, Choice, Edge
+from porcini.ir.symbolic.formulas import LabelledRun
+from porcini.ir.symbolic.labels import BLOCKED, UNDEFINED, Label
 from porcini.langs.gcl import syntax as ast
 from porcini.langs.gcl.names import Frame, Names, lvalue, typed
 from porcini.langs.gcl.parser import parse_expression, parse_simple

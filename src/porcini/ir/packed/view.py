@@ -24,7 +24,6 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, System, Waiting, Watched
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, Select, Timeout
-from porcini.ir.formulas import LabelledRun, Ways
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -60,10 +59,11 @@ from porcini.ir.program import (
     nodes_of,
     variable_of,
 )
+from porcini.ir.symbolic.formulas import LabelledRun, Ways
 
 if TYPE_CHECKING:
-    from porcini.ir.packed.commuting import StepFormulas
-    from porcini.ir.packed.recorded import RecordedRuns
+    from porcini.ir.packed.formulas.commuting import StepFormulas
+    from porcini.ir.packed.formulas.recorded import RecordedRuns
 
 _FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
 _TURN = Location("the turn")
@@ -85,7 +85,7 @@ class StepLabel:
         return self.text
 
     def formulas(self, step: Event | Action) -> Ways | None:
-        """All ways in which the step may go (`ir.formulas.Formulated`)."""
+        """All ways in which the step may go (`ir.symbolic.formulas.Formulated`)."""
         if self.view is None or (isinstance(step, Action) and not step.enabled) or _TURN in step.footprint.writes:
             return None
         return self.view.step_formulas(self.template, self.point, self.choice, step.pid)
@@ -371,18 +371,18 @@ class PackedView(System):
         return tuple(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
 
     def labelled(self, trace: Trace, after: Run) -> LabelledRun:
-        """A recorded run as formulas (`ir.formulas.FormulaSystem`)."""
+        """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
         return self._recorded.labelled(trace, after.final())
 
     @cached_property
     def _recorded(self) -> RecordedRuns:
-        from porcini.ir.packed.recorded import RecordedRuns  # which follows runs of this
+        from porcini.ir.packed.formulas.recorded import RecordedRuns  # which follows runs of this
 
         return RecordedRuns(self)
 
     @cached_property
     def step_formulas(self) -> StepFormulas:
-        from porcini.ir.packed.commuting import StepFormulas  # which few need
+        from porcini.ir.packed.formulas.commuting import StepFormulas  # which few need
 
         return StepFormulas(self.system)
 

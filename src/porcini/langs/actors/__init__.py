@@ -10,14 +10,14 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
-from porcini.ir.step_system import StepSystem
-from porcini.ir.steps import ObjectProposition, StepGraph
+from porcini.ir.tasks.program import ObjectProposition, StepGraph
+from porcini.ir.tasks.system import StepSystem
 from porcini.langs.actors.lower import lower
 from porcini.langs.actors.parser import parse
 from porcini.langs.actors.propositions import proposition
 
 if TYPE_CHECKING:
-    from porcini.ir.formulas import SymbolicSystem
+    from porcini.ir.symbolic.formulas import SymbolicSystem
 
 CAPABILITIES = Capabilities(
     ".abs programs",
@@ -60,7 +60,7 @@ class ActorModel(Model):
         return proposition(self.graph, text, place)
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
-        from porcini.ir.step_symbolic import SymbolicActors  # with its solver
+        from porcini.ir.tasks.symbolic import SymbolicActors  # with its solver
 
         return SymbolicActors(self.graph, self.file, self.source)
 

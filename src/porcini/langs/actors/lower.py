@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from porcini.core.errors import Place
+from porcini.ir.analysis.numbering import FIRST_POINT
 from porcini.ir.expr import TRUE, DataType, Expr, Var, apply, binary, conj, const, datum, not_, var
-from porcini.ir.frames import FIRST_POINT
-from porcini.ir.steps import (
+from porcini.ir.tasks.program import (
     RESOLVED,
     SAME_GROUP,
     VALUE,

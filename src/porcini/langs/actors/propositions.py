@@ -7,7 +7,7 @@ import re
 from porcini.core.errors import InputError, Place
 from porcini.core.pids import Pid
 from porcini.ir.expr import Type, Var, var
-from porcini.ir.steps import ObjectProposition, StepGraph
+from porcini.ir.tasks.program import ObjectProposition, StepGraph
 from porcini.langs.gcl.names import Frame, Names, typed
 from porcini.langs.gcl.parser import parse_expression
 

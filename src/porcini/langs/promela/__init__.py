@@ -19,7 +19,7 @@ from porcini.langs.promela.lower import Lowered
 from porcini.langs.promela.preprocess import includer
 
 if TYPE_CHECKING:
-    from porcini.ir.formulas import SymbolicSystem
+    from porcini.ir.symbolic.formulas import SymbolicSystem
 
 CAPABILITIES = Capabilities(
     ".pml programs",
@@ -96,7 +96,7 @@ class PromelaModel(Model):
         return PackedView(self.graph.program, optimise=optimise, inputs=values)
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
-        from porcini.ir.packed.symbolic import SymbolicPacked
+        from porcini.ir.packed.formulas.symbolic import SymbolicPacked
 
         for name in inputs:
             if name not in self._inputs:

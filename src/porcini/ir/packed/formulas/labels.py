@@ -1,0 +1,165 @@
+"""Steps of packed programs as labels, and recorded runs as formulas (`ir.symbolic.formulas.FormulaSystem`).
+
+Each step of a run becomes the one outcome (`ir.packed.formulas.outcomes`) that holds in the state where it
+was taken. The guards of its label are all options that its process has at that point. A rendezvous moves the
+receiver as well, so where such a process stands need not be where its own next step begins: then they are the
+options of all points where it stood in the run, which are those where it may stand in a permutation of it.
+What the label touches is what the step did (`PackedView`): so classes are the same as for all engines.
+
+A label is one step of the program as it went. A statement that communicates over another channel, because the
+variable that names it has another value, is another step; so is one that takes a message from another place (`??`)
+or puts it to another one (`!!`), that goes another way through a `d_step`, or that has, keeps or loses the turn
+where it did not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+from porcini.core.errors import InternalError
+from porcini.core.footprints import EMPTY, Footprint
+from porcini.core.pids import Pid
+from porcini.core.systems import Value
+from porcini.ir import expr as ir
+from porcini.ir.analysis.footprint import Touched
+from porcini.ir.expr import TRUE, binary, conj, const, disj, substitute
+from porcini.ir.packed.formulas.lines import Births
+from porcini.ir.packed.formulas.options import Option, Options
+from porcini.ir.packed.formulas.outcomes import Outcome, Outcomes, Values
+from porcini.ir.packed.formulas.world import TURN, Instance, World
+from porcini.ir.program import Assert
+from porcini.ir.simplify import simplify
+from porcini.ir.symbolic.graph import literal
+from porcini.ir.symbolic.labels import BLOCKED, Label
+
+
+def pid_of(slot: int, births: int) -> Pid:
+    """The name of the process that a slot has had so many processes with (`ir.packed.view.Names`)."""
+    return Pid((slot,)) if births == 1 else Pid((slot, births - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """A process in a run: what it is, how many have had its slot, and the points at which it may stand."""
+
+    me: Instance
+    births: int
+    points: tuple[int, ...]
+
+    @property
+    def pid(self) -> Pid:
+        return pid_of(self.me.slot, self.births)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a step besides its formula: its text, what it touches, and what its process might."""
+
+    text: str
+    foot: Footprint = EMPTY
+    family: Footprint = EMPTY
+
+
+@dataclass(slots=True)
+class Labels:
+    """Makes the labels of a world, each once."""
+
+    world: World
+    options: Options = field(init=False)
+    outcomes: Outcomes = field(init=False)
+    _guards: dict[Who, tuple[list[tuple[int, Option]], tuple[ir.Expr, ...]]] = field(default_factory=dict)
+    _labels: dict[Hashable, Label] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.options = Options(self.world)
+        self.outcomes = Outcomes(self.options)
+
+    def step(self, who: Who, point: int, option: Option, held: bool, outcome: Outcome, seen: Seen) -> Label:
+        """The label of an outcome."""
+        key = who, point, outcome.path, seen.foot, seen.family
+        if key not in self._labels:
+            found, guards = self.guards(who)
+            turn = binary("==", TURN, const(who.me.slot + 1 if held else 0))
+            mine: tuple[Assert, ...] = (Assert(turn),) if self.outcomes.has_atomic else ()
+            self._labels[key] = Label(
+                who.pid,
+                seen.text,
+                guards,
+                found.index((point, option)),
+                (*mine, *outcome.line),
+                Touched(seen.foot, (), ()),
+                tuple(self._born(outcome)),
+                failure=outcome.failure,
+                choices=tuple(option.choice for _, option in found),
+                family=seen.family,
+            )
+        return self._labels[key]
+
+    def waiting(self, who: Who, seen: Seen) -> Label:
+        """The label of a process that can do nothing at the end of a run."""
+        key = who, seen.text, seen.foot, seen.family
+        if key not in self._labels:
+            found, guards = self.guards(who)
+            choices = tuple(option.choice for _, option in found)
+            self._labels[key] = Label(
+                who.pid,
+                seen.text,
+                guards,
+                BLOCKED,
+                (),
+                Touched(seen.foot, (), ()),
+                choices=choices,
+                family=seen.family,
+            )
+        return self._labels[key]
+
+    def guards(self, who: Who) -> tuple[list[tuple[int, Option]], tuple[ir.Expr, ...]]:
+        """All options of a process where it may stand, and their conditions in full."""
+        if who not in self._guards:
+            me = who.me
+            found = [(point, option) for point in who.points for option in self.options.at(me, point)]
+            mine: list[ir.Expr] = []
+            if self.world.started:
+                mine.append(binary("==", self.world.births(me.slot), const(who.births)))
+            if self.outcomes.has_atomic:
+                mine.append(disj(*(binary("==", TURN, const(turn)) for turn in (0, me.slot + 1))))
+            guards = tuple(
+                conj(self.world.at(me.slot, me.template, point), *mine, option.when) for point, option in found
+            )
+            self._guards[who] = found, guards
+        return self._guards[who]
+
+    def taken(
+        self, me: Instance, point: int, choice: int, held: bool, values: Values, births: Births
+    ) -> tuple[Option, Outcome]:
+        """The option and the outcome of a step, in a state of which everything is known."""
+        found = [
+            (option, outcome)
+            for option in self.options.at(me, point)
+            if option.choice == choice and simplify(substitute(option.when, values)) is TRUE
+            for outcome in self.outcomes.of(me, option, held, values, births)
+        ]
+        if len(found) != 1:
+            raise InternalError(f"a step has {len(found)} outcomes in formulas, not one")
+        return found[0]
+
+    def _born(self, outcome: Outcome) -> list[Pid]:
+        """The names of those that an outcome starts: it asserts how many have had their slots."""
+        found = []
+        for slot, _ in outcome.spawned:
+            target = self.world.births(slot)
+            counts = [op.value for op in outcome.line if not isinstance(op, Assert) and op.target is target]
+            assert isinstance(counts[0], ir.Const)
+            found.append(pid_of(slot, int(counts[0].value)))
+        return found
+
+
+def values_of(store: Mapping[str, Value]) -> dict[ir.Var, ir.Expr]:
+    """A state as expressions without variables."""
+    found: dict[ir.Var, ir.Expr] = {}
+    for name, value in store.items():
+        type_: ir.Type = ir.ArrayType("int", len(value)) if isinstance(value, tuple) else "int"
+        variable = ir.var(name, type_)
+        found[variable] = literal(variable, value)
+    return found

@@ -1,0 +1,217 @@
+"""What comes of an option: straight lines from one state to the next, one for each way that a step can go.
+
+A step goes as far as packed steps do (`ir.packed.system`): through a `d_step` to its end, taking the first edge
+that can be taken; and where it ends inside `atomic`, the process keeps the turn exactly if it can go on. Each of
+these ways is an outcome of its own, and asserts in its line what makes it this one. What fails leaves everything
+as it was before the edge that failed, and stops its process.
+
+`values` is what is known of the state: outcomes that are impossible there are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from porcini.core.errors import InputError
+from porcini.core.events import Failure
+from porcini.ir import expr as ir
+from porcini.ir.expr import FALSE, TRUE, conj, const, disj, not_, substitute
+from porcini.ir.packed.formulas.lines import Births, Line, Need
+from porcini.ir.packed.formulas.options import Option, Options
+from porcini.ir.packed.formulas.world import FAILED_ASSERTION, FAILED_ERROR, TURN, Instance
+from porcini.ir.program import Assert, Assign, Edge, Spawn
+from porcini.ir.simplify import simplify
+from porcini.ir.symbolic.labels import before
+from porcini.ir.symbolic.paths import carry_out
+
+Values = Mapping[ir.Var, ir.Expr]
+Straight = tuple[Assign | Assert, ...]
+MOST_WAYS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A line from state to state. `spawned` are slots with their templates; `path` are the edges taken, and what
+    else tells this outcome from others."""
+
+    line: Straight
+    path: tuple[object, ...]
+    spawned: tuple[tuple[int, int], ...] = ()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A step under way: what was done, what is known now, the edge taken last."""
+
+    line: Straight
+    values: Values
+    edge: Edge
+    births: Births
+    path: tuple[object, ...]
+    spawned: tuple[tuple[int, int], ...]
+
+
+class Outcomes:
+    """The outcomes of a world's options."""
+
+    def __init__(self, options: Options) -> None:
+        self.options, self.world = options, options.world
+        self.has_atomic = self.world.system.has_atomic
+
+    def of(self, me: Instance, option: Option, held: bool, values: Values, births: Births) -> Iterator[Outcome]:
+        """All outcomes; `held` says whether the process has the turn before."""
+        if option.broken is not None:
+            yield self._stopped(me, (), option.broken, held, (option, "broken"), ())
+            return
+        who = me if option.partner is None else option.partner.me
+        moved = [_moved(self, me, option.edge)]
+        if option.partner is not None:
+            moved.append(_moved(self, who, option.partner.edge))
+        line = (*option.line, *self.options.lines(me).ops(option.edge, births), *moved)
+        todo: list[_Way] = []
+        for part, failure, after in _split(line, values):
+            if failure is not None:
+                yield self._stopped(who, part, failure, held, (option, part), ())
+                continue
+            todo.append(self._on(_Way((), values, option.edge, births, (option,), ()), part, after, option.edge))
+        ways = 0
+        while todo:
+            way = todo.pop()
+            ways += 1
+            if ways > MOST_WAYS:
+                raise InputError(
+                    f"a d_step that can go more than {MOST_WAYS:,} ways: there are no formulas for it",
+                    place=option.edge.place,
+                )
+            if way.edge.d_step:
+                todo += self._next(me, way)
+                yield from self._stuck(me, way, held)
+            else:
+                yield from self._settled(me, option, way, held)
+
+    # Inside a `d_step`
+
+    def _on(self, way: _Way, part: Straight, after: Values, edge: Edge) -> _Way:
+        born = tuple(op.template for op in edge.block if isinstance(op, Spawn))
+        first = way.births.population
+        spawned = tuple(enumerate(born, first))
+        births = way.births.after(len(born))
+        line = way.line + part
+        return _Way(line, after, edge, births, (*way.path, edge, part), way.spawned + spawned)
+
+    def _tries(self, me: Instance, way: _Way) -> Iterator[tuple[ir.Expr, Edge | None, Line | None]]:
+        """What may come next in a `d_step`: the condition, the edge (None: it is blocked) and what it does first
+        (None: it cannot be tried)."""
+        edges = self.world.program.templates[me.template].points[way.edge.target].edges
+        passed: ir.Expr = TRUE
+        for edge in edges:
+            if edge.otherwise:
+                continue
+            broken, ways = self.options.ways(me, edge, inside=True)
+            yield conj(passed, broken), edge, None
+            for found in ways:
+                yield conj(passed, not_(broken), found.when), edge, found.line
+            passed = simplify(conj(passed, not_(disj(broken, *(found.when for found in ways)))))
+        otherwise = next((edge for edge in edges if edge.otherwise), None)
+        yield passed, otherwise, () if otherwise is not None else None
+
+    def _next(self, me: Instance, way: _Way) -> Iterator[_Way]:
+        for when, edge, first in self._tries(me, way):
+            if edge is None or first is None or not _possible(when, way.values):
+                continue
+            line = (*first, *self.options.lines(me).ops(edge, way.births), _moved(self, me, edge))
+            for part, failure, after in _split((Assert(when), *line), way.values):
+                if failure is None:
+                    yield self._on(way, part, after, edge)
+
+    def _stuck(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
+        """The failures that may come next: they leave what was done up to here."""
+        for when, edge, first in self._tries(me, way):
+            if not _possible(when, way.values):
+                continue
+            if edge is None or first is None:
+                place = self.world.program.templates[me.template].points[way.edge.target].place
+                message = "blocked inside d_step" if edge is None else "no value in d_step"
+                failure = Failure("error", message, place if edge is None else edge.place)
+                line = (*way.line, Assert(when))
+                yield self._stopped(me, line, failure, held, (*way.path, edge, when), way.spawned)
+                continue
+            line_ = (Assert(when), *first, *self.options.lines(me).ops(edge, way.births))
+            for part, found, _ in _split(line_, way.values):
+                if found is not None:
+                    path = (*way.path, edge, part)
+                    yield self._stopped(me, way.line + part, found, held, path, way.spawned)
+
+    # The end of a step
+
+    def _settled(self, me: Instance, option: Option, way: _Way, held: bool) -> Iterator[Outcome]:
+        holder: Instance | None = me if way.edge.atomic else None
+        target = way.edge.target
+        if option.partner is not None and not option.edge.d_step:
+            holder = option.partner.me if option.partner.edge.atomic else None
+            target = option.partner.edge.target
+        if holder is None:
+            yield Outcome(way.line + self._turn(0, held), (*way.path, held), way.spawned)
+            return
+        able = self.options.can_move(holder, target)
+        for when, turn in ((able, holder.slot + 1), (simplify(not_(able)), 0)):
+            if _possible(when, way.values):
+                asserted: Straight = () if when is TRUE else (Assert(when),)
+                line = way.line + asserted + (Assign(TURN, const(turn), silent=True),)
+                yield Outcome(line, (*way.path, held, turn), way.spawned)
+
+    def _turn(self, turn: int, held: bool) -> Straight:
+        return (Assign(TURN, const(turn), silent=True),) if held else ()
+
+    def _stopped(
+        self,
+        who: Instance,
+        line: Straight,
+        failure: Failure,
+        held: bool,
+        path: tuple[object, ...],
+        spawned: tuple[tuple[int, int], ...],
+    ) -> Outcome:
+        how = FAILED_ASSERTION if failure.kind == "assertion" else FAILED_ERROR
+        stopped = Assign(self.world.point(who.slot), const(self.world.failed(who.template, how)), silent=True)
+        return Outcome((*line, stopped, *self._turn(0, held)), (*path, held), spawned, failure)
+
+
+def _moved(outcomes: Outcomes, who: Instance, edge: Edge) -> Assign:
+    """Where a process stands after an edge: nowhere if it is gone."""
+    world = outcomes.world
+    code = 0 if edge.exits else world.code(who.template, edge.target)
+    return Assign(world.point(who.slot), const(code), silent=True)
+
+
+def _possible(when: ir.Expr, values: Values) -> bool:
+    return simplify(substitute(when, values)) is not FALSE
+
+
+def _split(line: Line, values: Values) -> Iterator[tuple[Straight, Failure | None, Values]]:
+    """A line to its end, if it may come there; and for each thing that it needs, what must hold before the line
+    for it to be missing. What fails has no effects."""
+    done: list[Assign | Assert] = []
+    now: dict[ir.Var, ir.Expr] = dict(values)
+    for op in line:
+        match op:
+            case Need(test=test, failure=failure):
+                missing = simplify(_weakest(done, not_(test)))
+                if _possible(missing, values):
+                    yield (Assert(missing),), failure, values
+                op = Assert(test)
+            case Assign():
+                carry_out(op, now)
+        if isinstance(op, Assert) and not _possible(op.test, now):
+            return
+        done.append(op)
+    yield tuple(done), None, now
+
+
+def _weakest(line: list[Assign | Assert], post: ir.Expr) -> ir.Expr:
+    """What must hold before a line for it to be gone through, with `post` at its end."""
+    for op in reversed(line):
+        post = before(op, post) if isinstance(op, Assign) else conj(op.test, post)
+    return post

@@ -1,0 +1,150 @@
+"""A recorded run of a packed program as formulas: it is followed once more, state by state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from porcini.core.errors import InternalError
+from porcini.core.events import Event
+from porcini.core.footprints import Footprint
+from porcini.core.pids import Pid
+from porcini.core.systems import Final, Observed, Value
+from porcini.core.traces import Trace
+from porcini.ir.packed.formulas.labels import Labels, Seen, Who, pid_of, values_of
+from porcini.ir.packed.formulas.lines import Births
+from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
+from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, Channel
+from porcini.ir.packed.processes import Process
+from porcini.ir.packed.system import Step
+from porcini.ir.packed.view import PackedAction, PackedView
+from porcini.ir.program import Variable
+from porcini.ir.symbolic.formulas import LabelledRun
+from porcini.ir.symbolic.labels import Label
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A step of a run: the state before it, and how many processes each slot had had."""
+
+    event: Event
+    step: Step
+    state: int
+    births: tuple[int, ...]
+
+
+Stood = dict[int, Process]
+"""The points at which a process stood, each with the process as it was there."""
+
+
+class RecordedRuns:
+    """Turns runs of a program into formulas; labels of equal steps are one label."""
+
+    def __init__(self, view: PackedView) -> None:
+        self.view, self.system = view, view.system
+        self._labels: dict[int, Labels] = {}
+
+    def labelled(self, trace: Trace, final: Final) -> LabelledRun:
+        taken, state, births = self._followed(trace)
+        slots = len(births)
+        if slots not in self._labels:
+            self._labels[slots] = Labels(World(self.system, slots, known_from_the_start(self.system)))
+        labels = self._labels[slots]
+        stood = self._stood(taken, state, births)
+        made = [self._label(labels, each, stood) for each in taken]
+        waiting = [
+            self._waiting(labels, process, births, state, stood) for process in self.system.present(state).members
+        ]
+        initial = len(self.system.program.initial)
+        before = labels.world.store(self.system.initial(), (1,) * initial)
+        roots = [Pid((number,)) for number in range(initial)]
+        return LabelledRun(trace, made, waiting, before, roots, final, self._observed(labels.world))
+
+    def _followed(self, trace: Sequence[Event]) -> tuple[list[_Taken], int, tuple[int, ...]]:
+        run = self.view.start()
+        taken: list[_Taken] = []
+        for event in trace:
+            action = next(action for action in run.actions() if action.move == event.move)
+            if not isinstance(action, PackedAction) or action.step is None:
+                raise InternalError(f"a recorded step of {event.pid} cannot be taken again")
+            taken.append(_Taken(event, action.step, run.state, tuple(run.names.births)))
+            run.step(action)
+        return taken, run.state, tuple(run.names.births)
+
+    def _stood(self, taken: Sequence[_Taken], state: int, births: tuple[int, ...]) -> dict[Pid, Stood]:
+        """The points at which processes stood, of those that others have moved."""
+        moved = {
+            pid_of(each.step.partner.slot, each.births[each.step.partner.slot])
+            for each in taken
+            if each.step.partner is not None
+        }
+        found: dict[Pid, Stood] = {}
+        for at, counts in [*((each.state, each.births) for each in taken), (state, births)]:
+            for process in self.system.present(at).members:
+                pid = pid_of(process.slot, counts[process.slot])
+                if pid in moved:
+                    found.setdefault(pid, {})[process.here(at)] = process
+        return {pid: dict(sorted(stood.items())) for pid, stood in found.items()}
+
+    def _label(self, labels: Labels, taken: _Taken, stood: Mapping[Pid, Stood]) -> Label:
+        step, state = taken.step, taken.state
+        who, there = self._who(step.process, state, taken.births, stood)
+        point, held = step.process.here(state), bool(state & HOLDER)
+        births = Births((state & POPULATION) >> POPULATION_AT, taken.births)
+        values = values_of(labels.world.store(state, taken.births))
+        option, outcome = labels.taken(who.me, point, taken.event.choice, held, values, births)
+        family = self._family(step.process, state, there)
+        if step.partner is not None:
+            family |= self.view.family(step.partner, step.partner.at(state))
+        seen = Seen(str(taken.event.label), taken.event.footprint, family)
+        return labels.step(who, point, option, held, outcome, seen)
+
+    def _waiting(
+        self,
+        labels: Labels,
+        process: Process,
+        births: tuple[int, ...],
+        state: int,
+        stood: Mapping[Pid, Stood],
+    ) -> Label:
+        who, there = self._who(process, state, births, stood)
+        family = self._family(process, state, there)
+        text = " or ".join(code.edge.text for code in process.at(state).edges)
+        return labels.waiting(who, Seen(text, Footprint(family.reads), family))
+
+    @staticmethod
+    def _who(
+        process: Process, state: int, births: tuple[int, ...], stood: Mapping[Pid, Stood]
+    ) -> tuple[Who, Stood]:
+        """A process, and where it may stand when it has taken as many steps as here."""
+        me = Instance(process.slot, process.number, frozenset(process.constants.values.items()))
+        count = births[process.slot]
+        there = stood.get(pid_of(process.slot, count), {process.here(state): process})
+        return Who(me, count, tuple(there)), there
+
+    def _family(self, process: Process, state: int, stood: Stood) -> Footprint:
+        """What a process might touch where it stands; and what decides what it can do there, or stood for."""
+        foot = self.view.family(process, process.at(state))
+        for point, then in stood.items():
+            foot |= Footprint(self.view.family(then, then.point(point)).reads)
+        return foot
+
+    def _observed(self, world: World) -> Callable[[Callable[[str], Value]], Mapping[str, Observed]]:
+        channels = {channel.id: channel for channel in world.channels}
+
+        def observed(value: Callable[[str], Value]) -> Mapping[str, Observed]:
+            def cells_of(var: Variable) -> Sequence[int]:
+                found = value(world.variable(var, 0).name)
+                return found if isinstance(found, tuple) else (found,)
+
+            def messages_of(channel: Channel) -> Sequence[Sequence[int]]:
+                cells = channels[channel.id]
+                length = value(cells.length.name)
+                assert isinstance(length, int)
+                fields = [value(cells.field(n).name) for n in range(len(channel.type.fields))]
+                columns = [field[:length] for field in fields if isinstance(field, tuple)]
+                return list(zip(*columns, strict=True))
+
+            return self.view.observed(cells_of, messages_of)
+
+        return observed

@@ -1,0 +1,1 @@
+"""Steps as formulas: labels, path conditions, symbolic states, and proofs that steps commute."""

@@ -1,0 +1,79 @@
+"""What traces do to states, concretely and symbolically (P3, section 2), as functions of labels.
+
+    final_substitution   τ ⇓σ: each variable as an expression over the start (Def. 2.6)
+    final_valuation      τ ⇓V: each variable as a value, by running the assignments (Def. 2.7)
+    path_condition       pc(τ): when every guard holds where it stands (Def. 2.10)
+    assignments          a trace as a concrete one, which has no guards (Def. 2.5)
+    abstracts            does a symbolic trace V-abstract a concrete one? (Def. 2.12)
+
+A label may hold a guard and assignments at once, and assignments that keep house; so a concrete trace is the
+sequence of all assignments, whatever they belong to. Assignments are equal if they say the same, labels only if
+they are the same: concrete traces of two systems can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from porcini.core.systems import Value
+from porcini.ir.expr import Expr, Select, Var, evaluate, store, substitute
+from porcini.ir.program import Assign
+from porcini.ir.simplify import simplify
+from porcini.ir.symbolic.labels import Label
+from porcini.ir.symbolic.paths import forward
+
+Symbolic = Sequence[Label]
+"""A symbolic trace (Def. 2.4): assignments and guards."""
+Concrete = Sequence[Assign]
+"""A concrete trace (Def. 2.5): assignments only."""
+Substitution = Mapping[Var, Expr]
+"""A symbolic store (Def. 2.2); a variable that it does not name stands for itself."""
+Valuation = Mapping[str, Value]
+"""A concrete store (Def. 2.3), of all variables that are asked for."""
+
+
+def final_substitution(trace: Iterable[Label], initial: Substitution | None = None) -> dict[Var, Expr]:
+    """τ ⇓σ (Def. 2.6); σ is the identity if it is not given."""
+    _, written = forward(trace)
+    if not initial:
+        return written
+    return {**initial, **{v: simplify(substitute(value, initial)) for v, value in written.items()}}
+
+
+def path_condition(trace: Iterable[Label]) -> Expr:
+    """pc(τ), over the variables as they are before the trace (Def. 2.10)."""
+    condition, _ = forward(trace)
+    return condition
+
+
+def assignments(trace: Iterable[Label]) -> tuple[Assign, ...]:
+    """The concrete trace of the same run: its guards are dropped."""
+    return tuple(effect for label in trace for effect in label.effects)
+
+
+def final_valuation(trace: Iterable[Assign], initial: Valuation) -> dict[str, Value]:
+    """τ ⇓V (Def. 2.7)."""
+    values = dict(initial)
+    for assign in trace:
+        match assign.target:
+            case Select(array=Var() as array, index=index):
+                values[array.name] = evaluate(store(array, index, assign.value), values)
+            case Var(name=name):
+                values[name] = evaluate(assign.value, values)
+    return values
+
+
+def models(valuation: Valuation, condition: Expr) -> bool:
+    """V ⊨ b."""
+    return bool(evaluate(condition, valuation))
+
+
+def composed(valuation: Valuation, substitution: Substitution) -> dict[str, Value]:
+    """V ∘ σ: what a symbolic state is for given values."""
+    return {**valuation, **{v.name: evaluate(value, valuation) for v, value in substitution.items()}}
+
+
+def abstracts(symbolic: Symbolic, concrete: Concrete, valuation: Valuation) -> bool:
+    """Does a symbolic trace V-abstract a concrete one: V ⊨ pc(τs), and τc ⇓V = V ∘ τs⇓ (Def. 2.12)?"""
+    condition, final = forward(symbolic)
+    return models(valuation, condition) and final_valuation(concrete, valuation) == composed(valuation, final)

@@ -1,0 +1,240 @@
+"""Concolic labels: what a step did, as a guarded straight line of assignments.
+
+P0's Def. 4: a label holds the guards that led to this very step, and the assignments and
+spawns that it made; `condition` says exactly when it happens so. Private variables are the locations `pid.name`,
+which only their process touches (P0, erratum 4): weakest preconditions stay exact under permutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from porcini.core.events import Failure, FailureKind
+from porcini.core.footprints import Footprint
+from porcini.core.pids import Pid
+from porcini.ir.analysis import footprint
+from porcini.ir.analysis.footprint import Touched
+from porcini.ir.expr import (
+    FALSE,
+    TRUE,
+    Binary,
+    Expr,
+    Junction,
+    Select,
+    Var,
+    conj,
+    defined,
+    free,
+    nodes,
+    not_,
+    select,
+    store,
+    substitute,
+    var,
+)
+from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
+from porcini.ir.text import show
+
+CanMove = Callable[[Callable[[str], Any]], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Label:
+    """One step of one process. Labels are made once and compared by identity.
+
+    `guards` are those of all edges that the process could have taken there, in the order in which they are
+    tried, and `taken` says which one it was: where another holds, the process does something else (P0, section
+    8). `line` is what it then did, one thing after another, up to what `stopped` it, if anything did.
+    """
+
+    pid: Pid
+    text: str
+    guards: tuple[Expr, ...]
+    taken: int
+    line: tuple[Assign | Assert, ...]
+    touched: Touched
+    spawned: tuple[Pid, ...] = ()
+    stopped: Op | None = None
+    failure: Failure | None = None
+    choices: tuple[int, ...] = ()
+    """Where a process may have several choices: of each guard, which one it lets it take."""
+    family: Footprint | None = None
+    """Then also: all that its process might touch there by any of them, and what decides which it can take."""
+    can_move: CanMove | None = None
+    """Could the process move at all, given a way to look up variables? Where the guards do not say it."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def effects(self) -> tuple[Assign, ...]:
+        return tuple(op for op in self.line if isinstance(op, Assign))
+
+
+BLOCKED, UNDEFINED = -1, -2
+"""What `taken` says of a process that waits, and of one that stopped because a guard has no value."""
+
+
+@lru_cache(maxsize=1 << 14)
+def condition(label: Label) -> Expr:
+    """When exactly this step happens, in terms of the state before it: errors and assertions included."""
+    if label.taken == BLOCKED:
+        return FALSE
+    if label.taken == UNDEFINED:
+        return not_(conj(*map(defined, label.guards)))
+    need: Expr = TRUE
+    if isinstance(label.stopped, Assert) and label.failure and label.failure.kind == "assertion":
+        need = conj(defined(label.stopped.test), not_(label.stopped.test))
+    elif label.stopped is not None:
+        need = not_(defined_op(label.stopped))
+    for op in reversed(label.line):  # conditions move back through assignments
+        need = before(op, need) if isinstance(op, Assign) else conj(op.test, need)
+        need = conj(defined_op(op), need)
+    # Siblings share the decisions that led here, so the edge's own guard says all about being evaluated.
+    guard = label.guards[label.taken]
+    return conj(defined(guard), guard, need)
+
+
+def of_process(expr: Expr, pid: Pid) -> Expr:
+    """The same expression with private variables named after their process."""
+    private = {v: var(f"{pid}{v.name}", v.type) for v in free(expr) if v.private}
+    return substitute(expr, private) if private else expr
+
+
+def before(assign: Assign, post: Expr) -> Expr:
+    """Weakest precondition of an assignment: `post[value/target]`."""
+    match assign.target:
+        case Select(array=Var() as array, index=index):
+            return substitute(post, {array: store(array, index, assign.value)})
+        case Var() as target:
+            return substitute(post, {target: assign.value})
+    raise AssertionError(f"not a target: {assign.target!r}")
+
+
+def label_of(choice: Choice, taken: int, pid: Pid, children: int) -> Label:
+    """The label of an edge taken to its end by a process that has spawned `children` so far."""
+    edge = choice.edges[taken]
+    line, spawned = _line(edge.block, pid, children)
+    touched = _touched(footprint.of_edge(edge), pid)
+    return Label(pid, _text(edge, spawned), _guards(choice, pid), taken, line, touched, spawned)
+
+
+def label_of_failure(
+    choice: Choice, taken: int, pid: Pid, children: int, position: int, kind: FailureKind
+) -> Label:
+    """The label of an edge whose block stopped at an operation, by an assertion or a run-time error."""
+    edge = choice.edges[taken]
+    op = edge.block[position]
+    if kind == "assertion":
+        assert isinstance(op, Assert)
+        message, suffix = f"assertion {show(op.test)} failed", " fails"
+    else:
+        target = (op.target,) if isinstance(op, Assign) else ()
+        message, suffix = _error_message(*reads_of(op), *target), " (error)"
+    line, spawned = _line(edge.block[:position], pid, children)
+    return Label(
+        pid,
+        _text(edge, spawned) + suffix,
+        _guards(choice, pid),
+        taken,
+        line,
+        _touched(footprint.of_edge(edge), pid),
+        spawned,
+        _op_of_process(op, pid),
+        Failure(kind, message, edge.place),
+    )
+
+
+def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
+    """The label of a process that stops because a guard cannot be evaluated."""
+    failure = Failure("error", _error_message(*(edge.guard for edge in choice.edges)), choice.edges[0].place)
+    touched = _touched(footprint.of_guards(choice), pid)
+    text = f"{show(choice.waits_for)} |> error"
+    return Label(pid, text, _guards(choice, pid), UNDEFINED, (), touched, failure=failure)
+
+
+def waiting_label(choice: Choice, pid: Pid) -> Label:
+    """The label of a blocked process: what it waits for, and nothing done."""
+    touched = _touched(footprint.of_guards(choice), pid)
+    return Label(pid, f"{show(_written(choice.waits_for))} |> ...", _guards(choice, pid), BLOCKED, (), touched)
+
+
+def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
+    return tuple(of_process(edge.guard, pid) for edge in choice.edges)
+
+
+def _line(block: tuple[Op, ...], pid: Pid, children: int) -> tuple[tuple[Assign | Assert, ...], tuple[Pid, ...]]:
+    """What a block does as assignments and assertions over named locations, and whom it spawns."""
+    line: list[Assign | Assert] = []
+    spawned: list[Pid] = []
+    for op in block:
+        if not isinstance(op, Spawn):
+            made = _op_of_process(op, pid)
+            assert isinstance(made, Assign | Assert)
+            line.append(made)
+            continue
+        child = pid.child(children + len(spawned))
+        spawned.append(child)
+        for variable, value in op.copies:
+            target = var(f"{child}{variable.name}", variable.type)
+            line.append(Assign(target, of_process(value, pid), silent=True))
+    return tuple(line), tuple(spawned)
+
+
+def _op_of_process(op: Op, pid: Pid) -> Op:
+    match op:
+        case Assign(target=Select() as target):
+            cell = select(of_process(target.array, pid), of_process(target.index, pid))
+            return Assign(cell, of_process(op.value, pid), op.silent)
+        case Assign(target=Var() as target):
+            named = of_process(target, pid)
+            assert isinstance(named, Var)
+            return Assign(named, of_process(op.value, pid), op.silent)
+        case Assert(test=test):
+            return Assert(of_process(test, pid))
+        case Spawn(template=template, copies=copies):
+            return Spawn(template, tuple((v, of_process(value, pid)) for v, value in copies))
+    raise AssertionError(f"not an operation: {op!r}")
+
+
+def _touched(touched: Touched, pid: Pid) -> Touched:
+    def named(cells: tuple[Select, ...]) -> tuple[Select, ...]:
+        return tuple(c for c in (of_process(c, pid) for c in cells) if isinstance(c, Select))
+
+    return Touched(touched.fixed, named(touched.read_cells), named(touched.written_cells))
+
+
+def _text(edge: Edge, spawned: tuple[Pid, ...]) -> str:
+    children = iter(spawned)
+    parts: list[str] = []
+    for op in edge.block:
+        match op:
+            case Assign(silent=False, target=target, value=value):
+                parts.append(f"{show(target)} := {show(value)}")
+            case Spawn(silent=silent):
+                child = next(children, "")
+                parts += [] if silent else [f"spawn({child})"]
+            case Assert(test=test):
+                parts.append(f"assert {show(test)}")
+    body = "; ".join(parts) or "skip"
+    guard = _written(edge.guard)
+    return body if guard is TRUE else f"{show(guard)} |> {body}"
+
+
+def _written(guard: Expr) -> Expr:
+    """A guard without the language's own book-keeping: variables with a `#` that all processes share."""
+    parts = guard.children if isinstance(guard, Junction) and guard.op == "and" else (guard,)
+    return conj(*(p for p in parts if not free(p) or not all("#" in v.name and not v.private for v in free(p))))
+
+
+def _error_message(*exprs: Expr) -> str:
+    found = {
+        "division by zero" if isinstance(node, Binary) else "index out of range"
+        for expr in exprs
+        for node in nodes(expr)
+        if isinstance(node, Select) or (isinstance(node, Binary) and node.op in ("/", "%"))
+    }
+    return " or ".join(sorted(found))

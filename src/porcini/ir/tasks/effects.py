@@ -1,0 +1,249 @@
+"""What a macro-step does, as formulas: for independence that a solver can prove.
+
+A step is executed with its fields and variables as symbols, its parameters as the values they have. That gives
+leaves: under a condition, the fields become such and such, and what others can see of the step (where it ends,
+what it sends and makes, what it returns, where it could fail) is such and such. Loops, synchronous calls and
+futures have no formulas here; a step with those stays dependent.
+
+Two steps on one object commute if neither changes the conditions of the other's leaves or what can be seen of
+them, and both orders leave the same fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from porcini.ir.analysis.numbering import ENDED
+from porcini.ir.expr import (
+    TRUE,
+    Apply,
+    Binary,
+    DataType,
+    Expr,
+    Let,
+    Var,
+    conj,
+    const,
+    datum,
+    free,
+    ite,
+    nodes,
+    not_,
+    substitute,
+    var,
+)
+from porcini.ir.symbolic.commuting import Terms
+from porcini.ir.tasks.program import (
+    RESOLVED,
+    VALUE,
+    Await,
+    Call,
+    Check,
+    Code,
+    Get,
+    If,
+    New,
+    Op,
+    Return,
+    Send,
+    Set,
+    Stand,
+    StepGraph,
+    While,
+    expressions,
+)
+from porcini.solvers.smt import Mismatch, Smt
+
+MOST_LEAVES = 32
+
+
+class NoFormula(Exception):
+    """A step does something that has no formula here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One way through a step: its condition, its final values, and what can be seen of it."""
+
+    condition: Expr
+    values: dict[Var, Expr]
+    seen: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """All ways through a step, and when it can go at all."""
+
+    guard: Expr
+    leaves: tuple[Leaf, ...]
+
+    def fields(self) -> dict[Var, Expr]:
+        """Each field that may change, as an expression over the fields before."""
+        changed = {v for leaf in self.leaves for v in leaf.values if v.own}
+        final: dict[Var, Expr] = {}
+        for v in changed:
+            value: Expr = v
+            for leaf in self.leaves:
+                value = ite(leaf.condition, leaf.values.get(v, v), value)
+            final[v] = value
+        return final
+
+    def renamed(self, prefix: str) -> Effect:
+        """With the task's own variables told apart from those of another task."""
+        names = {v for e in self._expressions() for v in free(e) if v.private}
+        other: dict[Var, Expr] = {v: var(f".{prefix}{v.name}", v.type) for v in names}
+        leaves = tuple(
+            Leaf(
+                substitute(leaf.condition, other),
+                {v: substitute(value, other) for v, value in leaf.values.items() if v.own},
+                tuple(substitute(e, other) for e in leaf.seen),
+            )
+            for leaf in self.leaves
+        )
+        return Effect(substitute(self.guard, other), leaves)
+
+    def _expressions(self) -> Iterator[Expr]:
+        yield self.guard
+        for leaf in self.leaves:
+            yield from (leaf.condition, *leaf.seen, *(e for v, e in leaf.values.items() if v.own))
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    condition: Expr
+    values: dict[Var, Expr]
+    seen: tuple[Expr, ...]
+
+    def value(self, expr: Expr) -> Expr:
+        return substitute(expr, self.values)
+
+
+def effect_of(graph: StepGraph, point: int, arguments: tuple[Any, ...]) -> Effect | None:
+    """The effect of the step from a point; None if it has no formula."""
+    here = graph.points[point]
+    method = graph.methods[here.method]
+    values: dict[Var, Expr] = {}
+    if here.kind == "start":
+        values = {v: _constant(value, v) for v, value in zip(method.parameters, arguments, strict=True)}
+    elif here.kind == "get":
+        return None
+    try:
+        _check(here.guard)
+        leaves = [
+            Leaf(path.condition, path.values, path.seen)
+            for path in _run(here.code, _Path(TRUE, values, ()), _Budget(graph))
+        ]
+    except NoFormula:
+        return None
+    return Effect(here.guard, tuple(leaves))
+
+
+def _constant(value: Any, variable: Var) -> Expr:
+    if isinstance(value, bool | int) and variable.type in ("int", "bool"):
+        return const(value)
+    return datum(value, DataType(str(variable.type)))
+
+
+class _Budget:
+    def __init__(self, graph: StepGraph) -> None:
+        self.graph = graph
+        self.left = MOST_LEAVES
+
+    def spend(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise NoFormula
+
+
+def _check(expr: Expr) -> None:
+    """Futures are resolved by others, and a value that is named inside an expression cannot be substituted."""
+    for node in nodes(expr):
+        if isinstance(node, Let) or (isinstance(node, Apply) and node.function in (RESOLVED, VALUE)):
+            raise NoFormula
+
+
+def _run(code: Code, path: _Path, budget: _Budget) -> Iterator[_Path]:
+    """The ways through some code, each to where the step ends."""
+    if not code:
+        raise NoFormula  # code of a point always says where it ends
+    op, rest = code[0], code[1:]
+    path = _looked_at(op, path, budget)
+    match op:
+        case Set(target=target, value=value):
+            yield from _run(rest, replace(path, values=path.values | {target: path.value(value)}), budget)
+        case If(test=test, then=then, other=other):
+            yield from _split(path.value(test), then + rest, other + rest, path, budget)
+        case Check(test=test):
+            yield from _run(rest, _seen(path, path.value(test)), budget)
+        case Send() | New():
+            kind = f"{op.method}!" if isinstance(op, Send) else f"{op.class_} {op.local}"
+            made = [path.value(e) for e in expressions(op)]
+            path = _seen(path, datum(kind, DataType("made")), *made)
+            if op.target is not None:
+                raise NoFormula  # the name of what was made may be used later
+            yield from _run(rest, path, budget)
+        case Return(value=value):
+            budget.spend()
+            yield _seen(path, const(ENDED), *(() if value is None else (path.value(value),)))
+        case Stand(point=point):
+            budget.spend()
+            yield _stopped(path, point)
+        case Await(guard=guard, point=point):
+            holds = path.value(guard)
+            budget.spend()
+            yield _stopped(replace(path, condition=conj(path.condition, not_(holds))), point)
+            yield from _run(rest, replace(path, condition=conj(path.condition, holds)), budget)
+        case While() | Call() | Get():
+            raise NoFormula
+
+
+def _split(test: Expr, then: Code, other: Code, path: _Path, budget: _Budget) -> Iterator[_Path]:
+    budget.spend()
+    yield from _run(then, replace(path, condition=conj(path.condition, test)), budget)
+    yield from _run(other, replace(path, condition=conj(path.condition, not_(test))), budget)
+
+
+def _seen(path: _Path, *exprs: Expr) -> _Path:
+    return replace(path, seen=(*path.seen, *exprs))
+
+
+def _stopped(path: _Path, point: int) -> _Path:
+    """A task that lets go keeps its variables."""
+    kept = sorted((v for v in path.values if v.private), key=lambda v: v.name)
+    return _seen(path, const(point), *(path.values[v] for v in kept))
+
+
+def _looked_at(op: Op, path: _Path, budget: _Budget) -> _Path:
+    """What settles whether an operation fails can be seen."""
+    found: list[Expr] = []
+    for expr in expressions(op):
+        _check(expr)
+        for node in nodes(expr):
+            if isinstance(node, Apply) and node.function not in budget.graph.total:
+                found += node.args
+            elif isinstance(node, Binary) and node.op in ("/", "%"):
+                found.append(node.right)
+    return _seen(path, *(path.value(e) for e in found)) if found else path
+
+
+def commute_on_one_object(a: Effect, b: Effect, theory: dict[str, str], smt: Smt) -> bool:
+    """Is it proved that two steps on the same object commute?"""
+    a, b = a.renamed("a"), b.renamed("b")
+    after_a, after_b = a.fields(), b.fields()
+    term = Terms(smt, theory)
+    claims: list[tuple[Expr, Expr, Expr]] = []  # where the first holds, the other two are equal
+    for one, after in ((a, after_b), (b, after_a)):
+        claims.append((TRUE, one.guard, substitute(one.guard, after)))
+        for leaf in one.leaves:
+            claims.append((TRUE, leaf.condition, substitute(leaf.condition, after)))
+            claims += [(leaf.condition, e, substitute(e, after)) for e in leaf.seen]
+    for v in after_a.keys() | after_b.keys():
+        left = substitute(after_b.get(v, v), after_a)
+        right = substitute(after_a.get(v, v), after_b)
+        claims.append((TRUE, left, right))
+    try:
+        return all(x is y or smt.proves(term.same_where(where, x, y)) for where, x, y in claims)
+    except Mismatch:  # what the solver's data cannot express is not proved
+        return False

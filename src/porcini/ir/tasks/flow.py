@@ -1,0 +1,108 @@
+"""What tasks may make from a point on, from the code alone: worked out once per program.
+
+The code of a point is all that may follow it, so that what a task may still do is what its code contains, with the
+methods that it calls synchronously and the blocks of the classes that it makes objects of.
+
+    makes         the methods of which some code may start tasks, and the classes of which it may make objects
+    recursive     methods whose tasks may lead to tasks of the same method again
+    uncounted     points at which a task may have made any number of children: it has been in a loop that makes
+                  some, and lets go in it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from porcini.ir.analysis.numbering import FIRST_POINT
+from porcini.ir.tasks.program import Await, Call, Code, Get, New, Op, Send, Stand, StepGraph, While, inside
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Methods of which tasks may be started, and classes of which objects may be made."""
+
+    methods: frozenset[int] = frozenset()
+    classes: frozenset[int] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.methods or self.classes)
+
+
+@dataclass(slots=True)
+class StepFlow:
+    """What is known about the code of a program."""
+
+    graph: StepGraph
+    recursive: frozenset[int] = field(init=False)
+    uncounted: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        methods = range(len(self.graph.methods))
+        after = {method: self.makes(self.body(method)).methods for method in methods}
+        self.recursive = frozenset(method for method in methods if method in _closed(after[method], after))
+        self.uncounted = frozenset(self._find_uncounted())
+
+    @property
+    def may_go_on(self) -> bool:
+        """May a run make any number of tasks or objects?"""
+        return bool(self.recursive or self.uncounted)
+
+    def body(self, method: int) -> Code:
+        return self.graph.points[self.graph.methods[method].entry].code
+
+    def at_once(self, code: Code) -> Iterator[Op]:
+        """The operations of some code, with those of the methods that it calls synchronously and of the blocks of
+        the classes that it makes objects of."""
+        bodies, methods, classes = [code], set[int](), set[int]()
+        while bodies:
+            for op in inside(bodies.pop()):
+                yield op
+                if isinstance(op, Call):
+                    bodies += [self.body(method) for method in self.receivers(op) if method not in methods]
+                    methods.update(self.receivers(op))
+                elif isinstance(op, New) and op.class_ not in classes:
+                    bodies.append(self.graph.classes[op.class_].init)
+                    classes.add(op.class_)
+
+    def receivers(self, op: Send | Call) -> list[int]:
+        """The methods that a message or a call may lead to."""
+        return [self.graph.classes[class_].methods[op.method] for class_ in op.classes]
+
+    def makes(self, code: Code) -> Made:
+        methods, classes = set[int](), set[int]()
+        for op in self.at_once(code):
+            if isinstance(op, Send):
+                methods.update(self.receivers(op))
+            elif isinstance(op, New):
+                classes.add(op.class_)
+                if self.graph.classes[op.class_].runs:
+                    methods.add(self.graph.classes[op.class_].methods["run"])
+        return Made(frozenset(methods), frozenset(classes))
+
+    def _find_uncounted(self) -> Iterator[int]:
+        for number, point in enumerate(self.graph.points):
+            if number >= FIRST_POINT and self._comes_again(number):
+                yield number
+                yield from _stops(point.code)
+
+    def _comes_again(self, number: int) -> bool:
+        """May a task come to a point any number of times, and make children in between?"""
+        code = self.graph.points[number].code
+        loops = [op.body for op in inside(code) if isinstance(op, While)]
+        return any(number in _stops(body) and self.makes(body) for body in loops)
+
+
+def _stops(code: Code) -> set[int]:
+    """Where a task may stand within some code."""
+    return {op.point for op in inside(code) if isinstance(op, Await | Get | Stand)}
+
+
+def _closed(start: Iterable[int], after: dict[int, frozenset[int]]) -> set[int]:
+    found, left = set[int](), list(start)
+    while left:
+        number = left.pop()
+        if number not in found:
+            found.add(number)
+            left += after[number]
+    return found

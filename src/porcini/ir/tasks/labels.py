@@ -1,0 +1,260 @@
+"""Labels of macro-steps: what a task did, as tests and assignments over named variables
+(`ir.symbolic.labels.Label`).
+
+A label is one way through a step, whatever the state: its tests say exactly in which states the step takes this
+way, with the same references and data, and its assignments what comes of it there. In another order a step may
+find other numbers and send other numbers on, and still be the same; one that finds another list, or another
+receiver, is another step. So where a label can be taken, the program does exactly what the label says:
+
+    the same way    every condition on it is a test, also those of functions, and whether something fails
+    the same names  children are counted, and their number on a way is fixed; receivers are tested
+    the same end    where it lets go is on the way; the futures and the lock that it saw are tested
+
+Whether a task can move at all is asked of the state itself (`Label.can_move`): its guard may look at data, which
+formulas cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from porcini.core.errors import InternalError, LimitHit
+from porcini.core.events import Event
+from porcini.core.footprints import Location
+from porcini.core.pids import Pid
+from porcini.core.systems import Observed, Run
+from porcini.core.traces import Trace
+from porcini.ir.analysis.footprint import Touched
+from porcini.ir.analysis.numbering import FIRST_POINT
+from porcini.ir.expr import TRUE, Const, Expr, Var, conj, const, free, substitute
+from porcini.ir.program import Assert, Assign
+from porcini.ir.simplify import simplify
+from porcini.ir.symbolic.formulas import LabelledRun
+from porcini.ir.symbolic.labels import BLOCKED, CanMove, Label, condition
+from porcini.ir.tasks.events import text_of
+from porcini.ir.tasks.names import Named, Vocabulary
+from porcini.ir.tasks.paths import Walk
+from porcini.ir.tasks.program import MAIN, MAIN_OBJECT, StepGraph
+from porcini.ir.tasks.states import Functions, Instance, StepState, Task
+
+MOST_WAYS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ActorStep:
+    """What a task may do where it stands. `made` are tasks and objects as they are after it; it is `cut` if nobody
+    follows it to its end."""
+
+    label: Label
+    made: Mapping[Pid, Task | Instance]
+    cut: bool = False
+    choice: int = 0
+
+    @property
+    def pid(self) -> Pid:
+        return self.label.pid
+
+
+class StepLabels:
+    """The steps of one program as labels. Labels are made once, and compared by identity."""
+
+    def __init__(
+        self,
+        graph: StepGraph,
+        functions: Functions,
+        given: Mapping[Var, Expr] | None = None,
+        possible: Callable[[Expr], bool] = lambda condition: True,
+    ) -> None:
+        self.graph = graph
+        self.given = given or {}
+        """The inputs whose values are known: labels speak of these, too."""
+        self.vocabulary = Vocabulary(graph)
+        self.functions = functions
+        self.possible = possible
+        self._labels: dict[Hashable, Label] = {}
+
+    @staticmethod
+    def of_given_inputs(graph: StepGraph, compiled: Mapping[str, Callable[..., Any]]) -> StepLabels:
+        """For a program whose inputs have values."""
+        functions = Functions.of(graph, compiled)
+        given = functions.given()
+        symbols = {name: functions.inputs[name] for name in given}
+        values = {symbols[name]: value for name, value in given.items()}
+        return StepLabels(graph, replace(functions, inputs=symbols), values)
+
+    def initial(self) -> StepState:
+        entry = self.graph.methods[0].entry
+        code = self.vocabulary.codes.of
+        values: dict[Var, Expr] = {
+            **self.given,
+            self.vocabulary.standing(MAIN): const(code(self.vocabulary.stands(0, entry))),
+            self.vocabulary.lock(MAIN_OBJECT): const(code(None)),
+        }
+        return StepState({MAIN: Task(0, entry, MAIN_OBJECT)}, {MAIN_OBJECT: Instance(0, MAIN_OBJECT)}, values)
+
+    def steps(self, state: StepState, pid: Pid) -> Iterator[ActorStep]:
+        """All ways through the next step of a task that are possible in a state."""
+        left: list[tuple[bool, ...]] = [()]
+        ways = 0
+        while left:
+            ways += 1
+            if ways > MOST_WAYS:
+                raise LimitHit(f"the limit of {MOST_WAYS:,} ways through one step")
+            walk = Walk(self.vocabulary, self.functions, state, left.pop(), self.possible)
+            went = walk.go(pid)
+            left += walk.others
+            if went:
+                yield ActorStep(self._label(walk), walk.made, walk.cut)
+
+    def when(self, state: StepState, step: ActorStep) -> Expr:
+        """The condition on the inputs under which a step happens here."""
+        return simplify(substitute(condition(step.label), state.values))
+
+    def take(self, state: StepState, step: ActorStep) -> StepState:
+        """The state after a step."""
+        values = dict(state.values)
+        for effect in step.label.effects:
+            assert isinstance(effect.target, Var)
+            values[effect.target] = simplify(substitute(effect.value, values))
+        tasks = {pid: made for pid, made in step.made.items() if isinstance(made, Task)}
+        objects = {pid: made for pid, made in step.made.items() if isinstance(made, Instance)}
+        path = simplify(conj(state.path, self.when(state, step)))
+        return StepState({**state.tasks, **tasks}, {**state.objects, **objects}, values, path, step.cut)
+
+    # Labels
+
+    def _label(self, walk: Walk) -> Label:
+        line: tuple[Assign | Assert, ...] = (*map(Assert, walk.tests), *self._assignments(walk))
+        spawned = tuple(walk.pid.child(k) for k in range(walk.mover.children, walk.children))
+        step = walk.pid, walk.mover.point, walk.mover.me, walk.end, walk.failure, walk.cut
+        key = *step, line, spawned, walk.footprint
+        label = self._labels.get(key)
+        if label is None:
+            label = self._labels[key] = Label(
+                walk.pid,
+                self._text(walk),
+                (TRUE,),
+                0,
+                line,
+                Touched(walk.footprint, (), ()),
+                spawned,
+                failure=walk.failure,
+                can_move=self._can_move(walk.state, walk.pid),
+            )
+        return label
+
+    def _assignments(self, walk: Walk) -> list[Assign]:
+        """What a step changed, all at once: a value from before that is needed later is saved first."""
+        own = {self.vocabulary.variable(walk.pid, v).var for v in self.graph.methods[walk.mover.method].variables}
+        kept = walk.end >= FIRST_POINT
+        changed = {v: value for v, value in walk.changed.items() if value is not v and (kept or v not in own)}
+        needed = {v for target, value in changed.items() for v in free(value) if v in changed and v is not target}
+        saved: dict[Var, Expr] = {v: self.vocabulary.saved(walk.pid, v) for v in sorted(needed, key=_name)}
+        before = [Assign(self.vocabulary.saved(walk.pid, v), v) for v in saved]
+        return before + [Assign(v, substitute(value, saved)) for v, value in changed.items()]
+
+    def _text(self, walk: Walk) -> str:
+        parameters = [v.name[1:].partition("#")[0] for v in self.graph.methods[walk.mover.method].parameters]
+        note = f" fails: {walk.failure.message}" if walk.failure else " goes on and on" if walk.cut else ""
+        return text_of(self.graph, walk.mover.point, walk.mover.me, parameters, walk.end, note)
+
+    def _can_move(self, state: StepState, pid: Pid) -> CanMove:
+        def can_move(value_of: Callable[[str], Any]) -> bool:
+            return Walk(self.vocabulary, self.functions, replace(state, values=_Values(value_of))).could_go(pid)
+
+        return can_move
+
+    # Recorded runs
+
+    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+        """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
+        state, labels = self.initial(), list[Label]()
+        for event in trace:
+            steps = list(self.steps(state, event.pid))
+            if len(steps) != 1 or not _agree(steps[0].label, event):
+                raise InternalError(f"`{event.label}` was recorded, and formulas say otherwise")
+            labels.append(steps[0].label)
+            state = self.take(state, steps[0])
+        final = after.final()
+        waiting = [self._waiting(state, w.pid) for w in final.waiting]
+        names = {str(place) for each in (*labels, *waiting) for place in _places(each)} | final.state.keys()
+        names |= {v.name for label in labels for op in label.line for v in _variables(op)}
+        before: dict[str, Any] = dict.fromkeys(sorted(names))
+        for v, value in self.initial().values.items():
+            if isinstance(value, Const):
+                before[v.name] = value.value
+        inputs = frozenset(v.name for v in self.given)
+        show = self._shown(state)
+        return LabelledRun(
+            trace,
+            labels,
+            waiting,
+            before,
+            [MAIN],
+            final,
+            lambda value: {name: show(name, value(name)) for name in final.state},
+            show,
+            inputs,
+            tells_values=True,
+        )
+
+    def _waiting(self, state: StepState, pid: Pid) -> Label:
+        """The label of a blocked task: what it looks at, and nothing done."""
+        walk = Walk(self.vocabulary, self.functions, state)
+        walk.could_go(pid)
+        text = text_of(self.graph, walk.mover.point, walk.mover.me, (), walk.mover.point, " waits")
+        touched = Touched(walk.footprint, (), ())
+        return Label(pid, text, (TRUE,), BLOCKED, (), touched, can_move=self._can_move(state, pid))
+
+    def _shown(self, state: StepState) -> Callable[[str, Any], Observed]:
+        """How reports show the variables of a state."""
+        whole = {self.vocabulary.standing(pid).name for pid in state.tasks}
+        whole |= {field.var.name for field in self.fields(state) if field.whole}
+
+        def show(name: str, value: Any) -> Observed:
+            if value is None:
+                return self.graph.values.show(None)
+            return self.vocabulary.show(value) if name in whole else self.graph.values.show(value)
+
+        return show
+
+    def fields(self, state: StepState) -> Iterator[Named]:
+        """The fields of all objects."""
+        for ref, instance in sorted(state.objects.items()):
+            for v in self.graph.classes[instance.class_].fields:
+                yield self.vocabulary.field(ref, v)
+
+
+class _Values(dict[Var, Expr]):
+    """The values of all variables that are asked for."""
+
+    def __init__(self, value_of: Callable[[str], Any]) -> None:
+        self.value_of = value_of
+
+    def __missing__(self, variable: Var) -> Expr:
+        return const(self.value_of(variable.name))
+
+    def __contains__(self, variable: object) -> bool:
+        return True
+
+
+def _agree(label: Label, event: Event) -> bool:
+    """Does a label speak of the step that an event is?"""
+    failed = (label.failure and label.failure.kind) == (event.failure and event.failure.kind)
+    return failed and label.touched.fixed == event.footprint and label.spawned == event.spawned
+
+
+def _places(label: Label) -> frozenset[Location]:
+    return label.touched.fixed.reads | label.touched.fixed.writes
+
+
+def _variables(op: Assign | Assert) -> frozenset[Var]:
+    if isinstance(op, Assert):
+        return free(op.test)
+    return free(op.value) | free(op.target)
+
+
+def _name(variable: Var) -> str:
+    return variable.name

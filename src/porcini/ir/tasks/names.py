@@ -1,0 +1,108 @@
+"""The variables of objects and tasks by name, as formulas speak of them.
+
+    0.1.x      the field x of object 0.1
+    0.2.v#0    the variable v of task 0.2; `0.2.#result` is what it returned
+    0.2        where task 0.2 stands, in words
+    0.1!       the task that keeps the group of object 0.1 to itself
+
+A formula knows integers and booleans. Every other value (a reference, a list, a place where a task stands) is one
+whole to it, which can only be compared: each has a number, its code. Equal values have one code, and no two values
+share one, so an equation of codes says the same as one of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from porcini.core.pids import Pid
+from porcini.core.systems import Observed
+from porcini.ir.analysis.numbering import ENDED, FIRST_POINT
+from porcini.ir.expr import ScalarType, Type, Var, var
+from porcini.ir.tasks.events import field_of, future, lock
+from porcini.ir.tasks.program import StepGraph
+
+FINISHED = "finished"
+"""Where a task stands that has returned."""
+
+
+class Codes:
+    """Values by number, and back."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Hashable, int] = {}
+        self._values: list[Any] = []
+
+    def of(self, value: Any) -> int:
+        key = _shape(value), value
+        code = self._codes.get(key)
+        if code is None:
+            code = self._codes[key] = len(self._values)
+            self._values.append(value)
+        return code
+
+    def value(self, code: int) -> Any:
+        return self._values[code]
+
+
+def _shape(value: Any) -> Hashable:
+    """What tells values apart that Python holds to be equal: `True` and 1, an empty list and an empty map."""
+    name = type(value).__name__
+    if isinstance(value, frozenset):
+        return name, frozenset(map(_shape, value))
+    if isinstance(value, tuple):
+        return name, tuple(map(_shape, value))
+    return name
+
+
+class Named(NamedTuple):
+    """A variable of a formula; `whole` if it holds a code."""
+
+    var: Var
+    whole: bool
+
+
+class Vocabulary:
+    """The names of one program."""
+
+    def __init__(self, graph: StepGraph) -> None:
+        self.graph = graph
+        self.codes = Codes()
+        self._known: dict[tuple[str, Type], Named] = {}
+
+    def _named(self, name: str, type_: Type) -> Named:
+        found = self._known.get((name, type_))
+        if found is None:
+            scalar: ScalarType = "bool" if type_ == "bool" else "int"
+            found = self._known[name, type_] = Named(var(name, scalar), type_ not in ("int", "bool"))
+        return found
+
+    def field(self, ref: Pid, field: Var) -> Named:
+        return self._named(field_of(ref, field.name), field.type)
+
+    def variable(self, task: Pid, variable: Var) -> Named:
+        return self._named(f"{task}{variable.name}", variable.type)
+
+    def result(self, task: Pid, method: int) -> Named:
+        return self._named(f"{task}.#result", self.graph.methods[method].result)
+
+    def standing(self, task: Pid) -> Var:
+        return var(future(task), "int")
+
+    def lock(self, group: Pid) -> Var:
+        return var(lock(group), "int")
+
+    def saved(self, task: Pid, variable: Var) -> Var:
+        """What a variable was before a step of a task that changes it."""
+        return var(f"{task}.#{variable.name}", variable.type)
+
+    def stands(self, method: int, point: int) -> str:
+        """Where a task stands, as reports say it."""
+        if point == ENDED:
+            return FINISHED
+        name = self.graph.task_name(method)
+        return f"{name} failed" if point < FIRST_POINT else f"{name} at {self.graph.points[point].text}"
+
+    def show(self, code: int) -> Observed:
+        """The value behind a code, as reports show it."""
+        return self.graph.values.show(self.codes.value(code))
