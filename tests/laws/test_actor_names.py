@@ -27,8 +27,8 @@ from porcini.ir.tasks.flow import StepFlow
 from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
-MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
-SOME = settings(MANY, max_examples=PROGRAMS // 8)
+MANY = settings(max_examples=PROGRAMS // 12, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(MANY, max_examples=PROGRAMS // 25)
 MOST = 1_500
 WATCHED = [Pid((0, k)) for k in range(3)]
 """Objects that main makes first: formulas may speak of them."""

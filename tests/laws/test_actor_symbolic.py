@@ -68,7 +68,7 @@ def test_generated_programs(source: str) -> None:
     agrees_with_brute_force(source)
 
 
-@settings(SOME, max_examples=max(PROGRAMS // 250, 3))
+@settings(SOME, max_examples=max(PROGRAMS // 500, 1))
 @given(actor_programs(inputs=True))
 def test_other_equivalences_and_none(source: str) -> None:
     for equivalence in ("semantic", "traces"):

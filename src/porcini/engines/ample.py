@@ -28,6 +28,7 @@ from porcini.core.events import Action
 from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Lookahead, SystemGraph
+from porcini.engines.closures import close_under_conflicts
 from porcini.engines.graph import Choice
 from porcini.engines.options import Ample
 
@@ -63,7 +64,7 @@ class AmpleSets:
                 return Choice(after, identities(state, able & ample), identities(state, able))
         return None
 
-    def _amples(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[set[Pid]]:
+    def _amples(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[frozenset[Pid]]:
         """Sets of processes whose actions are enough here, small ones first."""
         waiting = {action.pid for action in actions if not action.enabled}
         now: dict[Pid, Footprint] = {}
@@ -73,19 +74,7 @@ class AmpleSets:
                 foot = Footprint(foot.reads - action.awaits, foot.writes, foot.opaque)
             now[action.pid] = now.get(action.pid, EMPTY) | foot
         later = {pid: self.lookahead.may_still_do(state, pid) for pid in now}
-        found = [grown for pid in now if pid in able and (grown := self._grown({pid}, now, later)) is not None]
-        found = [ample for ample in found if len(ample & able) < len(able)]
+        most = 1 if self.heuristic == "single" else None
+        closed = (close_under_conflicts(pid, now, later, most=most) for pid in now if pid in able)
+        found = [ample for ample in closed if ample is not None and len(ample & able) < len(able)]
         return sorted(found, key=lambda ample: len(ample & able))
-
-    def _grown(self, chosen: set[Pid], now: dict[Pid, Footprint], later: dict[Pid, Footprint]) -> set[Pid] | None:
-        """The set with all that its actions depend on, or None if it may not grow and would have to."""
-        left = list(chosen)
-        while left:
-            foot = now[left.pop()]
-            for pid in now.keys() - chosen:
-                if foot.conflicts(later[pid]):
-                    if self.heuristic == "single":
-                        return None
-                    chosen.add(pid)
-                    left.append(pid)
-        return chosen

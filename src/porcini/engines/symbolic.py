@@ -22,6 +22,7 @@ from porcini.core.errors import LimitHit
 from porcini.core.events import Move, Schedule
 from porcini.core.pids import Pid
 from porcini.core.systems import Kind
+from porcini.engines.closures import close_under_conflicts
 from porcini.engines.equivalences import TraceEquivalence
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, DEFAULT_SYMBOLIC_DEPTH
 from porcini.engines.stats import SearchStats
@@ -196,14 +197,9 @@ class Symbolic:
         now = {pid: self.system.now(state, pid) for pid in waiting}
         later = {pid: self.system.later(state, pid) for pid in waiting}
         for pid in waiting:
-            found, left = {pid}, [pid]
-            while left:
-                foot = now[left.pop()]
-                for other in now.keys() - found:
-                    if foot.conflicts(later[other]):
-                        found.add(other)
-                        left.append(other)
-            yield frozenset(found)
+            found = close_under_conflicts(pid, now, later)
+            assert found is not None, "nothing limits it"
+            yield found
             if len(found) == 1:
                 return
 
