@@ -11,8 +11,8 @@ from porcini.core.pids import Pid
 def close_under_conflicts(
     start: Pid, now: Mapping[Pid, Footprint], later: Mapping[Pid, Footprint], *, most: int | None = None
 ) -> frozenset[Pid] | None:
-    """One process, with all whose future conflicts with what these would do now, again and again. None if that takes
-    more than `most`."""
+    """One process, with all whose future conflicts with what these would do now, again and again. None if that
+    takes more than `most`."""
     found, left = {start}, [start]
     while left:
         foot = now[left.pop()]
