@@ -33,7 +33,7 @@ from porcini.ir.tasks.values import Evaluation
 from porcini.langs.actors.library import MapValue, Tag
 from strategies import PROGRAMS
 
-SOME = settings(max_examples=max(PROGRAMS // 10, 10), deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=max(PROGRAMS // 25, 10), deadline=None, suppress_health_check=list(HealthCheck))
 FEW = settings(SOME, max_examples=max(PROGRAMS // 40, 10))
 LONGEST = 7
 MOST = 200

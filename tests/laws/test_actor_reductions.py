@@ -26,8 +26,7 @@ from porcini.ir.tasks.lookahead import Foresight
 from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
-MANY = settings(max_examples=PROGRAMS // 12, deadline=None, suppress_health_check=list(HealthCheck))
-SOME = settings(MANY, max_examples=PROGRAMS // 25)
+MANY = settings(max_examples=PROGRAMS // 40, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 2_000
 
 
@@ -87,13 +86,13 @@ def same_verdicts(source: str, text: str, most: int) -> None:
     assert len(verdicts - {"unknown"}) <= 1, text
 
 
-@SOME
+@MANY
 @given(actor_programs(endless=True), st.sampled_from(FORMULAS), st.sampled_from(FIELDS), st.sampled_from(FIELDS))
 def test_nor_do_they_in_endless_programs(source: str, formula: str, p: str, q: str) -> None:
     same_verdicts(source, formula.format(p=p, q=q), 60)
 
 
-@SOME
+@MANY
 @given(actor_programs(), st.sampled_from(FIELDS), st.sampled_from(FIELDS))
 def test_reductions_can_be_verified(source: str, p: str, q: str) -> None:
     model = porcini.loads(source, "abs")
@@ -137,7 +136,7 @@ def _of(location: Location) -> str:
     return name if name[-1].isdigit() else name.rpartition(".")[0]
 
 
-@SOME
+@MANY
 @given(actor_programs(endless=True), st.lists(st.integers(0, 9), max_size=8))
 def test_what_is_done_was_to_be_expected(source: str, way: list[int]) -> None:
     system = system_of(source)
