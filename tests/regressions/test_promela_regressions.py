@@ -91,3 +91,27 @@ def test_all_reductions_see_the_same(source: str) -> None:
                 }, asked
                 for outcome in found.outcomes:
                     porcini.replay(model, porcini.show_schedule(outcome.schedule))
+
+
+def test_a_shared_variable_is_not_one_of_another_process() -> None:
+    """It was read at its place in the frame of the process: `A:g == 3` failed."""
+    source = "byte g = 3; active proctype A() { byte v = 5; v = 6 } active proctype B() { assert(A:g == 3) }"
+    with pytest.raises(porcini.InputError, match="proctype A has no variable `g`"):
+        porcini.loads(source, "pml")
+
+
+def test_a_first_value_that_is_not_there() -> None:
+    """Of a process that is there from the start: it ended in an internal error."""
+    model = porcini.loads("byte x = 1; active proctype A() { byte b = 6 / x; x = b }", "pml")
+    assert porcini.explore(model).verdict == "holds"
+    with pytest.raises(porcini.InputError, match="a variable of A has no first value: division by zero"):
+        porcini.explore(model, inputs={"x": 0})
+
+
+def test_a_long_d_step_goes_one_way() -> None:
+    """Its statements were taken for ways."""
+    source = """short i; byte g;
+    active proctype A() { d_step { i = 0; do :: i < 1000 -> i++ :: else -> break od } }
+    active proctype B() { g = 1 }"""
+    report = porcini.permute(porcini.loads(source, "pml"))
+    assert [entry.state for entry in report.traces or ()] == [{"g": 1, "i": 1000}]

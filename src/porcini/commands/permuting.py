@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from porcini.commands.needs import require
-from porcini.commands.reporting import About, build_report, located, moves_of, stopped
+from porcini.commands.reporting import About, build_report, located, moves_of, placed_in, stopped
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.recordings import Recording
@@ -47,7 +47,8 @@ def permute(request: Request) -> Report:
         stopped(stats, recorded)
         return build_report(model, "permute", stats, property="equivalent", traces=())
     try:
-        run = system.labelled(recorded.trace, recorded.run)
+        with placed_in(model):
+            run = system.labelled(recorded.trace, recorded.run)
     except LimitHit as hit:  # it has no formulas within the limits
         stats.leave_out(str(hit))
         return build_report(model, "permute", stats, property="equivalent", traces=())

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.events import Schedule
+from porcini.core.languages import Model
 from porcini.core.reports import Counterexample, Coverage, Outcome, Report, TraceEntry
 from porcini.engines.options import USUAL
 from porcini.engines.replaying import Recorded
@@ -56,6 +57,17 @@ def located(schedule: Schedule | str) -> Iterator[None]:
     except ScheduleError as problem:
         if isinstance(schedule, str) and problem.step is not None:
             raise locate(problem, schedule) from None
+        raise
+
+
+@contextmanager
+def placed_in(model: Model) -> Iterator[None]:
+    """Errors about a part of a program that turn up while it runs say in which file it is."""
+    try:
+        yield
+    except InputError as problem:
+        if problem.place is not None and problem.file is None:
+            problem.file, problem.source = model.file, model.source
         raise
 
 

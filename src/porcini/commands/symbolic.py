@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porcini.commands.all_inputs import cases, concrete, explored
 from porcini.commands.needs import COMMANDS
-from porcini.commands.reporting import build_report
+from porcini.commands.reporting import build_report, placed_in
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError
 from porcini.core.reports import Counterexample, PropertyName, Report
@@ -24,14 +24,15 @@ def symbolic(request: Request) -> Report:
     if reason is not None:
         raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
     stats = SearchStats(request.limits, request.subject.observed, watch=request.watch)
-    found = explored(
-        model,
-        stats,
-        inputs=asked.names,
-        equivalence=asked.equivalence,
-        reduced=asked.reduced,
-        timeout=asked.solver_timeout,
-    )
+    with placed_in(model):
+        found = explored(
+            model,
+            stats,
+            inputs=asked.names,
+            equivalence=asked.equivalence,
+            reduced=asked.reduced,
+            timeout=asked.solver_timeout,
+        )
     bad = [path for path in found.paths if path.kind in _BAD and path.input is not None]
     example, wrong = found.counterexample, "deterministic"
     if example is None and bad:

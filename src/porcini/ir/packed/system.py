@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from porcini.core.errors import InternalError, LimitHit
+from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
 from porcini.ir.expr import PARTIAL, Binary, Checked, Const, Select, Timeout, Var
 from porcini.ir.packed.code import Coder, Constants, EdgeCode
@@ -100,7 +100,13 @@ class PackedSystem:
         for channel in self.layout.shared_channels:
             channel.wrapped = self.wrapped
         for number in program.initial:
-            s = self.start(s, number, ())
+            try:
+                s = self.start(s, number, ())
+            except RunError as problem:  # of a process that is there from the start
+                kind = program.templates[number]
+                raise InputError(
+                    f"a variable of {kind.name} has no first value: {problem}", place=kind.place
+                ) from None
         self._initial = s
 
     def initial(self) -> int:

@@ -200,7 +200,7 @@ class Expressions:
 
     def _remote(self, proctype: str, index: ast.Expr | None, variable: ast.Ref, place: Place) -> Expr:
         template = self._template(proctype, place)
-        symbol = self.world.locals[template].find(variable.name)
+        symbol = self.world.locals[template].names.get(variable.name)  # not a shared one
         if symbol is None:
             raise problem(f"proctype {proctype} has no variable `{variable.name}`", place)
         scalar, at = self._cell(symbol, variable, self)

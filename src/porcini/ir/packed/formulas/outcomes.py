@@ -27,7 +27,7 @@ from porcini.ir.symbolic.paths import carry_out
 
 Values = Mapping[ir.Var, ir.Expr]
 Straight = tuple[Assign | Assert, ...]
-MOST_WAYS = 2_000
+MOST_WAYS, MOST_STATEMENTS = 2_000, 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +76,23 @@ class Outcomes:
                 yield self._stopped(who, part, failure, held, (option, part), ())
                 continue
             todo.append(self._on(_Way((), values, option.edge, births, (option,), ()), part, after, option.edge))
-        ways = 0
+        ways = statements = 0
         while todo:
             way = todo.pop()
-            ways += 1
-            if ways > MOST_WAYS:
-                raise InputError(
-                    f"a d_step that can go more than {MOST_WAYS:,} ways: there are no formulas for it",
-                    place=option.edge.place,
-                )
+            statements += 1
             if way.edge.d_step:
                 todo += self._next(me, way)
                 yield from self._stuck(me, way, held)
             else:
+                ways += 1
                 yield from self._settled(me, option, way, held)
+            if ways + len(todo) > MOST_WAYS or statements > MOST_STATEMENTS:
+                limit = (
+                    f"{MOST_WAYS:,} ways" if statements <= MOST_STATEMENTS else f"{MOST_STATEMENTS:,} statements"
+                )
+                raise InputError(
+                    f"a d_step of more than {limit}: there are no formulas for it", place=option.edge.place
+                )
 
     # Inside a `d_step`
 
