@@ -171,3 +171,29 @@ def test_ctrl_c_while_running_tells_how_far_it_came(monkeypatch) -> None:
     monkeypatch.setattr(FrameRun, "step", interrupted)
     report = porcini.run(porcini.loads("x |-> 0, True |>* x := x + 1"))
     assert (report.interrupted, report.verdict, report.counts.events) == (True, "unknown", 500)
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "formula"),
+    [
+        ("gcl", "x |-> 0, True |> x := 0", "1 / x == 0"),
+        ("gcl", "a |-> [0, 0], i |-> 9, True |> a[1] := 0", "a[i] == 0"),
+        (
+            "abs",
+            "interface A { Unit m(); } class C implements A { Int x = 0; Unit m() { x = 0; } }"
+            " { A a = new C(); a!m(); }",
+            "1 % 0.0.x == 0",
+        ),
+        ("pml", "int x; active proctype P() { x = 0 }", "1 % x == 0"),
+    ],
+)
+def test_a_proposition_without_a_value_does_not_hold(language: str, source: str, formula: str) -> None:
+    """It was taken to be about 0, but for Promela."""
+    model = porcini.loads(source, language)
+    assert porcini.check(model, ltl=f"[] ({formula})").verdict == "violated"
+    assert porcini.check(model, ltl=f"[] !({formula})").verdict == "holds"
+
+
+def test_limits_are_at_least_one() -> None:
+    with pytest.raises(porcini.InputError, match="`max_executions` must be at least 1, not 0"):
+        porcini.Limits(max_executions=0)

@@ -23,6 +23,8 @@ def symbolic(request: Request) -> Report:
     reason = model.capabilities.missing(COMMANDS["symbolic"])
     if reason is not None:
         raise InputError(f"`symbolic` has no meaning for .{model.language} programs: {reason}", file=model.file)
+    if asked.names and not model.chooses_inputs:
+        raise InputError("`symbolic` ranges over all inputs: none can be named here", file=model.file)
     stats = SearchStats(request.limits, request.subject.observed, watch=request.watch)
     with placed_in(model):
         found = explored(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
 
-from porcini.core.errors import LimitHit
+from porcini.core.errors import InputError, LimitHit
 
 DEFAULT_DEPTH = 100_000
 DEFAULT_STATES = 2_000_000
@@ -27,6 +27,16 @@ class Limits:
     max_states: int | None = None
     usual_depth: int = DEFAULT_DEPTH
     """The large one."""
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "max_executions": self.max_executions,
+            "max_depth": self.max_depth,
+            "max_states": self.max_states,
+        }
+        for name, value in bounds.items():
+            if value is not None and value < 1:
+                raise InputError(f"`{name}` must be at least 1, not {value}")
 
     @property
     def states(self) -> int:

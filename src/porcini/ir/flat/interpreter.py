@@ -25,7 +25,7 @@ from porcini.core.traces import Trace
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.lookahead import GraphLookahead
 from porcini.ir.analysis.numbering import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Numbering
-from porcini.ir.expr import ArrayType, Expr, Var, evaluate, free
+from porcini.ir.expr import ArrayType, Expr, Var, conj, defined, evaluate, free
 from porcini.ir.flat import codegen
 from porcini.ir.flat.compiled import CompiledChoice, CompiledEdge, compile_program
 from porcini.ir.flat.frames import FrameRun, FrameSystem, Layout, Layouts, Process, State
@@ -276,9 +276,12 @@ class GraphSystem(FrameSystem):
         return GraphLookahead(self.program, self.numbering)
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[State]:
+        """A proposition that has no value, because it divides by zero, say, does not hold."""
+        tests = [conj(defined(expr), expr) for expr in propositions]
+
         def letter(state: State) -> int:
             store = self.observe(state)
-            return sum(1 << number for number, expr in enumerate(propositions) if evaluate(expr, store))
+            return sum(1 << number for number, test in enumerate(tests) if evaluate(test, store))
 
         seen = {variable for expr in propositions for variable in free(expr)}
         return Watched(letter, frozenset(place for variable in seen for place in footprint.locations(variable)))

@@ -33,7 +33,7 @@ from porcini.core.systems import (
 )
 from porcini.core.traces import Trace
 from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
-from porcini.ir.expr import Expr, evaluate
+from porcini.ir.expr import Expr, conj, defined, evaluate
 from porcini.ir.flat.frames import FrameSystem, Layout, Layouts, Process, State
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.tasks.code import (
@@ -422,7 +422,8 @@ class StepSystem(FrameSystem):
             if field not in names:
                 return False
             store[variable.name] = state[state[0].by_pid[ref].base + OBJECT_FRAME + names.index(field)]
-        return None not in store.values() and bool(evaluate(proposition.test, store))
+        test = proposition.test  # one without a value, because it divides by zero, say, does not hold
+        return None not in store.values() and bool(evaluate(conj(defined(test), test), store))
 
     def final(self, state: Sequence[Any]) -> Final:
         unfinished = [process for process in self._seen_in(state[0])[1] if state[process.base] != ENDED]
