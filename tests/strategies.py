@@ -10,7 +10,7 @@ import os
 
 from hypothesis import strategies as st
 
-PROGRAMS = int(os.environ.get("PROGRAMS", "800"))
+PROGRAMS = int(os.environ.get("PROGRAMS", "600"))
 """How many programs each law is tried on."""
 
 BINDINGS = "x |-> 0, y |-> 1, b |-> true, a |-> [0, 1],"
