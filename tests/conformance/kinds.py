@@ -50,7 +50,8 @@ from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.stats import SearchStats
-from porcini.ir.expr import Datum, Expr, evaluate
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import Datum, Expr
 from porcini.langs.aio import commuting
 
 ROOT = Path(__file__).parents[2]

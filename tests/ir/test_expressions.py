@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import porcini
+from porcini.ir.evaluation import defined, evaluate
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
@@ -13,9 +14,7 @@ from porcini.ir.expr import (
     binary,
     conj,
     const,
-    defined,
     disj,
-    evaluate,
     free,
     ite,
     neg,

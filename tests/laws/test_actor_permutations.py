@@ -23,7 +23,7 @@ from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.permuting import Permuting
 from porcini.engines.replaying import follow, run_freely
 from porcini.engines.stats import SearchStats
-from porcini.ir.expr import evaluate
+from porcini.ir.evaluation import evaluate
 from porcini.ir.symbolic.paths import path
 from porcini.ir.tasks.labels import StepLabels
 from porcini.ir.tasks.names import Codes, Vocabulary

@@ -16,7 +16,8 @@ from porcini.commands.cases import replay_cases
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.footprints import EMPTY
 from porcini.engines.stats import SearchStats
-from porcini.ir.expr import Datum, Expr, evaluate
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import Datum, Expr
 from porcini.ir.tasks import labels as step_labels
 from porcini.ir.tasks import values as step_values
 from porcini.ir.tasks.symbolic import SymbolicActors

@@ -23,12 +23,14 @@ from porcini.core.events import Event
 from porcini.core.traces import normal_form
 from porcini.engines.replaying import follow
 from porcini.engines.stats import SearchStats
-from porcini.ir.expr import ArrayType, Expr, Select, const, evaluate, var
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import ArrayType, Expr, Select, const, var
 from porcini.ir.packed.formulas.labels import Labels, Seen, Who, values_of
 from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, CheckFailed, RunError
-from porcini.ir.packed.view import PackedRun, PackedView
+from porcini.ir.packed.runs import PackedRun
+from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Receive
 from porcini.ir.symbolic.graph import cells_of, literal
 from porcini.ir.symbolic.labels import Label, condition

@@ -17,7 +17,8 @@ from porcini.core.events import Action, Move, Schedule
 from porcini.core.traces import Trace, independent
 from porcini.engines.catalogue import Options
 from porcini.engines.options import Ample, Order
-from porcini.ir.packed.view import PackedRun, PackedView
+from porcini.ir.packed.runs import PackedRun
+from porcini.ir.packed.view import PackedView
 from promela_strategies import promela_models
 from strategies import PROGRAMS
 

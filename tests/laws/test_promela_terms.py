@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import porcini
 from porcini.ir import expr as ir
-from porcini.ir.expr import FALSE, TRUE, Expr, binary, const, evaluate, free, not_, number_of, substitute, truth_of
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import FALSE, TRUE, Expr, binary, const, free, not_, number_of, substitute, truth_of
 from porcini.ir.packed.code import Coder, Constants
 from porcini.ir.packed.formulas import operators
 from porcini.ir.packed.formulas.operators import Term, wrapped

@@ -11,7 +11,7 @@ import porcini
 from porcini import Limits
 from porcini.commands.all_inputs import explored
 from porcini.engines.stats import SearchStats
-from porcini.ir.expr import evaluate
+from porcini.ir.evaluation import evaluate
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=max(PROGRAMS // 80, 5), deadline=None, suppress_health_check=list(HealthCheck))

@@ -18,7 +18,8 @@ from porcini.core.footprints import footprint
 from porcini.core.pids import Pid
 from porcini.core.traces import Trace, independent, normal_form
 from porcini.engines.fagiani import Permuter, compile_trace
-from porcini.ir.expr import evaluate, free
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import free
 from porcini.ir.symbolic.paths import forward, path
 from porcini.ir.text import show
 from strategies import programs

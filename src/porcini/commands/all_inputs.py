@@ -23,7 +23,8 @@ from porcini.engines.replaying import replay
 from porcini.engines.stats import SearchStats, keep_observed
 from porcini.engines.symbolic import Path, Symbolic
 from porcini.formats.schedules import show_schedule
-from porcini.ir.expr import FALSE, Expr, disj, evaluate
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import FALSE, Expr, disj
 from porcini.ir.simplify import simplify
 from porcini.ir.text import show
 from porcini.properties.for_inputs import Ending, Inputs, grouped

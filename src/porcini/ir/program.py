@@ -24,21 +24,8 @@ from itertools import groupby
 
 from porcini.core.errors import Place
 from porcini.core.systems import Scalar, Value
-from porcini.ir.expr import (
-    TRUE,
-    ArrayType,
-    Expr,
-    Junction,
-    Select,
-    Type,
-    Var,
-    conj,
-    defined,
-    disj,
-    nodes,
-    var,
-    wrap,
-)
+from porcini.ir.evaluation import defined, wrap
+from porcini.ir.expr import TRUE, ArrayType, Expr, Junction, Select, Type, Var, conj, disj, nodes, var
 from porcini.ir.simplify import simplify
 
 MOST_PROCESSES = 255

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import gcd
 
+from porcini.ir.evaluation import OPERATIONS
 from porcini.ir.expr import (
     COMPARISONS,
     FALSE,
-    OPERATIONS,
     TRUE,
     ArrayType,
     Binary,

@@ -1,4 +1,4 @@
-"""Models that are program graphs: guarded commands and the parallel language."""
+"""Models that run in flat states: guarded commands and the parallel language."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphLanguage:
-    """A language that is lowered to program graphs; both have the same expressions."""
+    """A language that is lowered to points and edges; both have the same expressions."""
 
     ending: str
     title: str

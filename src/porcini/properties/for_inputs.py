@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from porcini.core.systems import Kind
+from porcini.ir.evaluation import defined
 from porcini.ir.expr import (
     FALSE,
     TRUE,
@@ -25,7 +26,6 @@ from porcini.ir.expr import (
     Var,
     conj,
     const,
-    defined,
     disj,
     nodes,
     not_,

@@ -26,7 +26,8 @@ from porcini.engines.equivalences import EQUIVALENCES, equivalent
 from porcini.engines.stats import SearchStats
 from porcini.engines.symbolic import Path, Symbolic
 from porcini.ir.analysis import footprint
-from porcini.ir.expr import FALSE, evaluate
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import FALSE
 from porcini.ir.flat.interpreter import GraphSystem
 from porcini.ir.program import Assign
 from porcini.ir.program import Program as IrProgram

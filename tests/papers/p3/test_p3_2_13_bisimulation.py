@@ -15,7 +15,7 @@ from papers.p3.strategies_p3 import (
     reached,
     symbolic_start,
 )
-from porcini.ir.expr import evaluate
+from porcini.ir.evaluation import evaluate
 from porcini.ir.symbolic.abstraction import (
     abstracts,
     composed,

@@ -21,7 +21,8 @@ from papers.p3.strategies_p3 import (
     where_taken,
 )
 from porcini.engines.equivalences import EQUIVALENCES, Commuting, InterferenceFree
-from porcini.ir.expr import FALSE, TRUE, const, evaluate, var
+from porcini.ir.evaluation import evaluate
+from porcini.ir.expr import FALSE, TRUE, const, var
 from porcini.ir.symbolic.abstraction import (
     abstracts,
     assignments,

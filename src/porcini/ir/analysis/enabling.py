@@ -18,7 +18,8 @@ from porcini.core.systems import Value
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.lookahead import closed, touched
 from porcini.ir.analysis.numbering import Numbering
-from porcini.ir.expr import TRUE, Expr, Junction, defined, evaluate, free
+from porcini.ir.evaluation import defined, evaluate
+from porcini.ir.expr import TRUE, Expr, Junction, free
 
 
 class GraphEnabling:

@@ -15,16 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from porcini.ir.expr import (
-    TRUE,
-    ArrayType,
-    Const,
-    Expr,
-    Select,
-    Type,
-    Var,
-    defined,
-)
+from porcini.ir.evaluation import defined
+from porcini.ir.expr import TRUE, ArrayType, Const, Expr, Select, Type, Var
 from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
 from porcini.ir.source import source
 from porcini.ir.symbolic.labels import BLOCKED, UNDEFINED, Label

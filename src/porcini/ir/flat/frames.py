@@ -1,4 +1,4 @@
-"""Processes with frames in a flat state: shared by everything that runs program graphs.
+"""Processes with frames in a flat state: shared by programs of points and edges and by objects and tasks.
 
 A layout says which processes there are and where their frames begin, ordered by pid, so that equal states are
 equal tuples however they were reached. A state holds its layout in slot 0.

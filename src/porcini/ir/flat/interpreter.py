@@ -25,7 +25,8 @@ from porcini.core.traces import Trace
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.lookahead import GraphLookahead
 from porcini.ir.analysis.numbering import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Numbering
-from porcini.ir.expr import ArrayType, Expr, Var, conj, defined, evaluate, free
+from porcini.ir.evaluation import defined, evaluate
+from porcini.ir.expr import ArrayType, Expr, Var, conj, free
 from porcini.ir.flat import codegen
 from porcini.ir.flat.compiled import CompiledChoice, CompiledEdge, compile_program
 from porcini.ir.flat.frames import FrameRun, FrameSystem, Layout, Layouts, Process, State

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from porcini.core.systems import Scalar
+from porcini.ir.evaluation import defined, evaluate, quotient, remainder, wrap
 from porcini.ir.expr import (
     ONE,
     WORD,
@@ -34,12 +35,7 @@ from porcini.ir.expr import (
     Timeout,
     Var,
     const,
-    defined,
-    evaluate,
-    quotient,
     rebuild,
-    remainder,
-    wrap,
 )
 from porcini.ir.packed.layout import (
     ONE_PROCESS,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from porcini.core.events import Event
 from porcini.core.systems import Final
 from porcini.ir.packed.layout import HOLDER
+from porcini.ir.packed.runs import Names
 from porcini.ir.packed.space import Space
-from porcini.ir.packed.view import Names, PackedView
+from porcini.ir.packed.view import PackedView
 
 
 class PackedGraph:

@@ -14,19 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from porcini.ir.expr import (
-    PARTIAL,
-    Binary,
-    Const,
-    Expr,
-    Ite,
-    Junction,
-    Neg,
-    Not,
-    OwnNumber,
-    Select,
-    Var,
-)
+from porcini.ir.expr import PARTIAL, Binary, Const, Expr, Ite, Junction, Neg, Not, OwnNumber, Select, Var
 from porcini.ir.program import (
     Assign,
     Edge,

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from porcini.core.bits import bits
-from porcini.ir.expr import COMPARISONS, OPERATIONS, Binary, Expr, Select, Timeout, Var, nodes
+from porcini.ir.evaluation import OPERATIONS
+from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
 from porcini.ir.packed.code import Constants, EdgeCode
 from porcini.ir.packed.layout import Channel, RunError, matches
 from porcini.ir.packed.processes import Process, ProcessSet

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from porcini.ir.evaluation import default
 from porcini.ir.expr import (
     TRUE,
     Apply,
@@ -24,7 +25,6 @@ from porcini.ir.expr import (
     Store,
     Var,
     conj,
-    default,
     free,
     nodes,
     substitute,

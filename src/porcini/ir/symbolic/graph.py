@@ -17,6 +17,7 @@ from porcini.core.systems import Kind, Observed, Value
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.lookahead import GraphLookahead
 from porcini.ir.analysis.numbering import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Numbering
+from porcini.ir.evaluation import defined
 from porcini.ir.expr import (
     TRUE,
     ArrayType,
@@ -27,7 +28,6 @@ from porcini.ir.expr import (
     Var,
     conj,
     const,
-    defined,
     not_,
     select,
     store,

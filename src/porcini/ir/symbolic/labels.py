@@ -17,6 +17,7 @@ from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.footprint import Touched
+from porcini.ir.evaluation import defined
 from porcini.ir.expr import (
     FALSE,
     TRUE,
@@ -26,7 +27,6 @@ from porcini.ir.expr import (
     Select,
     Var,
     conj,
-    defined,
     free,
     nodes,
     not_,

@@ -6,7 +6,7 @@ does repeats itself all the same. Of a state is kept what can still be seen:
     kept        tasks that have not ended, objects that have a name of their own, and all that can be reached from
                 these: through variables, fields, groups, locks and the values of futures. A task that has ended
                 is only the value of its future, one that failed is only the fact that one did
-    named       what can be made only so and so often (`step_flow`) keeps its name, and so does what a formula
+    named       what can be made only so and so often (`flow`) keeps its name, and so does what a formula
                 speaks of, with those that made it; all others are numbered (`-1.0`, `-1.1`, ...) in the order in
                 which they are found from those with names, and from tasks that are alike in no other way
     counted     how many children a task has had says how its next ones will be called. That is kept for tasks

@@ -22,15 +22,7 @@ from typing import Any
 
 from porcini.core.errors import Place
 from porcini.ir.analysis.numbering import ENDED
-from porcini.ir.expr import (
-    Apply,
-    Binary,
-    Datum,
-    Expr,
-    Let,
-    Var,
-    nodes,
-)
+from porcini.ir.expr import Apply, Binary, Datum, Expr, Let, Var, nodes
 from porcini.ir.source import source
 from porcini.ir.tasks.program import (
     RESOLVED,

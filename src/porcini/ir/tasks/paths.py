@@ -1,7 +1,7 @@
 """One way through a macro-step, as formulas: what a task does from where it stands to where it lets go.
 
-A walk runs the code of a point as `step_code` compiles it, statement by statement, on values that need not be
-known (`step_values`). Calls are run where they stand, loops as often as they go round. What it touches is noted by
+A walk runs the code of a point as `code` compiles it, statement by statement, on values that need not be
+known (`values`). Calls are run where they stand, loops as often as they go round. What it touches is noted by
 the same segments of code from which the events of compiled steps get their footprints, so both say the same.
 """
 

@@ -1,4 +1,4 @@
-"""Objects and tasks: program graphs whose edges are macro-steps.
+"""Objects and tasks: points between which a task takes macro-steps.
 
 A task is a process: one method running on one object. It stands at a point, and goes on from there in one step
 to the next place where it lets go: an `Await` whose guard does not hold, a `Stand`, a `Get` of a future that is

@@ -1,7 +1,7 @@
 """Symbolic execution of objects and tasks: which of them there are is known, numbers and booleans need not be.
 
-A state is that of `step_states`, with formulas over the inputs; the steps of a task are all ways through its code
-that are possible there, as labels (`step_labels`). A condition that depends on an input is followed both ways, as
+A state is that of `states`, with formulas over the inputs; the steps of a task are all ways through its code
+that are possible there, as labels (`labels`). A condition that depends on an input is followed both ways, as
 two steps. Everything else (references, lists, what a method was called with) must be known: where an input gets
 into it, that is an error which says where.
 

@@ -33,7 +33,8 @@ from porcini.core.systems import (
 )
 from porcini.core.traces import Trace
 from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
-from porcini.ir.expr import Expr, conj, defined, evaluate
+from porcini.ir.evaluation import defined, evaluate
+from porcini.ir.expr import Expr, conj
 from porcini.ir.flat.frames import FrameSystem, Layout, Layouts, Process, State
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.tasks.code import (
@@ -471,7 +472,7 @@ def _named(group: Pid) -> str:
 def _make(scope: dict[str, Any], text: str) -> Callable[..., Any]:
     local: dict[str, Any] = {}
     try:
-        code = compile(text, "<porcini>", "exec")  # our own text: see `step_code`
+        code = compile(text, "<porcini>", "exec")  # our own text: see `code`
     except (SyntaxError, RecursionError, MemoryError):  # Python's limits: 100 blocks, 20 loops, 200 brackets
         raise InputError("statements or expressions are nested too deep to be compiled") from None
     exec(code, scope, local)

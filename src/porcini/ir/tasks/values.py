@@ -21,8 +21,8 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.pids import Pid
+from porcini.ir.evaluation import OPERATIONS
 from porcini.ir.expr import (
-    OPERATIONS,
     ZERO,
     Apply,
     Binary,

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from porcini.core.errors import InputError, Place
 from porcini.core.systems import Value
 from porcini.ir import expr as ir
+from porcini.ir.evaluation import default
 from porcini.ir.expr import TRUE, ArrayType, Expr, Var
 from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Spawn, Template, Variable, variable_of
 from porcini.langs.gcl import syntax as ast
@@ -128,7 +129,7 @@ class _Lowering:
             if not (isinstance(op, Assign) and op.silent) or variable_of(op.target) in frame.written
         )
         if edge.target == _END:
-            block += tuple(op for copy in frame.copies for op in _reset(copy, ir.default(copy.type)))
+            block += tuple(op for copy in frame.copies for op in _reset(copy, default(copy.type)))
         return block
 
     # Statements

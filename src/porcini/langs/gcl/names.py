@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from porcini.core.errors import InputError, Place
 from porcini.core.systems import Value
 from porcini.ir import expr as ir
+from porcini.ir.evaluation import default
 from porcini.ir.expr import ArrayType, Expr, Type, Var
 from porcini.ir.program import Variable
 from porcini.langs.gcl import syntax as ast
@@ -82,7 +83,7 @@ def close(name: str, known: set[str]) -> str | None:
 
 
 def _initial(type_: Type) -> Value:
-    blank = ir.default(type_)
+    blank = default(type_)
     return (blank,) * type_.size if isinstance(type_, ArrayType) else blank
 
 

@@ -14,20 +14,7 @@ from __future__ import annotations
 
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
-from porcini.ir.expr import (
-    Binary,
-    Checked,
-    Const,
-    Ite,
-    Junction,
-    Neg,
-    Not,
-    OwnNumber,
-    Select,
-    Timeout,
-    Var,
-    free,
-)
+from porcini.ir.expr import Binary, Checked, Const, Ite, Junction, Neg, Not, OwnNumber, Select, Timeout, Var, free
 from porcini.ir.packed.formulas.labels import Labels, Seen, Who
 from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.world import World, known_from_the_start

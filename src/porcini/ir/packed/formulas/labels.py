@@ -35,7 +35,7 @@ from porcini.ir.symbolic.labels import BLOCKED, Label
 
 
 def pid_of(slot: int, births: int) -> Pid:
-    """The name of the process that a slot has had so many processes with (`ir.packed.view.Names`)."""
+    """The name of the process that a slot has had so many processes with (`ir.packed.runs.Names`)."""
     return Pid((slot,)) if births == 1 else Pid((slot, births - 1))
 
 

@@ -16,8 +16,9 @@ from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, Channel
 from porcini.ir.packed.processes import Process
+from porcini.ir.packed.runs import PackedAction
 from porcini.ir.packed.system import Step
-from porcini.ir.packed.view import PackedAction, PackedView
+from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Variable
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import Label
