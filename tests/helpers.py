@@ -12,7 +12,7 @@ from porcini.core.traces import Trace, normal_form
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.engines.exhaustive import exhaustive
 from porcini.engines.stats import SearchStats
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 
 
 @dataclass(slots=True)
@@ -27,11 +27,11 @@ class Collecting(SearchStats):
         SearchStats.complete(self, run, final, name, ended)
 
 
-def system_of(source: str) -> GraphSystem:
+def system_of(source: str) -> FlatSystem:
     return loads(source).system()
 
 
-def all_runs(system: GraphSystem, most: int = 300) -> list[tuple[Trace, Final, object]] | None:
+def all_runs(system: FlatSystem, most: int = 300) -> list[tuple[Trace, Final, object]] | None:
     """Every interleaving, or None if there are more than `most`."""
     stats = Collecting(Limits(max_executions=most))
     stats.explore(lambda stats: exhaustive(system, stats))
@@ -76,7 +76,7 @@ def class_of(trace: Trace) -> tuple:
     return tuple(frozenset((n, c, str(label)) for n, c, label in step) for step in normal_form(trace))
 
 
-def followed(system: GraphSystem, schedule: Schedule) -> tuple[Trace, tuple]:
+def followed(system: FlatSystem, schedule: Schedule) -> tuple[Trace, tuple]:
     """Follow a schedule over saved states; every move must be enabled."""
     state, events = system.initial(), []
     for move in schedule:

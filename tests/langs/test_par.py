@@ -13,7 +13,7 @@ import porcini
 from helpers import all_runs, class_of, engines_agree
 from porcini import InputError
 from porcini.ir.analysis.numbering import Numbering
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.program import Program
 from porcini.ir.text import show
 from porcini.langs import par
@@ -29,10 +29,10 @@ def graph_of(source: str) -> Program:
     return par.load(source, "test.par")
 
 
-def system_of(source: str, **inputs: int) -> GraphSystem:
+def system_of(source: str, **inputs: int) -> FlatSystem:
     graph = graph_of(source)
     assert graph.inputs.keys() == inputs.keys(), graph.inputs
-    return GraphSystem(graph.with_inputs(inputs))
+    return FlatSystem(graph.with_inputs(inputs))
 
 
 def model_of(source: str) -> porcini.Model:
@@ -470,7 +470,7 @@ def test_as_the_paper_says(program: tuple, value: int) -> None:
         expected = traces(program, start, MOST, LONGEST)
     except TooMany:
         assume(False)
-    system = GraphSystem(graph.with_inputs(dict.fromkeys(graph.inputs, value)))
+    system = FlatSystem(graph.with_inputs(dict.fromkeys(graph.inputs, value)))
     agreed = engines_agree(system, ENGINES, MOST)
     assert agreed is not None
     runs = all_runs(system, MOST)

@@ -10,7 +10,7 @@ from helpers import Collecting, all_runs
 from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.ir.expr import TRUE, ArrayType, Expr, binary, const, disj, not_, select, var
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Template, Variable
 from strategies import PROGRAMS
 
@@ -98,7 +98,7 @@ def test_old_choices_are_looked_at_again() -> None:
 
 
 def engines_agree(program: Program) -> None:
-    system = GraphSystem(program)
+    system = FlatSystem(program)
     found = helpers.engines_agree(system, ("optimal", "source", "dpor", "sleep"), 300)
     if found is None:
         return
@@ -113,7 +113,7 @@ def engines_agree(program: Program) -> None:
 @given(programs())
 def test_independent_neighbours_commute_where_processes_choose(program: Program) -> None:
     """A swapped pair is still enabled, by the same choices, and ends in the same state."""
-    system = GraphSystem(program)
+    system = FlatSystem(program)
     for trace, _, _ in all_runs(system, 30) or ():
         state = system.initial()
         for k in range(len(trace) - 1):

@@ -18,7 +18,7 @@ from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Options
 from porcini.engines.graph import Graph
 from porcini.engines.options import Ample, Order
-from porcini.ir.analysis.lookahead import GraphLookahead
+from porcini.ir.analysis.lookahead import PointLookahead
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
@@ -103,7 +103,7 @@ def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
 
 
 def test_mutant_that_forgets_the_future(monkeypatch) -> None:
-    monkeypatch.setattr(GraphLookahead, "may_still_do", lambda self, state, pid: EMPTY)
+    monkeypatch.setattr(PointLookahead, "may_still_do", lambda self, state, pid: EMPTY)
     with pytest.raises(AssertionError):
         ends_agree(porcini.loads(P1_ERRATUM_1))
 
@@ -139,5 +139,5 @@ def test_limits_and_footprints() -> None:
     report = porcini.check(counting, limits=Limits(max_states=100))
     assert (report.verdict, report.limit) == ("unknown", "the limit of 100 states")
     system = porcini.loads("x |-> 0, y |-> 0, True |> x := 1; y == 0 |> spawn(True |> y := x)").system()
-    ahead = GraphLookahead(system.program).may_still_do(system.initial(), system.actions(system.initial())[0].pid)
+    ahead = PointLookahead(system.program).may_still_do(system.initial(), system.actions(system.initial())[0].pid)
     assert ahead == Footprint(frozenset("xy"), frozenset("xy")), "with what is spawned"

@@ -32,8 +32,8 @@ from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, CheckFai
 from porcini.ir.packed.runs import PackedRun
 from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Receive
-from porcini.ir.symbolic.graph import cells_of, literal
 from porcini.ir.symbolic.labels import Label, condition
+from porcini.ir.symbolic.program import cells_of, literal
 from promela_strategies import promela_models
 from strategies import PROGRAMS
 

@@ -11,7 +11,7 @@ from conformance import oracle
 from conformance.kinds import KINDS
 from porcini.engines import stubborn_points
 from porcini.engines.options import Options, Order
-from porcini.ir.analysis.enabling import GraphEnabling
+from porcini.ir.analysis.enabling import PointEnabling
 
 SEEDS = range(150)
 STUBBORN = Options(reduction="stubborn")
@@ -75,7 +75,7 @@ def broken() -> bool:
 
 
 def test_mutant_without_d1(monkeypatch) -> None:
-    monkeypatch.setattr(GraphEnabling, "conflicting", lambda self, foot: 0)
+    monkeypatch.setattr(PointEnabling, "conflicting", lambda self, foot: 0)
     assert broken()
 
 
@@ -90,18 +90,18 @@ def test_mutant_without_d2(monkeypatch) -> None:
 
 
 def test_mutant_without_the_future(monkeypatch) -> None:
-    real = GraphEnabling.__init__
+    real = PointEnabling.__init__
 
     def now_only(self, graph):
         real(self, graph)
         self.reach = [1 << point for point in range(len(self.reach))]
 
-    monkeypatch.setattr(GraphEnabling, "__init__", now_only)
+    monkeypatch.setattr(PointEnabling, "__init__", now_only)
     assert broken()
 
 
 def test_mutant_that_takes_any_guard_for_false(monkeypatch) -> None:
-    monkeypatch.setattr(GraphEnabling, "needed", lambda self, point, store: frozenset())
+    monkeypatch.setattr(PointEnabling, "needed", lambda self, point, store: frozenset())
     assert broken()
 
 

@@ -22,7 +22,7 @@ from porcini.core.traces import Trace, ids_of
 from porcini.formats.json_report import to_json
 from porcini.formats.traces import formulas
 from porcini.ir.analysis.footprint import Touched
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.symbolic import labels
 from strategies import PROGRAMS, guard_programs, programs
 
@@ -115,13 +115,13 @@ def test_forgetting_that_cells_move(monkeypatch) -> None:
 
 
 def test_forgetting_the_last_of_what_is_done(monkeypatch) -> None:
-    real = GraphSystem.formula
+    real = FlatSystem.formula
 
-    def mutant(self: GraphSystem, label: labels.Label) -> Formula | None:
+    def mutant(self: FlatSystem, label: labels.Label) -> Formula | None:
         found = real(self, label)
         return replace(found, do=found.do[:-1])
 
-    monkeypatch.setattr(GraphSystem, "formula", mutant)
+    monkeypatch.setattr(FlatSystem, "formula", mutant)
     with pytest.raises(porcini.InputError, match=r"by the formulas it is not|cannot happen here"):
         all_alike()
 

@@ -14,7 +14,7 @@ from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.stubborn_points import PointStubborn
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.packed.graph import PackedGraph
 
 NOTHING_WATCHED: Watched[Any] = Watched(lambda state: 0)
@@ -33,7 +33,7 @@ def reduction_of(
         return StubbornSets(graph, visible), "stubborn"
     if system.lookahead is None or not isinstance(graph, SystemGraph):
         return None, "none"
-    if isinstance(system, GraphSystem) and isinstance(watched.visible, frozenset) and options.reduction != "ample":
+    if isinstance(system, FlatSystem) and isinstance(watched.visible, frozenset) and options.reduction != "ample":
         return PointStubborn(graph, system, watched.visible), "stubborn"
     if watched.visible is None:
         return None, "none"

@@ -29,8 +29,8 @@ from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import SystemGraph, Value
 from porcini.engines.graph import Choice
-from porcini.ir.analysis.enabling import GraphEnabling
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.analysis.enabling import PointEnabling
+from porcini.ir.flat.interpreter import FlatSystem
 
 Transitions = tuple[Pid, int]
 """Of one process: a bit for each point."""
@@ -41,10 +41,10 @@ _DEAR = 1_000
 class PointStubborn:
     """Chooses among the successors of a state (`engines.graph.Chooser`)."""
 
-    def __init__(self, graph: SystemGraph, system: GraphSystem, visible: frozenset[Location] = NOWHERE) -> None:
+    def __init__(self, graph: SystemGraph, system: FlatSystem, visible: frozenset[Location] = NOWHERE) -> None:
         self.graph = graph
         self.system = system
-        self.enabling = GraphEnabling(system.numbering)
+        self.enabling = PointEnabling(system.numbering)
         self.visible = visible
 
     def chosen(self, state: Any) -> Choice[Any] | None:
@@ -79,8 +79,8 @@ class _Here:
 
     def __init__(
         self,
-        system: GraphSystem,
-        enabling: GraphEnabling,
+        system: FlatSystem,
+        enabling: PointEnabling,
         state: Any,
         actions: Sequence[Action],
         able: frozenset[Pid],

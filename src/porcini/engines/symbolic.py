@@ -30,8 +30,8 @@ from porcini.ir.expr import FALSE, TRUE, Expr, conj, var
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.commuting import Terms
 from porcini.ir.symbolic.formulas import SymbolicStep, SymbolicSystem
-from porcini.ir.symbolic.graph import blocked
 from porcini.ir.symbolic.labels import Label
+from porcini.ir.symbolic.program import blocked
 from porcini.solvers.smt import Assumptions, Smt
 
 

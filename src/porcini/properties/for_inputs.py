@@ -33,7 +33,7 @@ from porcini.ir.expr import (
 from porcini.ir.expr import binary as binary_of
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.commuting import Terms
-from porcini.ir.symbolic.graph import cells_of
+from porcini.ir.symbolic.program import cells_of
 from porcini.solvers.smt import Smt, Term
 
 _MOST_LITERALS = 24

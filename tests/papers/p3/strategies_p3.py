@@ -1,7 +1,7 @@
 """P3's four semantics as configurations (s, τ), on programs made by Hypothesis.
 
 Statements s are where the processes stand; traces are labels. What the paper calls a step is a step of the program
-graph, taken by `SymbolicGraph` and by `GraphSystem`: nothing here knows the rules of Fig. 3. Guards have no value
+graph, taken by `SymbolicProgram` and by `FlatSystem`: nothing here knows the rules of Fig. 3. Guards have no value
 here until somebody asks for a path condition, so unsatisfiable paths are paths, as in the paper.
 """
 
@@ -28,7 +28,7 @@ from porcini.engines.symbolic import Path, Symbolic
 from porcini.ir.analysis import footprint
 from porcini.ir.evaluation import evaluate
 from porcini.ir.expr import FALSE
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.program import Assign
 from porcini.ir.program import Program as IrProgram
 from porcini.ir.symbolic.abstraction import (
@@ -39,8 +39,8 @@ from porcini.ir.symbolic.abstraction import (
     path_condition,
 )
 from porcini.ir.symbolic.commuting import Terms
-from porcini.ir.symbolic.graph import Step, SymbolicGraph, SymbolicState
 from porcini.ir.symbolic.labels import Label
+from porcini.ir.symbolic.program import Step, SymbolicProgram, SymbolicState
 from porcini.langs import par
 from porcini.solvers.smt import Smt
 from strategies import PROGRAMS
@@ -94,8 +94,8 @@ class Program:
         return par.load(self.source, "p3.par")
 
     @cached_property
-    def symbolic(self) -> SymbolicGraph:
-        return SymbolicGraph(self.graph)
+    def symbolic(self) -> SymbolicProgram:
+        return SymbolicProgram(self.graph)
 
     def valuation(self, *values: int) -> dict[str, Value]:
         """V: the inputs get these values, one after another; other variables are what they start with."""
@@ -105,8 +105,8 @@ class Program:
     def valuations(self, *range_: int) -> list[dict[str, Value]]:
         return [self.valuation(*values) for values in product(range_, repeat=len(self.graph.inputs))]
 
-    def concrete(self, valuation: Mapping[str, Value]) -> GraphSystem:
-        return GraphSystem(self.graph.with_inputs({name: valuation[name] for name in self.graph.inputs}))
+    def concrete(self, valuation: Mapping[str, Value]) -> FlatSystem:
+        return FlatSystem(self.graph.with_inputs({name: valuation[name] for name in self.graph.inputs}))
 
     def __repr__(self) -> str:
         return f"Program({self.source!r})"
@@ -158,7 +158,7 @@ class Symbolically:
 class Concretely:
     """(s, τ) of the concrete semantics for a valuation; `labels` is the run with its guards."""
 
-    system: GraphSystem
+    system: FlatSystem
     valuation: Mapping[str, Value]
     state: tuple
     labels: tuple[Label, ...] = ()

@@ -22,7 +22,7 @@ from porcini.ir.evaluation import defined, evaluate
 from porcini.ir.expr import TRUE, Expr, Junction, free
 
 
-class GraphEnabling:
+class PointEnabling:
     """The relations of one program, worked out once."""
 
     def __init__(self, numbering: Numbering) -> None:

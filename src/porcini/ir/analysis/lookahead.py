@@ -18,8 +18,8 @@ from porcini.ir.program import Program, Spawn
 T = TypeVar("T", Footprint, int)
 
 
-class GraphLookahead:
-    """`core.systems.Lookahead` for the states of a `GraphSystem`."""
+class PointLookahead:
+    """`core.systems.Lookahead` for the states of a `FlatSystem`."""
 
     def __init__(self, program: Program, numbering: Numbering | None = None) -> None:
         numbering = numbering or Numbering(program)

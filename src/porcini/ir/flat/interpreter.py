@@ -23,7 +23,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, Scalar, Value, Waiting, Watched
 from porcini.core.traces import Trace
 from porcini.ir.analysis import footprint
-from porcini.ir.analysis.lookahead import GraphLookahead
+from porcini.ir.analysis.lookahead import PointLookahead
 from porcini.ir.analysis.numbering import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Numbering
 from porcini.ir.evaluation import defined, evaluate
 from porcini.ir.expr import ArrayType, Expr, Var, conj, free
@@ -41,7 +41,7 @@ _FRAME = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GraphAction(Action):
+class FlatAction(Action):
     """An action together with the edge to take (None: blocked, or a guard that cannot be evaluated)."""
 
     choice_: CompiledChoice = field(kw_only=True)
@@ -58,7 +58,7 @@ def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
     return slots
 
 
-class GraphSystem(FrameSystem):
+class FlatSystem(FrameSystem):
     """A compiled program: a `TransitionSystem`, and a `Program` whose runs can be forked."""
 
     def __init__(self, program: Program) -> None:
@@ -101,7 +101,7 @@ class GraphSystem(FrameSystem):
 
     # The transition system
 
-    def _actions_of(self, state: Sequence[Any], process: Process, found: list[GraphAction]) -> None:
+    def _actions_of(self, state: Sequence[Any], process: Process, found: list[FlatAction]) -> None:
         b = process.base
         for choice in self._choices[state[b]]:
             position = choice.decide(state, b)
@@ -127,7 +127,7 @@ class GraphSystem(FrameSystem):
 
     def apply(self, s: list[Any], action: Action) -> Event:
         """Take an action in place; it must be one of the current state's."""
-        if not action.enabled or not isinstance(action, GraphAction):
+        if not action.enabled or not isinstance(action, FlatAction):
             raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         b = s[0].by_pid[action.pid].base
         edge = action.edge
@@ -142,7 +142,7 @@ class GraphSystem(FrameSystem):
             return action.event
         return self._stop(s, b, action, edge, cast(int, stopped))
 
-    def _stop(self, s: list[Any], b: int, action: GraphAction, edge: CompiledEdge, stopped: int) -> Event:
+    def _stop(self, s: list[Any], b: int, action: FlatAction, edge: CompiledEdge, stopped: int) -> Event:
         kind: FailureKind = "assertion" if stopped >= 0 else "error"
         position = stopped if stopped >= 0 else ~stopped
         s[b] = FAILED_ASSERTION if kind == "assertion" else FAILED_ERROR
@@ -164,7 +164,7 @@ class GraphSystem(FrameSystem):
         choice: CompiledChoice,
         edge: CompiledEdge | None,
         position: int,
-    ) -> GraphAction:
+    ) -> FlatAction:
         pid, children = process.pid, state[process.base + 1]
         part = edge or choice
         foot = self._footprint(part.fixed, part.cells, state, process.base)
@@ -182,7 +182,7 @@ class GraphSystem(FrameSystem):
             label = self._once((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
         number, enabled = choice.choice.number, position != labels.BLOCKED
         event = Event(pid, number, label, foot, label.spawned, label.failure, guard_locations) if enabled else None
-        return GraphAction(
+        return FlatAction(
             pid,
             number,
             label,
@@ -273,8 +273,8 @@ class GraphSystem(FrameSystem):
         return self.store_before(run.slots)
 
     @cached_property
-    def lookahead(self) -> GraphLookahead:
-        return GraphLookahead(self.program, self.numbering)
+    def lookahead(self) -> PointLookahead:
+        return PointLookahead(self.program, self.numbering)
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[State]:
         """A proposition that has no value, because it divides by zero, say, does not hold."""

@@ -24,7 +24,7 @@ from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR,
 from porcini.ir.expr import TRUE, Const, DataType, Expr, ScalarType, const, datum, not_
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.commuting import Terms
-from porcini.ir.symbolic.graph import shown
+from porcini.ir.symbolic.program import shown
 from porcini.ir.tasks.labels import ActorStep, StepLabels
 from porcini.ir.tasks.program import StepGraph
 from porcini.ir.tasks.states import Functions, StepState

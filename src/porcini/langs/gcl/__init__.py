@@ -3,10 +3,10 @@
 from porcini.core.errors import InputError, Place
 from porcini.ir.expr import Expr
 from porcini.ir.program import Program
+from porcini.langs.flat import FlatLanguage
 from porcini.langs.gcl.lower import lower
 from porcini.langs.gcl.names import Frame, Names, typed
 from porcini.langs.gcl.parser import parse, parse_expression
-from porcini.langs.graphs import GraphLanguage
 
 
 def load(source: str, file: str) -> Program:
@@ -24,4 +24,4 @@ def proposition(program: Program, text: str, place: Place) -> Expr:
         raise
 
 
-LANGUAGE = GraphLanguage("gcl", "guarded commands", load, proposition)
+LANGUAGE = FlatLanguage("gcl", "guarded commands", load, proposition)

@@ -2,7 +2,7 @@
 
 from porcini.ir.program import Program
 from porcini.langs import gcl
-from porcini.langs.graphs import GraphLanguage
+from porcini.langs.flat import FlatLanguage
 from porcini.langs.par.lower import lower
 from porcini.langs.par.parser import parse
 
@@ -12,4 +12,4 @@ def load(source: str, file: str) -> Program:
     return lower(parse(source, file))
 
 
-LANGUAGE = GraphLanguage("par", "parallel programs", load, gcl.proposition)
+LANGUAGE = FlatLanguage("par", "parallel programs", load, gcl.proposition)

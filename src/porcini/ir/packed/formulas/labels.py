@@ -30,8 +30,8 @@ from porcini.ir.packed.formulas.outcomes import Outcome, Outcomes, Values
 from porcini.ir.packed.formulas.world import TURN, Instance, World
 from porcini.ir.program import Assert
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic.graph import literal
 from porcini.ir.symbolic.labels import BLOCKED, Label
+from porcini.ir.symbolic.program import literal
 
 
 def pid_of(slot: int, births: int) -> Pid:

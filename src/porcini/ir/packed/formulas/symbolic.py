@@ -29,9 +29,9 @@ from porcini.ir.packed.system import PackedSystem
 from porcini.ir.packed.view import named, nested
 from porcini.ir.program import Program, Variable
 from porcini.ir.simplify import simplify
-from porcini.ir.symbolic.graph import cells_of, literal
 from porcini.ir.symbolic.labels import Label, condition
 from porcini.ir.symbolic.paths import carry_out
+from porcini.ir.symbolic.program import cells_of, literal
 from porcini.ir.text import show
 
 _MORE_SLOTS = 4

@@ -15,7 +15,7 @@ from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Value
 from porcini.ir.analysis import footprint
-from porcini.ir.analysis.lookahead import GraphLookahead
+from porcini.ir.analysis.lookahead import PointLookahead
 from porcini.ir.analysis.numbering import FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Numbering
 from porcini.ir.evaluation import defined
 from porcini.ir.expr import (
@@ -72,13 +72,13 @@ class SymbolicState:
     values: Mapping[Var, Expr]
 
 
-class SymbolicGraph:
+class SymbolicProgram:
     """A program of points and edges, run on symbols (`ir.symbolic.formulas.SymbolicSystem`)."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.numbering = Numbering(program)
-        self._lookahead = GraphLookahead(program, self.numbering)
+        self._lookahead = PointLookahead(program, self.numbering)
         self._steps: dict[tuple[Pid, Standing], tuple[Step, ...]] = {}
         self._now: dict[int, Footprint] = {}
 

@@ -11,7 +11,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
 from porcini.ir.expr import Expr
-from porcini.ir.flat.interpreter import GraphSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.program import Program
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphLanguage:
+class FlatLanguage:
     """A language that is lowered to points and edges; both have the same expressions."""
 
     ending: str
@@ -39,14 +39,14 @@ class GraphLanguage:
             },
         )
 
-    def load(self, source: Source) -> GraphModel:
-        return GraphModel(source.file, self.ending, source.text, self.lower(source.text, source.file), self)
+    def load(self, source: Source) -> FlatModel:
+        return FlatModel(source.file, self.ending, source.text, self.lower(source.text, source.file), self)
 
 
 @dataclass(frozen=True, eq=False)
-class GraphModel(Model):
+class FlatModel(Model):
     program: Program
-    of: GraphLanguage
+    of: FlatLanguage
 
     takes_inputs: ClassVar[bool] = True
     input_hint: ClassVar[str] = "an input is bound to `?`, or in .par read before it is written"
@@ -63,19 +63,19 @@ class GraphModel(Model):
     def observable(self) -> set[str]:
         return {variable.name for variable in self.program.variables if "#" not in variable.name}
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> GraphSystem:
+    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> FlatSystem:
         missing = self.inputs.keys() - inputs.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
-        return GraphSystem(self.program.with_inputs(dict(inputs)))
+        return FlatSystem(self.program.with_inputs(dict(inputs)))
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         if inputs:
             raise InputError("`symbolic` ranges over all inputs that the program declares", file=self.file)
-        from porcini.ir.symbolic.graph import SymbolicGraph
+        from porcini.ir.symbolic.program import SymbolicProgram
 
-        return SymbolicGraph(self.program)
+        return SymbolicProgram(self.program)
 
     def proposition(self, text: str, place: Place) -> Expr:
         return self.of.proposition(self.program, text, place)
