@@ -95,7 +95,7 @@ def asked(
     counts_steps = ltl.has_next(named.formula)
     if counts_steps:
         options = replace(options, reduction="none")
-        notes = ("X counts steps: no reduction, and every statement is a step",)
+        notes = ("X counts steps: no reduction, and private steps are not merged",)
     if options.fair and options.reduction != "none":
         options = replace(options, reduction="none")
         notes = (*notes, "fairness is about who could move: no reduction")
@@ -103,7 +103,7 @@ def asked(
     propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
     system = subject.system(optimise=options.optimise and not counts_steps)
     watched = system.watching(propositions)
-    graph = system.state_graph(every_statement=True, exact=options.fair)
+    graph = system.state_graph(exact=options.fair)
     if options.fair and not system.state_graph(exact=False).exact:
         notes = (
             *notes,
@@ -214,7 +214,7 @@ def show_formula(formula: ltl.Formula, signs: Mapping[str, str]) -> str:
 def check_never(subject: Subject, stats: SearchStats, options: Options) -> Found:
     """A run that a never claim describes."""
     system = subject.system()
-    graph: Any = system.state_graph(every_statement=True)
+    graph: Any = system.state_graph()
     stats.reduction = "none"
     claim = subject.model.never_claim(system)
     product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None)

@@ -256,10 +256,10 @@ class System(Program):
         """What processes may still do, where that is known."""
         return None
 
-    def state_graph(self, *, every_statement: bool = False, exact: bool = True) -> StateGraph[Any]:
-        """The states; of steps that are made of several statements, with `every_statement`, those inside too.
-        Unless they are to be `exact`, states may be one that differ only in names, or in what nothing can come
-        upon any more: then outcomes are the same up to that, and who moves cannot be told from the name."""
+    def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
+        """The states between steps. Unless they are to be `exact`, states may be one that differ only in names, or
+        in what nothing can come upon any more: then outcomes are the same up to that, and who moves cannot be told
+        from the name."""
         return SystemGraph(self)
 
     def watching(self, propositions: Sequence[Any]) -> Watched[Any]:

@@ -50,7 +50,7 @@ def follow_loop(system: System, stem: Schedule, loop: Schedule) -> list[Event]:
     run = system.start()
     before = follow(run, stem)
     events = follow(run, loop)
-    graph = system.state_graph(every_statement=True, exact=False)
+    graph = system.state_graph(exact=False)
     if not loop or graph.along(before) != graph.along([*before, *events]):
         raise ScheduleError("the loop does not lead back to where it begins")
     return events

@@ -33,7 +33,6 @@ from porcini.core.bits import bits
 from porcini.engines.graph import Choice
 from porcini.engines.options import Ample
 from porcini.ir.packed.graph import PackedGraph
-from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.processes import Process, ProcessSet
 from porcini.ir.packed.relations import Relations, Transition
 
@@ -58,8 +57,6 @@ class StubbornSets:
 
     def chosen(self, state: int) -> Choice[int] | None:
         present = self.space.present(state)
-        if state & HOLDER:
-            return None
         found = [moves for process in present.members if (moves := self.space.moves(state, present, process))]
         if len(found) < 2:
             return None

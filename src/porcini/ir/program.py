@@ -190,6 +190,8 @@ class Send:
     channel: Expr
     values: tuple[Expr, ...]
     ordered: bool = False
+    in_d_step: bool = False
+    """It is an error if this turns out to be a rendezvous: a `d_step` does not wait."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,18 @@ def _index(i: int, size: int) -> int:
     return i
 
 
+RENDEZVOUS_IN_D_STEP = "a rendezvous cannot be sent inside d_step"
+
+
+def _buffered(channel: Channel) -> Channel:
+    """The channel of a send inside a `d_step`, which cannot wait for who receives."""
+    if channel.capacity == 0:
+        raise RunError(RENDEZVOUS_IN_D_STEP)
+    return channel
+
+
 _PROVIDED: dict[str, Any] = {
+    "buffered": _buffered,
     "quot": _divide,
     "rem": _remainder,
     "shl": _shift_left,
@@ -269,6 +280,9 @@ class Coder:
             return self._object(self.channels[known])
         return f"around.channel(s, {self.expr(channel)})"
 
+    def _channels_named(self, channel: Expr) -> tuple[Channel, ...] | None:
+        return channels_named(channel, self.channels, self.layout.declared)
+
     def _pattern(self, pattern: Sequence[Expr | None]) -> str:
         return _tuple(["None" if part is None else self.expr(part) for part in pattern])
 
@@ -289,14 +303,16 @@ class Coder:
         channel = self._define("s", f"    return {c}")
         known = self.constants.of(talk.channel)
         fixed = self.channels.get(known) if known is not None else None
-        candidates = (fixed,) if fixed is not None else among(talk.channel, self.channels, self.layout.declared)
+        candidates = (
+            (fixed,) if fixed is not None else channels_named(talk.channel, self.channels, self.layout.declared)
+        )
         if isinstance(talk, Send):
             values = _tuple([self.expr(value) for value in talk.values])
             return EdgeCode(
                 edge,
                 self._define(
                     "s, t",
-                    f"    c = {c}",
+                    f"    c = {f'buffered({c})' if talk.in_d_step else c}",
                     f"    return {' and '.join([*guards, 'c.length(s) < c.capacity'])}",
                 ),
                 self._define(
@@ -383,7 +399,7 @@ class Coder:
         return self._space.pop("f")
 
 
-def among(
+def channels_named(
     channel: Expr, known: Mapping[int, Channel], declared: Mapping[Var, Variable]
 ) -> tuple[Channel, ...] | None:
     """The channels that an expression may name, if it is a cell of an array of them that nobody assigns to."""

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 from porcini.core.events import Event
 from porcini.core.systems import Final
-from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.runs import Names
 from porcini.ir.packed.space import Space
 from porcini.ir.packed.view import PackedView
 
 
 class PackedGraph:
-    """With `inside`, the states inside atomic sequences are states too."""
+    """States between steps; an atomic sequence is one step."""
 
     exact = True
 
-    def __init__(self, view: PackedView, *, inside: bool = False) -> None:
+    def __init__(self, view: PackedView) -> None:
         self.view = view
-        self.space = Space(view.system, inside=inside)
+        self.space = Space(view.system)
         self.successors = self.space.successors
         self.failures = self.space.failures
 
@@ -41,13 +40,13 @@ class PackedGraph:
         """The successors of a state, each with the process that moves; in a rendezvous it is the sender."""
         space = self.space
         present = space.present(state)
-        holder = state & HOLDER
-        movers = present.members if not holder else (present.members[holder - 1],)
         found = [
-            (process.slot, state + m.change) for process in movers for m in space.moves(state, present, process)
+            (process.slot, state + move.change)
+            for process in present.members
+            for move in space.moves(state, present, process)
         ]
         if not found and space.system.uses_timeout:
-            for process in movers:
+            for process in present.members:
                 found += [(process.slot, state + m.change) for m in space.quiet_moves(state, present, process)]
         return found
 

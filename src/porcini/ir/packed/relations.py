@@ -2,7 +2,8 @@
 
 A transition is an edge of a process, or the two edges of a rendezvous, with all that follows while the turn is
 held. It can be taken when each of its processes stands at the right point and all of its guards are true. Of
-processes that may still be started there is one transition for each template: anything that they might do.
+processes that may still be started there is one transition for each template: anything that they might do; and one
+for each edge by which a process that is there may meet them.
 
     conflicts   transitions that do not accord with one, and may be possible at the same time
     enablers    for a guard that is false: without one of these, it stays false (a necessary enabling set)
@@ -18,12 +19,13 @@ from dataclasses import dataclass, field
 from porcini.core.bits import bits
 from porcini.ir.evaluation import OPERATIONS
 from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
-from porcini.ir.packed.code import Constants, EdgeCode
-from porcini.ir.packed.layout import Channel, RunError, matches
-from porcini.ir.packed.processes import Process, ProcessSet
+from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.later import Later, any_of, may_talk
+from porcini.ir.packed.layout import RunError, matches
+from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.space import Move, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
-from porcini.ir.packed.touch import NOTHING, Touch, Toucher
+from porcini.ir.packed.touch import Touch
 from porcini.ir.program import (
     Assign,
     Receive,
@@ -49,6 +51,8 @@ class Guard:
     cell: int = 0
     """The one resource that it looks at, if there is only one, and it can be told by its value alone."""
     test: Callable[[int], bool] | None = None
+    template: int | None = None
+    """It waits until a process of this template is started that is not there yet."""
     enablers: int | None = None
 
 
@@ -68,6 +72,11 @@ class Transition:
     starts: frozenset[int] = frozenset()
     template: int | None = None
     """For what a process may do that is not there yet."""
+    answers: dict[int, int] = field(default_factory=dict)
+    """Of an `else` beside a rendezvous, by slot: the points of others who would take part, so that it is not
+    possible while one of them stands there."""
+    later_answers: frozenset[int] = frozenset()
+    """The same for processes that are not there yet, by template."""
     conflicts: int | None = field(default=None)
 
 
@@ -105,6 +114,13 @@ class _Run:
             else:
                 values.add(value)
 
+    def meet(self, later: Later) -> None:
+        """With anything that a process might do which is not there yet."""
+        self.touch |= later.touch
+        self.starts |= later.starts
+        for cell in bits(later.touch.writes):
+            self.stores[1 << cell] = None
+
     def joined(self, other: _Run) -> _Run:
         both = _Run(self.touch | other.touch)
         both.starts = self.starts | other.starts
@@ -128,12 +144,17 @@ class Relations:
         self.at: dict[tuple[int, int], int] = {}
         """By slot and point: the transitions of a process that stands there."""
         self._by_edges: dict[tuple[EdgeCode, EdgeCode | None], int] = {}
+        self._laters: list[Later] = []
+        self._find_later()
         for process in present.members:
             for point in range(len(process.template.points)):
                 self._of_point(process, point)
         self.later = len(self.all)
         """From here on they are of processes that are not there yet."""
-        self._of_later()
+        for later in self._laters:
+            number = len(self.all)
+            made = Transition(number, (), (), later.touch, (), starts=later.starts, template=later.number)
+            self.all.append(made)
         self._reach = [_reachable(template) for template in system.program.templates]
         self._leading: dict[tuple[int, int, int], int] = {}
         self._futures: dict[tuple[int, int], int] = {}
@@ -158,12 +179,16 @@ class Relations:
         here = process.point(point)
         for number, code in enumerate(here.edges):
             if rendezvous(code):
+                self._later_meetings(process, point, number)
                 if isinstance(code.edge.talk, Send):
                     self._meetings(process, point, number)
                 if always_meets(code):
                     continue
             run = self._followed(here.touches[number], process, code)
-            self._add(((process, point),), (code,), run, self._guards(process, code, point), None)
+            made = self._add(((process, point),), (code,), run, self._guards(process, code, point))
+            self._by_edges[code, None] = made.number
+            if code.edge.otherwise:
+                self._watch_partners(made, process, code, here)
 
     def _can_stand(self, process: Process, point: int) -> bool:
         """Inside an atomic sequence a process stands only where it may be blocked."""
@@ -187,7 +212,33 @@ class Relations:
                     if isinstance(answer.edge.talk, Receive) and may_meet(code, answer):
                         both = run.joined(self._followed(touched, other, answer))
                         guards = self._guards_of_meeting(process, code, other, answer)
-                        self._add(((process, point), (other, there)), (code, answer), both, guards, answer)
+                        made = self._add(((process, point), (other, there)), (code, answer), both, guards)
+                        self._by_edges[code, answer] = made.number
+
+    def _later_meetings(self, process: Process, point: int, number: int) -> None:
+        """One half of a rendezvous whose other half is not there yet: it waits for that one to be started."""
+        here = process.point(point)
+        for later in self._laters:
+            if later.may_meet(here.edges[number]):
+                run = self._followed(here.touches[number], process, here.edges[number])
+                run.meet(later)
+                guard = Guard(0, lambda s: False, template=later.number)
+                self._add(((process, point),), (here.edges[number],), run, (guard,))
+
+    def _watch_partners(self, made: Transition, process: Process, code: EdgeCode, here: PointCode) -> None:
+        """Who comes to where he would answer a rendezvous beside an `else` makes that `else` impossible."""
+        others = rivals(code.edge, [rival.edge for rival in here.edges])
+        sends = [c for c in here.edges if c.edge in others and isinstance(c.edge.talk, Send) and rendezvous(c)]
+        for other in self.present.members if sends else ():
+            if other is process:
+                continue
+            for there in range(len(other.template.points)):
+                answers = [c for c in other.point(there).edges if isinstance(c.edge.talk, Receive)]
+                if any(may_meet(sent, answer) for sent in sends for answer in answers):
+                    made.answers[other.slot] = made.answers.get(other.slot, 0) | 1 << there
+        made.later_answers = frozenset(
+            later.number for later in self._laters if any(later.may_meet(sent) for sent in sends)
+        )
 
     def _add(
         self,
@@ -195,14 +246,13 @@ class Relations:
         codes: tuple[EdgeCode, ...],
         run: _Run,
         guards: tuple[Guard, ...],
-        answer: EdgeCode | None,
-    ) -> None:
+    ) -> Transition:
         ends = tuple(run.ends.get(mover, 0) for mover, _ in stands)
         made = Transition(len(self.all), stands, codes, run.touch, guards, ends, run.stores, frozenset(run.starts))
         self.all.append(made)
-        self._by_edges[codes[0], answer] = made.number
         for mover, point in stands:
             self.at[mover.slot, point] = self.at.get((mover.slot, point), 0) | 1 << made.number
+        return made
 
     def _followed(self, touch: Touch, process: Process, code: EdgeCode) -> _Run:
         """What an edge does, with all that may come after it while the turn is held."""
@@ -226,6 +276,9 @@ class Relations:
             for edge in here.edges:
                 take(mover, edge)
                 if rendezvous(edge) and isinstance(edge.edge.talk, Send):
+                    for later in self._laters:
+                        if later.may_meet(edge):  # it may be started meanwhile
+                            run.meet(later)
                     for other in self.present.members:
                         for there in range(len(other.template.points) if other is not mover else 0):
                             spot = other.point(there)
@@ -277,35 +330,38 @@ class Relations:
 
         return (Guard(wakes, _tester(fits)),)
 
-    def _of_later(self) -> None:
-        """Of the processes that may still be started: all that they might do."""
+    def _find_later(self) -> None:
+        """The templates of which processes may still be started, and all that these might do."""
         templates = self.system.program.templates
         left = [number for process in self.present.members for number in process.template.starts]
-        seen: set[int] = set()
         while left:
             number = left.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            template = templates[number]
-            left += template.starts
-            toucher = Toucher(
-                self.system.layout,
-                number,
-                Constants(None, self.system.inputs, self.system.layout.declared),
-                _shared(self.system),
-                self.system.resources,
-                _nothing,
-            )
-            touch = NOTHING
-            for point in template.points:
-                for edge in point.edges:
-                    touch |= toucher.edge(edge)
-                    if edge.talk is not None:
-                        touch |= toucher.tested(edge.talk.channel)
-            touch = Touch(0, touch.reads, touch.writes, touch.effects, touch.wide)
-            made = Transition(len(self.all), (), (), touch, (), starts=frozenset(template.starts), template=number)
-            self.all.append(made)
+            if all(later.number != number for later in self._laters):
+                self._laters.append(any_of(self.system, number))
+                left += templates[number].starts
+        before: list[Touch] = []
+        while before != [later.touch for later in self._laters]:
+            before = [later.touch for later in self._laters]
+            for later in self._laters:
+                self._add_met(later)
+
+    def _add_met(self, later: Later) -> None:
+        """What others do whom it meets while it holds the turn is part of its step."""
+        for edge in later.met_while_holding():
+            assert edge.talk is not None
+            channels = later.toucher.among(edge.talk.channel)
+            met = _Run(later.touch)
+            for other in self._laters:
+                if any(may_talk(channels, other.toucher.among(talk.channel)) for talk in other.answers(edge)):
+                    met.meet(other)
+            for process in self.present.members:
+                for point in range(len(process.template.points)):
+                    here = process.point(point)
+                    for code, touch in zip(here.edges, here.touches, strict=True):
+                        if isinstance(code.edge.talk, Receive) and may_talk(channels, code.among):
+                            met = met.joined(self._followed(touch, process, code))
+            later.touch = Touch(0, met.touch.reads, met.touch.writes, met.touch.effects, met.touch.wide)
+            later.starts |= met.starts
 
     # Asking
 
@@ -343,6 +399,8 @@ class Relations:
         return one.conflicts
 
     def accord(self, one: Transition, other: Transition) -> bool:
+        if _disturbs(one, other) or _disturbs(other, one):
+            return False
         shared = False
         for process, point in one.stands:
             for same, there in other.stands:
@@ -365,6 +423,8 @@ class Relations:
 
     def enablers(self, guard: Guard) -> int:
         """The transitions by which a guard may become true."""
+        if guard.template is not None:
+            return self.starters(guard.template)
         if guard.enablers is None:
             found = 0
             for other in self.all:
@@ -439,6 +499,14 @@ class Relations:
         return known
 
 
+def _disturbs(one: Transition, other: Transition) -> bool:
+    """May one transition bring somebody to or from where he keeps the other, an `else`, from being taken?"""
+    for (mover, point), ends in zip(one.stands, one.ends, strict=False):
+        if other.answers.get(mover.slot, 0) & (1 << point | ends):
+            return True
+    return one.template in other.later_answers or not other.later_answers.isdisjoint(one.starts)
+
+
 def _by_value(process: Process, expr: Expr) -> tuple[int, Callable[[int], bool] | None]:
     """For a guard that compares one cell with a constant: that cell, and the comparison."""
     if not isinstance(expr, Binary) or expr.op not in COMPARISONS:
@@ -464,14 +532,6 @@ def _tester(function: Callable[[int], object]) -> Callable[[int], bool]:
             return True
 
     return test
-
-
-def _shared(system: PackedSystem) -> dict[int, Channel]:
-    return {channel.id: channel for channel in system.layout.shared_channels}
-
-
-def _nothing(number: int) -> None:
-    return None
 
 
 def _reachable(template: Template) -> list[int]:

@@ -5,8 +5,8 @@ So its steps are worked out once for each value of those bits, and kept as diffe
 Processes whose bits take few values are looked up together, as one group; a state then costs a few masks and
 look-ups.
 
-Between states nobody holds the turn: an atomic sequence is one step, as in SPIN, whose states inside it are not
-counted either. With `inside` its states are states too, for formulas that look at them.
+Between states nobody holds the turn: an atomic sequence is one step, as in SPIN, whose formulas do not see the
+states inside it either.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _separable(present: ProcessSet, process: Process) -> bool:
     if not sent or not all(map(always_meets, sent)):
         return False
     return not any(
-        code.edge.atomic and any(may_meet(a, code) for a in sent)
+        (code.edge.atomic or code.edge.d_step) and any(may_meet(a, code) for a in sent)
         for other in present.members
         for code in _talking(other, Receive)
     )
@@ -115,9 +115,8 @@ def _talking(process: Process, kind: type) -> Iterator[EdgeCode]:
 class Space:
     """The graph of states: `initial`, `successors`, and for reductions `moves` of one process."""
 
-    def __init__(self, system: PackedSystem, *, inside: bool = False) -> None:
+    def __init__(self, system: PackedSystem) -> None:
         self.system = system
-        self.inside = inside and system.has_atomic
         self.failures: dict[FailureKind, tuple[int, int]] = {}
         """By kind, the first move that was seen to fail: the state before it and the one after."""
         self._seen: dict[ProcessSet, _Seen] = {}
@@ -135,8 +134,6 @@ class Space:
         seen = self._seen.get(present)
         if seen is None:
             seen = self._seen[present] = _Seen(present)
-        if self.inside and s & HOLDER:
-            return [s + move.change for move in self.moves(s, present, present.members[(s & HOLDER) - 1])]
         after: list[int] = []
         for group in seen.groups:
             points = s & group.points
@@ -220,7 +217,7 @@ class Space:
         for step in steps:
             if step.failure is not None:
                 self.failures.setdefault(step.failure.kind, (s, step.after))
-            ends = [step.after] if self.inside or not step.after & HOLDER else self._ends(s, step.after)
+            ends = self._ends(s, step.after) if step.after & HOLDER else [step.after]
             found += [Move(step.code, step.partner, step.partner_code, after - s) for after in ends]
         return found
 
@@ -274,8 +271,7 @@ class Space:
 
     def _looked_at(self, present: ProcessSet, process: Process, point: int, meetings: bool = True) -> int:
         """The bits on which the moves from a point depend, with all that follows while the turn is held."""
-        # Whether something has failed, and who has the turn, is changed from what it was.
-        bits, left = FAILED | (HOLDER if self.inside else 0), [(process, point)]
+        bits, left = FAILED, [(process, point)]  # whether something has failed is changed from what it was
         seen: set[tuple[Process, int]] = set(left)
         starts = meets = False
         while left:
@@ -308,7 +304,7 @@ class Space:
             for code, touch in zip(other.point(point).edges, other.point(point).touches, strict=True):
                 if isinstance(code.edge.talk, Receive) and may_meet(sent, code):
                     bits |= touch.bits
-                    if code.edge.atomic:
+                    if code.edge.atomic or code.edge.d_step:
                         followed.append((other, code.edge.target))
         return bits
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
 from porcini.ir.expr import PARTIAL, Binary, Checked, Const, Select, Timeout, Var
-from porcini.ir.packed.code import Coder, Constants, EdgeCode
+from porcini.ir.packed.code import RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
     ERROR_FAILED,
@@ -64,13 +64,12 @@ class Step(NamedTuple):
     failure: Failure | None = None
 
     @property
-    def holder(self) -> Process | None:
-        """Who goes on alone after this step."""
-        if self.failure is not None:
-            return None
+    def last(self) -> tuple[Process, EdgeCode]:
+        """Who did the last thing, and by which edge: of a rendezvous it is the receiver, who goes on if anybody
+        does."""
         if self.partner is not None and self.partner_code is not None:
-            return self.partner if self.partner_code.edge.atomic else None
-        return self.process if self.code.edge.atomic else None
+            return self.partner, self.partner_code
+        return self.process, self.code
 
 
 class PackedSystem:
@@ -318,7 +317,9 @@ class PackedSystem:
         return [self._settled(present, Step(process, code, after))]
 
     def _broken(self, s: int, process: Process, code: EdgeCode) -> list[Step]:
-        """A rendezvous that fails before anybody is met: an index, a division."""
+        """A rendezvous that fails before anybody is met: an index, a division, in a `d_step`."""
+        if isinstance(code.edge.talk, Send) and code.edge.talk.in_d_step:
+            return [self._failed(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
         if code.channel is not None and code.values is not None:
             try:
                 code.channel(s)
@@ -348,6 +349,8 @@ class PackedSystem:
         self, s: int, present: ProcessSet, process: Process, code: EdgeCode, others: Sequence[Process]
     ) -> list[Step]:
         """The rendezvous that a sender can have: one step for each process that could receive."""
+        if isinstance(code.edge.talk, Send) and code.edge.talk.in_d_step:
+            return [self._failed(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
         found: list[Step] = []
         for other, answer in self._partners(s, others, process, code):
             assert code.accept is not None and code.values is not None and answer.accept is not None
@@ -376,24 +379,17 @@ class PackedSystem:
     def _settled(self, present: ProcessSet, step: Step) -> Step:
         """A step with what follows from it at once: the rest of a `d_step`, and who has the turn."""
         after = step.after & ~HOLDER
-        if step.code.edge.d_step:
+        mover, code = step.last
+        if code.edge.d_step:
             ended = self._rest_of_d_step(after, step)
             if isinstance(ended, Step):
                 return ended
             after, code = ended
-            step = step._replace(after=after)
-            if not code.edge.atomic:
-                return step
-            holder: Process | None = step.process
-        else:
-            holder = step.holder
-            step = step._replace(after=after)
-        if holder is None:
-            return step
-        later = self.present(after) if self.starts else present
-        if not self._can_move(after, later, holder):
-            return step
-        return step._replace(after=after | holder.slot + 1)
+        if code.edge.atomic:
+            later = self.present(after) if self.starts else present
+            if self._can_move(after, later, mover):
+                after |= mover.slot + 1
+        return step._replace(after=after)
 
     def _can_move(self, s: int, present: ProcessSet, process: Process) -> bool:
         for code in process.at(s).edges:
@@ -411,19 +407,19 @@ class PackedSystem:
 
     def _rest_of_d_step(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
         """The end of a `d_step`: the first edge that is ready, again and again."""
-        process = step.process
+        process, first = step.last
         for _ in range(LONGEST_D_STEP):
             code: EdgeCode | None = None
             try:
                 code = self._first_ready(s, process.at(s))
                 if code is None:
-                    failed = self._failed(s, process, step.code, RunError("blocked inside d_step"))
-                    place = process.at(s).point.place
-                    return failed._replace(failure=Failure("error", "blocked inside d_step", place))
+                    failed = self._failed(s, process, first, RunError("blocked inside d_step"))
+                    blocked = Failure("error", "blocked inside d_step", process.at(s).point.place)
+                    return step._replace(after=failed.after, failure=blocked)
                 s = code.apply(s)
             except (RunError, CheckFailed) as problem:
-                failed = self._failed(s, process, code or step.code, problem)
-                return failed._replace(code=step.code)
+                failed = self._failed(s, process, code or first, problem)
+                return step._replace(after=failed.after, failure=failed.failure)
             if not code.edge.d_step:
                 return s, code
         raise LimitHit(f"the limit of {LONGEST_D_STEP:,} statements in one d_step")
@@ -448,6 +444,8 @@ def _may_fail(edge: Edge, declared: Mapping[Var, Variable]) -> bool:
         return True
     if edge.talk is None:
         return False
+    if isinstance(edge.talk, Send) and edge.talk.in_d_step:
+        return True
     channel = edge.talk.channel
     return not (isinstance(channel, Var | Select) and declared[variable_of(channel)].constant)
 

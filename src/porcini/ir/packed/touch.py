@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from porcini.ir.expr import Expr, OfChannel, Peek, Poll, Population, Select, StandsAt, Timeout, Var
-from porcini.ir.packed.code import Constants, among
+from porcini.ir.packed.code import Constants, channels_named
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
 from porcini.ir.program import (
     Edge,
@@ -179,7 +179,7 @@ class Toucher:
         for part in (talk.channel, *parts):
             if part is not None:
                 wakes |= self.waking(part)
-        known = self._among(talk.channel)
+        known = self.among(talk.channel)
         if known is None:
             return wakes | SOME_CHANNEL
         for channel in known:
@@ -201,10 +201,10 @@ class Toucher:
             return 0
         return self.resources.cells(var, self.slot if var.local else -1, known)
 
-    def _among(self, channel: Expr) -> tuple[Channel, ...] | None:
+    def among(self, channel: Expr) -> tuple[Channel, ...] | None:
         """The channels that are meant, or may be; None if it could be any."""
         known = self._known(channel)
-        return among(channel, self.channels, self.layout.declared) if known is None else (known,)
+        return channels_named(channel, self.channels, self.layout.declared) if known is None else (known,)
 
     def _meant(self, target: Target) -> tuple[Variable, int | None]:
         """A variable and which cell of it, if that is known."""
@@ -227,7 +227,7 @@ class Toucher:
         return Touch(bits=bits, reads=cells)
 
     def tested(self, channel: Expr) -> Touch:
-        found = self._among(channel)
+        found = self.among(channel)
         if found is None:
             return Touch(bits=EVERYTHING, wide=SOME_CHANNEL)
         touch = Touch(wide=UNKNOWN_CHANNEL)
@@ -237,7 +237,7 @@ class Toucher:
         return touch
 
     def _talk(self, talk: Send | Receive) -> Touch:
-        found = self._among(talk.channel)
+        found = self.among(talk.channel)
         if found is None:
             return Touch(bits=EVERYTHING, effects=SOME_CHANNEL | UNKNOWN_CHANNEL, wide=SOME_CHANNEL)
         touch = Touch(effects=SOME_CHANNEL, wide=UNKNOWN_CHANNEL)

@@ -294,10 +294,10 @@ class PackedView(System):
 
     # For searches that keep states
 
-    def state_graph(self, *, every_statement: bool = False, exact: bool = True) -> StateGraph[int]:
+    def state_graph(self, *, exact: bool = True) -> StateGraph[int]:
         from porcini.ir.packed.graph import PackedGraph  # which names its events as this does
 
-        return PackedGraph(self, inside=every_statement)
+        return PackedGraph(self)
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[int]:
         found = Propositions(self.system, propositions)

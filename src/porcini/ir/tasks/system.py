@@ -376,7 +376,7 @@ class StepSystem(FrameSystem):
             return f"{name} failed"
         return f"{name} at {self.graph.points[point].text}"
 
-    def state_graph(self, *, every_statement: bool = False, exact: bool = True) -> StateGraph[Any]:
+    def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
         """States are merged only in programs that may make tasks or objects for ever: all others have finitely
         many names, and steps that cost less."""
         if exact or not self.flow.may_go_on:

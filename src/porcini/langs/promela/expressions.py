@@ -35,6 +35,8 @@ class World:
     alone: dict[int, int] = field(default_factory=dict)
     """The numbers of processes that are the only ones of their templates, now and for ever."""
     labels_wanted: list[tuple[int, str, Place]] = field(default_factory=list)
+    remote_labels: frozenset[str] = frozenset()
+    """Labels that some expression may ask for from outside."""
 
     def constant(self, expr: Expr) -> int | None:
         """The value of an expression that is the same in every state, as far as is known yet."""

@@ -59,6 +59,8 @@ class Node:
     options: list[Node] = field(default_factory=list)
     inner: Node | None = None
     """The statement that a label is on."""
+    begins_block: bool = False
+    """It is the first statement between braces: there, `goto` and `break` are steps in SPIN."""
 
 
 class Flow:
@@ -76,7 +78,8 @@ class Flow:
         self.never = never
         self.labels: dict[str, Node] = {}
         self._numbers = count(1)
-        self._following: set[int] = set()
+        self._d_steps: dict[Edge, int] = {}
+        """The edges inside a `d_step`, and which one."""
         self._begun = False
 
     def lower(self, body: ast.Block, end: Place, scope: Scope) -> None:
@@ -89,6 +92,19 @@ class Flow:
         self.template.entry = self._point(first)
         for name, node in self.labels.items():  # also those that nobody goes to
             self.template.labels[name.partition("#")[0]] = self._point(node)  # `#` is from inlines
+        self._make_d_steps_deterministic()
+
+    def _make_d_steps_deterministic(self) -> None:
+        """A `d_step` that begins with a choice takes the first option that it can, as it does further on."""
+        entered = {edge.target for edge in self.template.edges if not edge.d_step} | {self.template.entry}
+        for number in entered:
+            before: dict[int, list[Expr]] = {}
+            for edge in self.template.points[number].edges:
+                d_step = self._d_steps.get(edge)
+                if d_step is not None and not edge.otherwise:
+                    possible = ir.conj(edge.guard, _can_talk(edge.talk))
+                    edge.guard = ir.conj(*map(ir.not_, before.get(d_step, ())), edge.guard)
+                    before.setdefault(d_step, []).append(possible)
 
     # Chains
 
@@ -122,7 +138,10 @@ class Flow:
                 elif kind == "d_step" and context.d_step is None:
                     inside = replace(context, d_step=next(self._numbers))
                 block = Scope(scope)
-                return [node for part in statements for node in self._nodes(part, block, inside)]
+                nodes = [node for part in statements for node in self._nodes(part, block, inside)]
+                if nodes:
+                    nodes[0].begins_block = True
+                return nodes
             case ast.For():
                 return self._nodes(self._for(statement, scope), scope, context)
             case ast.Select():
@@ -172,7 +191,8 @@ class Flow:
             context = replace(node.context, loop=node.next) if statement.loops else node.context
             after = node if statement.loops else node.next
             for option in statement.options:
-                node.options.append(self._chain(option.statements, node.scope, context, after))
+                statements = _without_idle_steps(option.statements)
+                node.options.append(self._chain(statements, node.scope, context, after))
 
     def _for(self, loop: ast.For, scope: Scope) -> ast.Statement:
         """As SPIN has it: `i = low; do :: i <= high -> body; i++ :: else -> break od`."""
@@ -234,27 +254,34 @@ class Flow:
         return node.point
 
     def _landing(self, node: Node) -> Node:
-        """The node that is really next: `goto` and `break` are followed."""
+        """The node that is really next: `goto` and `break` are followed, but for those that are steps."""
         seen: set[int] = set()
         while True:
             inner = node
             while inner.inner is not None:
                 assert isinstance(inner.statement, ast.Labelled)
-                if inner.statement.label.startswith(_TELLING):
-                    return node  # something is said of whoever stands here, so there is a place to stand
+                if self._tells(inner.statement.label):
+                    return node
                 inner = inner.inner
             if id(inner) in seen:
                 return node  # `L: goto L`
             seen.add(id(inner))
-            match inner.statement:
-                case ast.Goto():
-                    node = self._target(inner)
-                case ast.Break(place=place):
-                    if inner.context.loop is None:
-                        raise problem("`break` outside a loop", place)
-                    node = inner.context.loop
-                case _:
-                    return node
+            if inner.begins_block or not isinstance(inner.statement, ast.Goto | ast.Break):
+                return node
+            node = self._jump(inner)
+
+    def _tells(self, label: str) -> bool:
+        """Is something said of whoever stands at a label, so that there must be a place to stand?"""
+        return label.startswith(_TELLING) or label in self.world.remote_labels
+
+    def _jump(self, node: Node) -> Node:
+        """Where a `goto` or a `break` leads."""
+        if isinstance(node.statement, ast.Goto):
+            return self._target(node)
+        assert isinstance(node.statement, ast.Break)
+        if node.context.loop is None:
+            raise problem("`break` outside a loop", node.statement.place)
+        return node.context.loop
 
     def _target(self, node: Node) -> Node:
         assert isinstance(node.statement, ast.Goto)
@@ -288,8 +315,7 @@ class Flow:
                 for option in node.options:
                     self._emit(option, source, inside)
             case ast.Goto() | ast.Break():
-                target = self._landing(node)
-                self._add(node, source, families, TRUE, (), target=target)
+                self._add(node, source, families, TRUE, (), target=self._landing(self._jump(node)))
             case ast.Else():
                 self._add(node, source, families, TRUE, (), otherwise=True)
             case ast.Assert(test=test) if self.never:  # a claim whose assertion fails has seen what must not be
@@ -330,6 +356,8 @@ class Flow:
             atomic=context.atomic is not None and context.atomic == after.atomic,
             d_step=context.d_step is not None and context.d_step == after.d_step,
         )
+        if context.d_step is not None:
+            self._d_steps[edge] = context.d_step
         self._edge(source, edge)
         edge.target = self._point(target)
 
@@ -363,7 +391,8 @@ class Flow:
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
                 self._fits(lower, channel, len(args), place)
                 values = tuple(self._timeless(lower, arg) for arg in args)
-                return TRUE, (), Send(lower.channel(channel), values, ordered)
+                inside = node.context.d_step is not None
+                return TRUE, (), Send(lower.channel(channel), values, ordered, inside)
             case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
                 self._fits(lower, channel, len(args), place)
                 parts = [lower.pattern(arg) for arg in args]
@@ -400,3 +429,26 @@ class Flow:
         values = [self._timeless(lower, arg) for arg in run.args]
         copies = zip((parameter.var for parameter in wanted), values, strict=True)
         return Spawn(self.world.templates[run.proctype], tuple(copies), into=into)
+
+
+def _can_talk(talk: Send | Receive | None) -> Expr:
+    """When a communication is possible over a buffered channel; never by a rendezvous."""
+    match talk:
+        case Send(channel=channel):
+            return ir.of_channel("nfull", channel)
+        case Receive(channel=channel, pattern=pattern, anywhere=anywhere):
+            return ir.poll(channel, pattern, anywhere)
+        case None:
+            return TRUE
+
+
+def _without_idle_steps(statements: Sequence[ast.Statement]) -> list[ast.Statement]:
+    """The statements of an option, less each `skip` after another one that is not the last: SPIN leaves it out."""
+    kept: list[ast.Statement] = []
+    idle = False
+    for number, statement in enumerate(statements):
+        skips = isinstance(statement, ast.Condition) and statement.test == ast.Number(statement.test.place, 1)
+        if not (skips and idle and number < len(statements) - 1):
+            kept.append(statement)
+        idle = skips or isinstance(statement, ast.Print)
+    return kept

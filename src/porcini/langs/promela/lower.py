@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from porcini.core.errors import InputError, Place
@@ -44,6 +45,7 @@ class Lowered:
             {proctype.name: number for number, proctype in enumerate(tree.proctypes)},
             self.types.declared,
         )
+        self.world.remote_labels = frozenset(re.findall(r"@\s*([A-Za-z_]\w*)", self.source))
         self.scope = Scope()
         self.program = Program([], [], [], mtypes=tree.mtypes)
         self._declared: dict[int, Symbol] = {}

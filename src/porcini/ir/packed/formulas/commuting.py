@@ -64,7 +64,7 @@ class StepFormulas:
                 for option in labels.options.at(who.me, point)
                 if option.choice == choice
                 for outcome in labels.outcomes.of(who.me, option, False, {}, Births(slots, (1,) * slots))
-                if option.partner is None or not option.partner.edge.atomic
+                if option.partner is None or not (option.partner.edge.atomic or option.partner.edge.d_step)
             ]
         except InputError:
             return None

@@ -120,7 +120,7 @@ class Options:
     def _of_edge(self, me: Instance, edge: Edge, choices: int) -> Iterator[Option]:
         broken, ways = self.ways(me, edge)
         meetings: list[Option] = []
-        if isinstance(edge.talk, Send):
+        if isinstance(edge.talk, Send) and not edge.talk.in_d_step:
             more, meetings = self._meetings(me, edge, edge.talk, choices)
             broken = simplify(disj(broken, more))
         unbroken = not_(broken)
@@ -151,6 +151,8 @@ class Options:
         if isinstance(talk, Send):
             for channel, when in buffered:
                 made += lines.send(talk, channel, when, edge.place)
+            if talk.in_d_step:  # a rendezvous cannot be sent there
+                broken = simplify(disj(broken, *(when for channel, when in found if not channel.capacity)))
             return broken, made
         wanted = conj(*(part.ok for part in lines.terms.pattern(talk.pattern) if part is not None))
         tried = named if inside else disj(*(when for _, when in buffered))

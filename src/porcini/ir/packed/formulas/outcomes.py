@@ -11,7 +11,7 @@ as it was before the edge that failed, and stops its process.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porcini.core.errors import InputError
 from porcini.core.events import Failure
@@ -65,7 +65,7 @@ class Outcomes:
         if option.broken is not None:
             yield self._stopped(me, (), option.broken, held, (option, "broken"), ())
             return
-        who = me if option.partner is None else option.partner.me
+        who, last = (me, option.edge) if option.partner is None else (option.partner.me, option.partner.edge)
         moved = [_moved(self, me, option.edge)]
         if option.partner is not None:
             moved.append(_moved(self, who, option.partner.edge))
@@ -75,17 +75,18 @@ class Outcomes:
             if failure is not None:
                 yield self._stopped(who, part, failure, held, (option, part), ())
                 continue
-            todo.append(self._on(_Way((), values, option.edge, births, (option,), ()), part, after, option.edge))
+            way = self._on(_Way((), values, option.edge, births, (option,), ()), part, after, option.edge)
+            todo.append(replace(way, edge=last))
         ways = statements = 0
         while todo:
             way = todo.pop()
             statements += 1
             if way.edge.d_step:
-                todo += self._next(me, way)
-                yield from self._stuck(me, way, held)
+                todo += self._next(who, way)
+                yield from self._stuck(who, way, held)
             else:
                 ways += 1
-                yield from self._settled(me, option, way, held)
+                yield from self._settled(who, way, held)
             if ways + len(todo) > MOST_WAYS or statements > MOST_STATEMENTS:
                 limit = (
                     f"{MOST_WAYS:,} ways" if statements <= MOST_STATEMENTS else f"{MOST_STATEMENTS:,} statements"
@@ -149,17 +150,12 @@ class Outcomes:
 
     # The end of a step
 
-    def _settled(self, me: Instance, option: Option, way: _Way, held: bool) -> Iterator[Outcome]:
-        holder: Instance | None = me if way.edge.atomic else None
-        target = way.edge.target
-        if option.partner is not None and not option.edge.d_step:
-            holder = option.partner.me if option.partner.edge.atomic else None
-            target = option.partner.edge.target
-        if holder is None:
+    def _settled(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
+        if not way.edge.atomic:
             yield Outcome(way.line + self._turn(0, held), (*way.path, held), way.spawned)
             return
-        able = self.options.can_move(holder, target)
-        for when, turn in ((able, holder.slot + 1), (simplify(not_(able)), 0)):
+        able = self.options.can_move(me, way.edge.target)
+        for when, turn in ((able, me.slot + 1), (simplify(not_(able)), 0)):
             if _possible(when, way.values):
                 asserted: Straight = () if when is TRUE else (Assert(when),)
                 line = way.line + asserted + (Assign(TURN, const(turn), silent=True),)

@@ -193,7 +193,7 @@ class SymbolicPacked:
         self, labels: Labels, me: Instance, option: Option, held: bool, state: PackedState
     ) -> list[Outcome]:
         """What the state says is needed to find the way through a `d_step` only."""
-        if option.edge.d_step:
+        if option.edge.d_step or (option.partner is not None and option.partner.edge.d_step):
             return list(labels.outcomes.of(me, option, held, state.values, state.births))
         key = me, option, held, state.births
         if key not in self._outcomes:
