@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from porcini.ir.expr import Expr, OfChannel, Peek, Poll, Population, Select, StandsAt, Timeout, Var
+from porcini.ir.expr import Expr, OfChannel, Peek, Poll, Population, Select, StandsAt, Timeout, Var, nodes
 from porcini.ir.packed.code import Constants, channels_named
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
 from porcini.ir.program import (
@@ -131,6 +131,29 @@ class Toucher:
                 )
             if isinstance(op, Exit):
                 touch |= self._gone()
+            elif isinstance(op, Spawn):
+                for _, first in self.layout.program.templates[op.template].setup:
+                    touch |= self._first_value(first)
+        return touch
+
+    def _first_value(self, expr: Expr) -> Touch:
+        """What a variable of a process that is being started gets its first value from: its own variables are
+        new, so that only what is shared can have been touched by others."""
+        touch = NOTHING
+        for node in nodes(expr):
+            match node:
+                case Var():
+                    var = self.layout.declared[node]
+                    if not var.local:
+                        mask = (1 << var.bounded.bits * var.size) - 1 << self.layout.of_var[var]
+                        touch |= Touch(bits=mask, reads=self.resources.cells(var, -1, None))
+                case OfChannel() | Poll():
+                    touch |= Touch(bits=EVERYTHING, wide=SOME_CHANNEL)
+                case Population():
+                    touch |= Touch(bits=POPULATION, reads=POPULATION_OF_ALL)
+                case StandsAt() | Peek():
+                    wide = SOME_POINT | SOME_VARIABLE
+                    touch |= Touch(bits=EVERYTHING, reads=POPULATION_OF_ALL, wide=wide)
         return touch
 
     def _gone(self) -> Touch:
