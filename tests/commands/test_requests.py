@@ -78,7 +78,9 @@ GIVEN = {
     "seed": 7,
     "seeds": True,
     "solver_timeout": 7.0,
+    "stop_at": 7,
     "watch": print,
+    "watched": ["x"],
     "with_cases": True,
 }
 

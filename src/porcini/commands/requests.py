@@ -38,6 +38,10 @@ class Following:
     seed: int = 0
     trace: str | Path | None = None
     """A file to write it to."""
+    stop_at: int | None = None
+    """After how many steps to stop; None is at the end."""
+    watched: Sequence[str] = ()
+    """The variables whose changes are wanted; all of them if none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,10 @@ class RunOptions(OfProgram, total=False):
 
 class ReplayOptions(OfProgram, total=False):
     trace: str | Path | None
+    stop_at: int | None
+    """After how many steps to stop, short of the end."""
+    watched: Sequence[str]
+    """The variables whose changes are wanted, instead of all."""
     loop: Schedule | str | None
     """What is done for ever after the schedule: it must lead back to where it begins."""
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
 
 from porcini.commands.reporting import build_report, located, moves_of, of_one_run
 from porcini.commands.requests import Request
+from porcini.core.errors import InputError
 from porcini.core.events import Schedule
 from porcini.core.reports import Report, Trail
+from porcini.core.steps import value_in
 from porcini.core.systems import Program
 from porcini.core.traces import Trace
-from porcini.engines import replaying
-from porcini.engines.replaying import Recorded, follow, follow_loop, run_freely
+from porcini.engines.replaying import Recorded, follow, follow_loop, require_complete, run_freely
 from porcini.engines.stats import SearchStats
+from porcini.engines.stepping import Stepper
 from porcini.formats.traces.writing import write_trace
 from porcini.subjects import Opened
 
@@ -30,26 +33,62 @@ def run(request: Request) -> Report:
             recorded = opened.follow(go, keep=following.trace is not None)
         report = of_one_run(subject, opened, "run", stats, recorded)
         _write(request, opened, recorded)
-    return opened.explained(report)
+    seed = None if report.coverage is not None else following.seed
+    return replace(opened.explained(report), seed=seed)
 
 
 def replay(request: Request) -> Report:
     """One complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
     subject, following = request.subject, request.following
-    if following.loop is not None:
-        subject.capabilities.require("`loop`", ("states",), subject.file)
+    asked = {
+        "loop": following.loop is not None,
+        "stop_at": following.stop_at is not None,
+        "watched": bool(following.watched),
+    }
+    for option in (name for name, is_given in asked.items() if is_given):
+        subject.capabilities.require(f"`{option}`", ("states",), subject.file)
     with subject.recorded() as opened:
         stats = SearchStats(observe=subject.observed)
-        if following.loop is not None:
+        if following.loop is not None and following.stop_at is None:
             return _endless(request, opened, stats)
         with located(following.schedule):
-            moves = moves_of(following.schedule)
-            recorded = opened.follow(
-                lambda program: Recorded(*replaying.replay(program, moves)), keep=following.trace is not None
-            )
+            moves = moves_of(following.schedule) + moves_of(following.loop or ())
+            steppers: list[Stepper] = []
+
+            def go(program: Program) -> Recorded:
+                steppers.append(Stepper(program))
+                return _stepped(steppers[-1], moves, following.stop_at)
+
+            recorded = opened.follow(go, keep=following.trace is not None)
         report = of_one_run(subject, opened, "replay", stats, recorded)
         _write(request, opened, recorded)
-    return opened.explained(report)
+    return _followed_closely(opened.explained(report), steppers[-1], following.watched)
+
+
+def _stepped(stepper: Stepper, moves: Schedule, stop_at: int | None) -> Recorded:
+    """Follow a schedule to its end, or as far as was asked for."""
+    if stop_at is not None and stop_at > len(moves):
+        known = f"the schedule has {len(moves):,} step{'s' if len(moves) != 1 else ''}"
+        raise InputError(f"cannot stop after step {stop_at:,}: {known}", hint=f"--stop-at {len(moves)}, or less")
+    stepper.follow(moves[:stop_at])
+    trace, run = stepper.trace, stepper.run
+    if stop_at is None:
+        require_complete(trace, run)
+    is_on_the_way = stop_at is not None and stepper.enabled() and not any(event.failure for event in trace)
+    return Recorded(trace, run, f"--stop-at {stop_at}" if is_on_the_way else None)
+
+
+def _followed_closely(report: Report, stepper: Stepper, watched: Sequence[str]) -> Report:
+    """With every step and what it changed, where the program has variables to look at."""
+    stepper.require_known(watched)
+    if report.coverage is not None:  # real code is shown in lanes
+        return report
+    return replace(
+        report,
+        steps=stepper.watching(watched),
+        watched={name: value_in(name, stepper.initial) for name in watched} if watched else None,
+        snapshot=stepper.snapshot() if report.limit is not None else None,
+    )
 
 
 def _write(request: Request, opened: Opened, recorded: Recorded) -> None:
@@ -81,4 +120,7 @@ def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:
     stats.seconds = stats.clock.seconds
     note = f"the last {len(loop)} steps lead back to where they began, and can be done for ever"
     report = build_report(request.subject, "replay", stats, property="endless", notes=(note,))
+    stepper = Stepper(system)
+    stepper.follow(Trace([*stem, *loop]).schedule)
+    report = _followed_closely(report, stepper, following.watched)
     return replace(report, trail=Trail(Trace(stem), Trace(loop), ()), verdict="violated")  # it does not terminate

@@ -6,6 +6,7 @@ Colour on a terminal, plain text in a pipe. Text from a model is never read as m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from shlex import quote
@@ -17,8 +18,10 @@ from rich.text import Text
 
 from porcini.core.errors import Place
 from porcini.core.events import Event
+from porcini.core.pids import Pid
 from porcini.core.reports import PLAIN, Counterexample, Outcome, Report, TraceEntry, Trail, View
-from porcini.core.systems import Observed, Waiting
+from porcini.core.steps import EnabledStep, TakenStep
+from porcini.core.systems import Observed, StepSource, Waiting
 from porcini.core.traces import common_prefix
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.reorderings import reorderings_table
@@ -255,10 +258,11 @@ def _print_details(report: Report, console: Console) -> None:
     examples = {outcome.kind: outcome for outcome in (*reversed(report.outcomes), *shown)}
     file = report.trace.program or "" if report.trace else report.file
     for kind in sorted(examples):
-        _print_trouble(examples[kind], file, console)
+        print_trouble(examples[kind], file, console)
 
 
-def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
+def print_trouble(outcome: Outcome, file: str, console: Console) -> None:
+    """Why a run ended badly, if it did."""
     failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]
     if outcome.kind in ("assertion", "error"):
         console.print()
@@ -310,22 +314,81 @@ def _print_seeds(report: Report, console: Console, options: str) -> None:
 
 
 def _print_run(report: Report, console: Console) -> None:
+    if report.watched is not None:
+        console.print()
+        first = {name: value for name, value in report.watched.items() if value is not None}
+        console.print(Text(f"at first: {show_state(first)}"))
     if report.trail is not None:
         console.print()
-        _print_table(_steps_of(report.trail), console)
+        notes = [show_changes(step) for step in report.steps or ()]
+        _print_table(_steps_of(replace(report.trail, notes=("", *notes))), console)
+    elif report.steps:
+        console.print()
+        _print_table(_steps_taken(report.steps), console)
     for outcome in report.outcomes:
-        steps = until_failure(outcome.trace)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-        for number, event in _shortened(steps):
-            table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
-        if steps:
+        if report.steps is None and outcome.trace:
             console.print()
-            _print_table(table, console)
-        _print_trouble(outcome, report.file, console)
+            _print_table(_steps_of_run(until_failure(outcome.trace)), console)
+        print_trouble(outcome, report.file, console)
         console.print()
         console.print(Text(show_state(outcome.state)))
         console.print(Text(f"schedule: {show_schedule(outcome.schedule)}", style="dim"))
+    if report.snapshot is not None:
+        console.print()
+        console.print(Text(show_state(report.snapshot.variables)))
+        console.print()
+        console.print(Text("What can go next:"))
+        print_enabled(report.snapshot.enabled, console)
+    if report.seed is not None:
+        console.print(Text(f"seed: {report.seed}", style="dim"))
     _print_notes(report, console)
+
+
+def _steps_of_run(steps: Sequence[Event]) -> Table:
+    table = _grid()
+    for number, event in _shortened(steps):
+        table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
+    return table
+
+
+def _steps_taken(steps: Sequence[TakenStep]) -> Table:
+    """Every step of a run that is followed closely, up to one that fails, with what it changed."""
+    table = _grid()
+    for number, step in enumerate(steps, 1):
+        table.add_row(*_row(number, step.event), Text(show_changes(step), style="yellow"))
+        if step.event.failure:
+            break
+    return table
+
+
+def show_changes(step: TakenStep) -> str:
+    """What a step changed: `x: 0 -> 1`."""
+    return "  ".join(f"{each.name}: {_shown(each.before)} -> {_shown(each.after)}" for each in step.changes)
+
+
+def _shown(value: Observed | None) -> str:
+    return "none" if value is None else show_value(value)
+
+
+def print_enabled(steps: Sequence[EnabledStep], console: Console) -> None:
+    """What could go next, by numbers that count from 1: the process, the line and the text."""
+    table = _grid()
+    for number, step in enumerate(steps, 1):
+        who, line = show_process(step.move.pid, step.source), show_line(step.source)
+        table.add_row(Text(str(number), style="dim"), Text(who, style="bold"), Text(line), Text(str(step.label)))
+    _print_table(table, console)
+
+
+def show_process(pid: Pid, source: StepSource) -> str:
+    return f"{pid} ({source.process})" if source.process else str(pid)
+
+
+def show_line(source: StepSource) -> str:
+    return f"line {source.place.line}" if source.place else ""
+
+
+def _grid() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
 
 
 def _row(number: int, event: Event) -> tuple[Text, Text, Text]:
@@ -347,7 +410,7 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
     console.print(Text(f"Two schedules that {differ}:", style="bold"))
     console.print()
     part = common_prefix(left.schedule, right.schedule)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = _grid()
     one, two = until_failure(left.trace), until_failure(right.trace)
     first = max(0, part - _CONTEXT)
     last = min(max(len(one), len(two)), part + _MOST_STEPS)
@@ -395,7 +458,7 @@ def _print_trail(report: Report, trail: Trail, console: Console, options: str) -
 
 
 def _steps_of(trail: Trail) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = _grid()
     notes = trail.notes[1:] or ("",) * (len(trail.stem) + len(trail.loop))
     stem = [(event, note) for event, note in zip(trail.stem, notes, strict=False)]
     loop = [(event, note) for event, note in zip(trail.loop, notes[len(stem) :], strict=False)]
@@ -426,7 +489,4 @@ def _ends_of(rows: Sequence[tuple[int, T]]) -> list[tuple[int, T | None]]:
 def _print_one(outcome: Outcome, console: Console) -> None:
     console.print(Text("One schedule that ends so:", style="bold"))
     console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    for number, event in _shortened(until_failure(outcome.trace)):
-        table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
-    _print_table(table, console)
+    _print_table(_steps_of_run(until_failure(outcome.trace)), console)
