@@ -154,6 +154,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="X",
         help="show what this variable holds where it changes, and no others (repeatable)",
     )
+    replay.add_argument(
+        "--trail", metavar="FILE", help="follow a trail that SPIN's pan wrote, instead of SCHEDULE"
+    )
+    replay.add_argument(
+        "--write-trail", metavar="FILE", help="write the run as a trail for `spin -t -k FILE` (.pml)"
+    )
     for command in (run, replay):
         command.add_argument("--trace", metavar="TRACE", help="write the run to this file, as lines of JSON")
         command.add_argument(

@@ -109,7 +109,9 @@ def replay(options: argparse.Namespace) -> Report:
     if options.tests:
         return _replay_cases(options)
     if options.schedule is None:
-        raise InputError("no schedule was given", hint="or --tests FILE.json")
+        if options.trail is None:
+            raise InputError("no schedule was given", hint="or --trail FILE, or --tests FILE.json")
+        options.schedule = ""
     from porcini.commands import running
 
     return running.replay(_request_of_run("replay", options))

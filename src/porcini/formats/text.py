@@ -333,12 +333,19 @@ def _print_run(report: Report, console: Console) -> None:
         console.print()
         console.print(Text(show_state(outcome.state)))
         console.print(Text(f"schedule: {show_schedule(outcome.schedule)}", style="dim"))
+    taken = tuple(step.event.move for step in report.steps or ())
+    if report.trail is not None and report.steps:
+        stem, loop = (show_schedule(part.schedule) for part in (report.trail.stem, report.trail.loop))
+        console.print()
+        console.print(Text(f'schedule: "{stem}" --loop "{loop}"', style="dim"))
     if report.snapshot is not None:
         console.print()
         console.print(Text(show_state(report.snapshot.variables)))
         console.print()
         console.print(Text("What can go next:"))
         print_enabled(report.snapshot.enabled, console)
+        console.print()
+        console.print(Text(f"schedule: {show_schedule(taken)}", style="dim"))
     if report.seed is not None:
         console.print(Text(f"seed: {report.seed}", style="dim"))
     _print_notes(report, console)
