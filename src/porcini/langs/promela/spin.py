@@ -60,7 +60,7 @@ class Simulated:
     """What variables that all processes share hold at the end."""
 
 
-_STEP = re.compile(r" *(\d+):\s+proc +(\d+) \([^)]*\) [^\s]*:(\d+) \(state -?\d+\)\s+\[(.*)\]")
+_STEP = re.compile(r" *(\d+):\s+proc +(\d+) \([^)]*\) [^\s]*:(\d+) \(state -?\d+\)(?: <[^>]*>)?\s+\[(.*)\]")
 _END = re.compile(r" *(\d+):\s*proc +(\d+) terminates")
 _GLOBAL = re.compile(r"\t\t([A-Za-z_][\w.\[\]]*) = (\S+)")
 _LOST = re.compile(r".*(no matching stmnt|invalid statement|\(\?\)|not found).*")
@@ -101,6 +101,9 @@ def _read_simulation(said: str) -> Simulated:
 # How transitions are numbered
 
 
+_SILENT = frozenset({"IF", "DO", "ATOMIC", "UNLESS", "sub-sequence", "break", ".(goto)"})
+
+
 @dataclass(frozen=True, slots=True)
 class Transition:
     """One of SPIN's transitions. `is_silent` ones only lead on to others, as do those of `if` and of `goto`."""
@@ -112,7 +115,7 @@ class Transition:
 
     @property
     def is_silent(self) -> bool:
-        return self.text in ("IF", "DO", "ATOMIC", "UNLESS", "sub-sequence", "break") or "goto" in self.text
+        return self.text in _SILENT or self.text.startswith("goto ")
 
 
 @dataclass(slots=True)

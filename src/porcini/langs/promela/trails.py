@@ -6,7 +6,7 @@ schedule_of    follow what SPIN does under a trail: each of its steps is one of 
 trail_of       find, for each process, a way through SPIN's transitions that has the lines and texts of its steps.
 
 A `d_step` is one step of ours, one transition of SPIN's, and several lines of its simulation. A rendezvous is one
-step of ours, and two of SPIN's.
+step of ours, and two of SPIN's. A `skip` after another one is a step of ours, and none of SPIN's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from porcini.langs.promela.spin import Simulated, SpinProctype, Transition, numb
 
 _START_OF_CYCLE = "-1:-1:-1\n"
 _BOTH_DIFFER = 2
-_MOST_TRIED = 1_000_000
+_NOT_SHOWN = 3
+_MOST_TRIED = 100_000
 _BLANKS = re.compile(r"[\s()]+")
 _SPELLINGS = {"skip": "1", "true": "1", "false": "0"}
 
@@ -37,15 +38,18 @@ def schedule_of(view: PackedView, text: str, trail: str) -> tuple[Schedule, Sche
 
 
 def trail_of(view: PackedView, text: str, schedule: Schedule, loop: Schedule | None) -> str:
-    """A trail under which SPIN does what a schedule does, then a loop if there is one. It is tried out with SPIN."""
+    """A trail under which SPIN does what a schedule does, and then a loop; SPIN is asked whether it does so."""
     steps = list(_steps_of(view, schedule + (loop or ())))
     ids = _ids(steps, numbering(text))
-    lines = [f"{depth}:{step.pid[0]}:{ids[depth - 1]}\n" for depth, step in enumerate(steps, 1)]
+    known = [(step.pid[0], id_) for step, id_ in zip(steps, ids, strict=True) if id_ is not None]
+    lines = [f"{depth}:{process}:{id_}\n" for depth, (process, id_) in enumerate(known, 1)]
     if loop is not None:
-        lines.insert(sum(1 for _ in _steps_of(view, schedule)), _START_OF_CYCLE)
+        stem = sum(1 for _ in _steps_of(view, schedule))
+        lines.insert(stem - ids[:stem].count(None), _START_OF_CYCLE)
     trail = "".join(lines)
-    stem, again = schedule_of(view, text, trail)
-    if [step.edge for step in _steps_of(view, stem + (again or ()))] != [step.edge for step in steps]:
+    again, round_ = schedule_of(view, text, trail)
+    followed = [step.edge for step in _steps_of(view, again + (round_ or ())) if not _is_skip(step.edge)]
+    if followed != [step.edge for step in steps if not _is_skip(step.edge)]:
         raise InputError("SPIN does not follow this schedule under any trail")
     return trail
 
@@ -65,6 +69,10 @@ def _cost(edge: Edge, text: str, line: int | None) -> int:
     is_same = _spelling(edge.text) == _spelling(text) or (edge.d_step and text.startswith("D_STEP"))
     is_here = line is None or own is None or line == own
     return (not is_same) + (not is_here)
+
+
+def _is_skip(edge: Edge) -> bool:
+    return edge.text == "skip"
 
 
 # Trails to schedules
@@ -87,7 +95,7 @@ class _Matching:
         self.view, self.simulated = view, simulated
         self.steps = simulated.steps
         self.furthest = 0
-        self._dead_ends: set[tuple[int, int]] = set()
+        self._seen: set[tuple[int, int]] = set()
 
     def schedule(self) -> tuple[Schedule, Schedule | None]:
         moves: list[Move] = []
@@ -108,15 +116,16 @@ class _Matching:
             here = stack[-1]
             if here.done == len(self.steps) and self._ends_alike(here.run):
                 return stack
-            if not here.left or len(self._dead_ends) > _MOST_TRIED:
-                self._dead_ends.add((here.done, here.run.state))
+            if not here.left or len(self._seen) > _MOST_TRIED + len(self.steps):
                 stack.pop()
                 continue
             action, lines = here.left.pop()
             here.taken = action.move
             after = here.run.fork()
             after.step(action)
-            if (here.done + lines, after.state) not in self._dead_ends:
+            key = here.done + lines, after.state
+            if key not in self._seen:
+                self._seen.add(key)
                 stack.append(self._choice(after, here.done + lines))
         raise self._problem()
 
@@ -132,8 +141,11 @@ class _Matching:
         """In how much an action differs from what SPIN does next, and how many of its lines that takes."""
         assert isinstance(action, PackedAction)
         shown, step = self.steps[done], action.step
-        if step is None or step.process.slot != shown.process:
+        if step is None:
             return None
+        last_resort = (_NOT_SHOWN, 0, action) if _is_skip(step.code.edge) else None
+        if step.process.slot != shown.process:
+            return last_resort
         lines, cost = 1, _cost(step.code.edge, shown.text, shown.line)
         if step.partner is not None and step.partner_code is not None:
             lines = 2
@@ -143,7 +155,7 @@ class _Matching:
             cost = max(cost, _cost(step.partner_code.edge, answer.text, answer.line))
         elif step.code.edge.d_step:
             lines = self._lines_of_transition(done)
-        return None if cost >= _BOTH_DIFFER else (cost, lines, action)
+        return last_resort if cost >= _BOTH_DIFFER else (cost, lines, action)
 
     def _lines_of_transition(self, done: int) -> int:
         first = self.steps[done]
@@ -216,24 +228,25 @@ def _steps_of(view: PackedView, schedule: Schedule) -> Iterator[_OwnStep]:
 
 @dataclass(slots=True)
 class _Way:
-    """The cheapest way of a process to a state of SPIN's, as its last transition and the way before that."""
+    """The cheapest way of a process to a state of SPIN's, as the way before its last step and the transition for
+    that, which a `skip` may lack."""
 
     cost: int
     state: int
-    last: Transition | None = None
     before: _Way | None = None
+    last: Transition | None = None
 
-    def ids(self) -> list[int]:
-        found: list[int] = []
-        way: _Way | None = self
-        while way is not None and way.last is not None:
-            found.append(way.last.id)
+    def ids(self) -> list[int | None]:
+        found: list[int | None] = []
+        way = self
+        while way.before is not None:
+            found.append(way.last.id if way.last else None)
             way = way.before
         return found[::-1]
 
 
-def _ids(steps: list[_OwnStep], proctypes: Mapping[str, SpinProctype]) -> list[int]:
-    """The number of SPIN's transition for each step. Processes do not depend on each other here."""
+def _ids(steps: list[_OwnStep], proctypes: Mapping[str, SpinProctype]) -> list[int | None]:
+    """The number of SPIN's transition for each step that has one. Processes do not depend on each other here."""
     ways: dict[Pid, dict[int, _Way]] = {}
     for number, step in enumerate(steps, 1):
         proctype = proctypes[step.proctype]
@@ -249,10 +262,13 @@ def _next_ways(proctype: SpinProctype, before: Mapping[int, _Way], edge: Edge) -
     """The cheapest ways to go on by a step that looks like an edge."""
     found: dict[int, _Way] = {}
     for way in before.values():
+        if _is_skip(edge):
+            found[way.state] = _Way(way.cost + _NOT_SHOWN, way.state, way)
+    for way in before.values():
         for transition in proctype.visible(way.state):
             cost = _cost(edge, transition.text, transition.line)
             if cost < _BOTH_DIFFER:
                 target = found.get(transition.target)
                 if target is None or way.cost + cost < target.cost:
-                    found[transition.target] = _Way(way.cost + cost, transition.target, transition, way)
+                    found[transition.target] = _Way(way.cost + cost, transition.target, way, transition)
     return found
