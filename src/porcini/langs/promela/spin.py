@@ -101,7 +101,12 @@ def _read_simulation(said: str) -> Simulated:
 # How transitions are numbered
 
 
-_SILENT = frozenset({"IF", "DO", "ATOMIC", "UNLESS", "sub-sequence", "break", ".(goto)"})
+_SILENT = frozenset({"IF", "DO", "ATOMIC", "UNLESS", "sub-sequence"})
+
+
+def is_jump(text: str) -> bool:
+    """Is it a statement that does nothing but lead elsewhere?"""
+    return text in ("break", ".(goto)") or text.startswith("goto ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class Transition:
 
     @property
     def is_silent(self) -> bool:
-        return self.text in _SILENT or self.text.startswith("goto ")
+        return self.text in _SILENT or is_jump(self.text)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ schedule_of    follow what SPIN does under a trail: each of its steps is one of 
 trail_of       find, for each process, a way through SPIN's transitions that has the lines and texts of its steps.
 
 A `d_step` is one step of ours, one transition of SPIN's, and several lines of its simulation. A rendezvous is one
-step of ours, and two of SPIN's. A `skip` after another one is a step of ours, and none of SPIN's.
+step of ours, and two of SPIN's. A `skip` after another one is a step of ours and none of SPIN's; the `goto` at the end
+of a `for` can be one of SPIN's and none of ours.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from porcini.core.systems import Observed
 from porcini.ir.packed.runs import PackedAction, PackedRun
 from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Edge
-from porcini.langs.promela.spin import Simulated, SpinProctype, Transition, numbering, simulate
+from porcini.langs.promela.spin import Simulated, SpinProctype, Transition, is_jump, numbering, simulate
 
 _START_OF_CYCLE = "-1:-1:-1\n"
 _BOTH_DIFFER = 2
@@ -80,11 +81,12 @@ def _is_skip(edge: Edge) -> bool:
 
 @dataclass(slots=True)
 class _Choice:
-    """A point of the search: after `done` lines of the simulation, what could be next, best last."""
+    """A point of the search: after `done` lines of the simulation, what could be next, best last. Each is an
+    action and how many lines it takes; None passes over a line."""
 
     run: PackedRun
     done: int
-    left: list[tuple[Action, int]]
+    left: list[tuple[Action | None, int]]
     taken: Move | None = None
 
 
@@ -120,9 +122,10 @@ class _Matching:
                 stack.pop()
                 continue
             action, lines = here.left.pop()
-            here.taken = action.move
+            here.taken = None if action is None else action.move
             after = here.run.fork()
-            after.step(action)
+            if action is not None:
+                after.step(action)
             key = here.done + lines, after.state
             if key not in self._seen:
                 self._seen.add(key)
@@ -135,7 +138,8 @@ class _Matching:
             return _Choice(run, done, [])
         fitting = [found for action in run.actions() if (found := self._fit(action, done)) is not None]
         fitting.sort(key=lambda found: -found[0])
-        return _Choice(run, done, [(action, lines) for _, lines, action in fitting])
+        passed: list[tuple[Action | None, int]] = [(None, 1)] if is_jump(self.steps[done].text) else []
+        return _Choice(run, done, [*passed, *((action, lines) for _, lines, action in fitting)])
 
     def _fit(self, action: Action, done: int) -> tuple[int, int, Action] | None:
         """In how much an action differs from what SPIN does next, and how many of its lines that takes."""
