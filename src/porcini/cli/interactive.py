@@ -22,16 +22,10 @@ from porcini.core.errors import InputError
 from porcini.core.reports import Outcome
 from porcini.core.steps import TakenStep
 from porcini.engines.stepping import Stepper
+from porcini.formats.following import print_enabled, show_changes, show_line, show_process
 from porcini.formats.schedules import show_schedule
-from porcini.formats.text import (
-    make_console,
-    print_enabled,
-    print_trouble,
-    show_changes,
-    show_line,
-    show_process,
-    show_state,
-)
+from porcini.formats.text import make_console, print_trouble
+from porcini.formats.values import show_state
 from porcini.formats.verdicts import count_of
 
 _HELP = "a number takes that step; b: back one step; w X: watch X or stop watching it, w: stop watching; q: leave"

@@ -125,10 +125,10 @@ def _with_schedule_of_trail(request: Request) -> Request:
     model = subject.model
     _require_own_values(request)
     try:
-        text = Path(following.trail).read_text(encoding="utf-8")
+        text = Path(following.trail).read_text(encoding="utf-8", errors="replace")
         schedule, loop = model.read_trail(text)
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot be read: {problem}", file=str(following.trail)) from None
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", file=str(following.trail)) from None
     except InputError as problem:
         problem.file = problem.file or str(following.trail)
         raise

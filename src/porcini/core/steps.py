@@ -15,7 +15,7 @@ from porcini.core.errors import InputError
 from porcini.core.events import Event, Label, Move
 from porcini.core.systems import Observed, StepSource
 
-_MOST_NAMES = 10
+_MOST_CLOSE, _MOST_NAMES = 3, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def value_in(watched: str, variables: Mapping[str, Observed]) -> Observed | None
 
 def unknown_variable(name: str, known: Sequence[str]) -> InputError:
     """The error about a variable that cannot be watched: its hint names those that look like it."""
-    close = get_close_matches(name, known, n=3) or [each for each in known if each.endswith(f".{name}")]
+    private = [each for each in known if each.endswith(f".{name}")]
+    close = (private or get_close_matches(name, known))[:_MOST_CLOSE]
     if close:
         hint = f"close to it: {', '.join(close)}"
     else:

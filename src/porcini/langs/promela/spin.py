@@ -64,18 +64,23 @@ _STEP = re.compile(r" *(\d+):\s+proc +(\d+) \([^)]*\) [^\s]*:(\d+) \(state -?\d+
 _END = re.compile(r" *(\d+):\s*proc +(\d+) terminates")
 _GLOBAL = re.compile(r"\t\t([A-Za-z_][\w.\[\]]*) = (\S+)")
 _LOST = re.compile(r".*(no matching stmnt|invalid statement|\(\?\)|not found).*")
+_CREATED = re.compile(r"^\d+ process(es)? created", re.MULTILINE)
 _TRAIL_LINE = re.compile(r"-?\d+:-?\d+:-?\d+")
 
 
 def simulate(text: str, trail: str) -> Simulated:
     """What SPIN does when it follows a trail."""
     steps = [line for line in trail.splitlines() if line.strip()]
+    if not steps:
+        raise InputError("the trail is empty")
     for number, line in enumerate(steps, 1):
         if not _TRAIL_LINE.fullmatch(line.strip()):
             raise InputError(f"line {number} is not of a trail: {line[:40]!r}", hint="pan writes DEPTH:PROCESS:ID")
     with TemporaryDirectory() as folder:
         (Path(folder) / _TRAIL).write_text(trail, encoding="utf-8")
         said = _spin(folder, text, "-t", "-p", "-b", "-g")  # without what printf prints
+    if not _CREATED.search(said):  # its last line, whatever happens
+        raise _refused(said)
     return _read_simulation(said)
 
 
@@ -202,10 +207,11 @@ def _spin(folder: str, text: str, *options: str) -> str:
         raise InputError(f"SPIN did not come to its end within {_SECONDS:g} s") from None
     said = done.stdout.decode("utf-8", "replace")
     if done.returncode != 0 and "-a" in options:
-        raise InputError(f"SPIN does not read this model: {_first_line(said)}")
+        raise _refused(said)
     return said
 
 
-def _first_line(said: str) -> str:
+def _refused(said: str) -> InputError:
     lines = (line.strip() for line in said.splitlines())
-    return next((line for line in lines if "rror" in line), "it does not say why")
+    why = next((line for line in lines if "rror" in line), "it does not say why")
+    return InputError(f"SPIN does not read this model: {why}")

@@ -6,8 +6,8 @@ schedule_of    follow what SPIN does under a trail: each of its steps is one of 
 trail_of       find, for each process, a way through SPIN's transitions that has the lines and texts of its steps.
 
 A `d_step` is one step of ours, one transition of SPIN's, and several lines of its simulation. A rendezvous is one
-step of ours, and two of SPIN's. A `skip` after another one is a step of ours and none of SPIN's; the `goto` at the end
-of a `for` can be one of SPIN's and none of ours.
+step of ours, and two of SPIN's. A `skip` after another one is a step of ours and none of SPIN's; the `goto` at the
+end of a `for` can be one of SPIN's and none of ours.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice, takewhile
 
 from porcini.core.errors import InputError
 from porcini.core.events import Action, Move, Schedule
@@ -103,7 +104,7 @@ class _Matching:
         moves: list[Move] = []
         cycle: int | None = None
         for choice in self._found():
-            if choice.done == self.simulated.cycle:
+            if cycle is None and choice.done == self.simulated.cycle:
                 cycle = len(moves)
             if choice.taken is not None:
                 moves.append(choice.taken)
@@ -163,12 +164,11 @@ class _Matching:
 
     def _lines_of_transition(self, done: int) -> int:
         first = self.steps[done]
-        lines = 1
-        for shown in self.steps[done + 1 :]:
-            if (shown.depth, shown.process) != (first.depth, first.process):
-                break
-            lines += 1
-        return lines
+        same = takewhile(
+            lambda shown: (shown.depth, shown.process) == (first.depth, first.process),
+            islice(self.steps, done, None),
+        )
+        return sum(1 for _ in same)
 
     def _ends_alike(self, run: PackedRun) -> bool:
         """Do the variables that SPIN shows at the end have the same values here?"""
