@@ -413,3 +413,32 @@ def test_without_spin_there_are_no_trails(porcini, monkeypatch, tmp_path) -> Non
         status, out, err = porcini("replay", RACE, *words, "--json")
         assert status == 2 and "which is not installed (`spin` must be found on the PATH" in err
         assert json.loads(out)["error"]["kind"] == "input" and len(err.splitlines()) == 1
+
+
+# The page
+
+
+PAGE = re.findall(r"^```console\n(.*?)^```$", Path("docs/promela.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_shows_a_simulation(simulate) -> None:
+    (block,) = (block for block in PAGE if "--interactive" in block)
+    command, shown = block.split("\n", 1)
+    typed, words = re.fullmatch(r"\$ printf '(.*)' \| porcini run (.*) --interactive", command).groups()
+    assert simulate(typed.replace("\\n", "\n"), *shlex.split(words)) == (0, shown)
+
+
+@needs_spin
+@needs_compiler
+def test_the_page_shows_trails(porcini, tmp_path, monkeypatch) -> None:  # noqa: F811
+    (block,) = (block for block in PAGE if "--write-trail" in block)
+    shutil.copy(RACE, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for command in re.findall(r"^\$ (.*)", block, re.MULTILINE):
+        if command.startswith("porcini "):
+            status, out, err = porcini(*shlex.split(command)[1:])
+            assert (status, err) == (1, "") and out.startswith("Failed after 10 steps: assertion `counter == 2`")
+        else:
+            words = command.replace("cc -o", "tcc -w -o")
+            subprocess.run(words, shell=True, capture_output=True, check=True, timeout=100)
+    assert "text of failed assertion: assert((counter==2))" in simulated("race.pml", "mine.trail")
