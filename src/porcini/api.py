@@ -40,7 +40,7 @@ def run(program: Named, **given: Unpack[RunOptions]) -> Report:
     return running.run(request_of("run", program, given))
 
 
-def replay(program: Named, schedule: Schedule | str, **given: Unpack[ReplayOptions]) -> Report:
+def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[ReplayOptions]) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
     `loop`, the run need not end, but the loop must lead back to where it begins.
 

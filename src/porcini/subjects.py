@@ -112,6 +112,11 @@ class Subject(ABC):
         return self.opened()
 
     @property
+    def given_inputs(self) -> Mapping[str, Value]:
+        """Values that it begins with instead of its own."""
+        return {}
+
+    @property
     def observed(self) -> frozenset[str] | None:
         """The names that count as the outcome; None if all do."""
         return None

@@ -78,8 +78,12 @@ GIVEN = {
     "seed": 7,
     "seeds": True,
     "solver_timeout": 7.0,
+    "stop_at": 7,
+    "trail": "run.trail",
     "watch": print,
+    "watched": ["x"],
     "with_cases": True,
+    "write_trail": "run.trail",
 }
 
 

@@ -2,6 +2,7 @@
 
     arguments    what can be written
     commands     what is done then
+    interactive  the same, step by step, with a person
     progress     how far a search is, and what ends one that does not look at the clock
     problems     what is said where there is no answer
 
@@ -18,10 +19,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from io import TextIOWrapper
 from pathlib import Path
-from shlex import quote
 
 from porcini.cli.arguments import parsed
-from porcini.cli.commands import nothing_known
+from porcini.cli.commands import nothing_known, repeated_options
 from porcini.cli.problems import INTERRUPTED, UNKNOWN, tell, writing
 from porcini.cli.progress import Deadline
 from porcini.core.errors import LimitHit
@@ -85,18 +85,7 @@ def _nothing_but_json(options: argparse.Namespace) -> Iterator[None]:
 
 
 def _show(report: Report, options: argparse.Namespace) -> None:
-    view = View(sys.stdout, _repeated(options), options.quiet)
+    view = View(sys.stdout, repeated_options(options), options.quiet)
     print(FORMATS["json" if options.json else "text"](report, view))
     if vars(options).get("printf") and not options.json:
         sys.stdout.write("".join(report.said))
-
-
-def _repeated(options: argparse.Namespace) -> str:
-    """The options that lines to paste repeat."""
-    written = vars(options)
-    given = [f"-D {quote(item)} " for item in options.define]
-    given += [f"--input {quote(item)} " for item in options.input]
-    given += [f"--por {quote(options.por)} "] if options.por else []
-    given += ["--mode fifo "] if written.get("mode") == "fifo" else []
-    given += [f"--packages {quote(','.join(options.packages))} "] if written.get("packages") else []
-    return "".join(given)

@@ -51,6 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     those = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
     run = _command(those, "run", "one execution", commands.run)
     _recording(run, "follow this schedule, then go on freely")
+    run.add_argument(
+        "--interactive", action="store_true", help="choose each step yourself, from those that are enabled"
+    )
     explore = _command(those, "explore", "every class of executions: does the order matter?", commands.explore)
     explore.add_argument(
         "--engine",
@@ -140,6 +143,23 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--loop", metavar="S", help="what is done for ever after it, of a formula's trail")
     replay.add_argument("--tests", metavar="FILE.json", help="replay the test cases that `symbolic --tests` wrote")
     replay.add_argument("schedule", nargs="?", metavar="SCHEDULE", help='such as "0x2 0.1x9 0.0"')
+    replay.add_argument(
+        "--stop-at", type=_natural, metavar="N", help="stop after N steps; show the state and what is enabled"
+    )
+    replay.add_argument(
+        "--watch",
+        action="append",
+        default=[],
+        dest="watched",
+        metavar="X",
+        help="show what this variable holds where it changes, and no others (repeatable)",
+    )
+    replay.add_argument(
+        "--trail", metavar="FILE", help="follow a trail that SPIN's pan wrote, instead of SCHEDULE"
+    )
+    replay.add_argument(
+        "--write-trail", metavar="FILE", help="write the run as a trail for `spin -t -k FILE` (.pml)"
+    )
     for command in (run, replay):
         command.add_argument("--trace", metavar="TRACE", help="write the run to this file, as lines of JSON")
         command.add_argument(

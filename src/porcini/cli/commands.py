@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from porcini.cli.problems import UsageError, writing
@@ -84,17 +85,33 @@ def _watched(command: Callable[[Request], Report], request: Request, options: ar
         return command(replace(request, watch=watch))
 
 
-def run(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Report | None:
+    if options.interactive:
+        _simulate(options)
+        return None
     from porcini.commands import running
 
     return running.run(_request_of_run("run", options))
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    """Let a person choose each step; there is nothing to report."""
+    for name, is_given in {"--json": options.json, "--trace": options.trace, "--seed": options.seed}.items():
+        if is_given:
+            hint = "leave with `q`, and give the schedule to `porcini replay`" if name != "--seed" else None
+            raise InputError(f"{name} does not go with --interactive, where you choose each step", hint=hint)
+    from porcini.cli.interactive import converse
+
+    converse(_request("run", options), repeated_options(options), printf=options.printf)
 
 
 def replay(options: argparse.Namespace) -> Report:
     if options.tests:
         return _replay_cases(options)
     if options.schedule is None:
-        raise InputError("no schedule was given", hint="or --tests FILE.json")
+        if options.trail is None:
+            raise InputError("no schedule was given", hint="or --trail FILE, or --tests FILE.json")
+        options.schedule = ""
     from porcini.commands import running
 
     return running.replay(_request_of_run("replay", options))
@@ -265,6 +282,17 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
         property=f"ltl {options.ltl}" if written.get("ltl") else _ASKS[command],
         traces=() if command in ("permute", "symbolic") else None,
     )
+
+
+def repeated_options(options: argparse.Namespace) -> str:
+    """The options that lines to paste repeat."""
+    written = vars(options)
+    given = [f"-D {quote(item)} " for item in options.define]
+    given += [f"--input {quote(item)} " for item in options.input]
+    given += [f"--por {quote(options.por)} "] if options.por else []
+    given += ["--mode fifo "] if written.get("mode") == "fifo" else []
+    given += [f"--packages {quote(','.join(options.packages))} "] if written.get("packages") else []
+    return "".join(given)
 
 
 def _inputs(items: Sequence[str]) -> dict[str, Value]:

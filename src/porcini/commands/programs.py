@@ -47,6 +47,10 @@ class ModelSubject(Subject):
         return self.read.capabilities
 
     @property
+    def given_inputs(self) -> Mapping[str, Value]:
+        return self.inputs
+
+    @property
     def observed(self) -> frozenset[str] | None:
         if self.observe is None:
             return None

@@ -38,6 +38,14 @@ class Following:
     seed: int = 0
     trace: str | Path | None = None
     """A file to write it to."""
+    stop_at: int | None = None
+    """After how many steps to stop; None is at the end."""
+    watched: Sequence[str] = ()
+    """The variables whose changes are wanted; all of them if none is named."""
+    trail: str | Path | None = None
+    """A trail of SPIN's to follow instead of a schedule."""
+    write_trail: str | Path | None = None
+    """A file to write it to, as a trail for SPIN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,14 @@ class RunOptions(OfProgram, total=False):
 
 class ReplayOptions(OfProgram, total=False):
     trace: str | Path | None
+    stop_at: int | None
+    """After how many steps to stop, short of the end."""
+    watched: Sequence[str]
+    """The variables whose changes are wanted, instead of all."""
+    trail: str | Path | None
+    """A trail of SPIN's to follow, instead of the schedule."""
+    write_trail: str | Path | None
+    """A file to write the run to, as a trail for SPIN."""
     loop: Schedule | str | None
     """What is done for ever after the schedule: it must lead back to where it begins."""
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
 
 from porcini.commands.reporting import build_report, located, moves_of, of_one_run
-from porcini.commands.requests import Request
+from porcini.commands.requests import Following, Request
+from porcini.core.errors import InputError
 from porcini.core.events import Schedule
 from porcini.core.reports import Report, Trail
+from porcini.core.steps import value_in
 from porcini.core.systems import Program
 from porcini.core.traces import Trace
-from porcini.engines import replaying
-from porcini.engines.replaying import Recorded, follow, follow_loop, run_freely
+from porcini.engines.replaying import Recorded, follow, follow_loop, require_complete, run_freely
 from porcini.engines.stats import SearchStats
+from porcini.engines.stepping import Stepper
 from porcini.formats.traces.writing import write_trace
 from porcini.subjects import Opened
 
@@ -30,26 +34,124 @@ def run(request: Request) -> Report:
             recorded = opened.follow(go, keep=following.trace is not None)
         report = of_one_run(subject, opened, "run", stats, recorded)
         _write(request, opened, recorded)
-    return opened.explained(report)
+    seed = None if report.coverage is not None else following.seed
+    return replace(opened.explained(report), seed=seed)
 
 
 def replay(request: Request) -> Report:
     """One complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
+    _require_capabilities(request)
+    request = _with_schedule_of_trail(request)
     subject, following = request.subject, request.following
-    if following.loop is not None:
-        subject.capabilities.require("`loop`", ("states",), subject.file)
     with subject.recorded() as opened:
         stats = SearchStats(observe=subject.observed)
-        if following.loop is not None:
-            return _endless(request, opened, stats)
-        with located(following.schedule):
-            moves = moves_of(following.schedule)
-            recorded = opened.follow(
-                lambda program: Recorded(*replaying.replay(program, moves)), keep=following.trace is not None
-            )
-        report = of_one_run(subject, opened, "replay", stats, recorded)
-        _write(request, opened, recorded)
+        if following.loop is not None and following.stop_at is None:
+            report = _endless(request, opened, stats)
+        else:
+            report = _replay_once(request, opened, stats)
+    if following.write_trail is not None:
+        _write_trail(request, report)
     return opened.explained(report)
+
+
+def _require_capabilities(request: Request) -> None:
+    following, subject = request.following, request.subject
+    asked = {
+        "loop": following.loop is not None,
+        "stop_at": following.stop_at is not None,
+        "watched": bool(following.watched),
+        "trail": following.trail is not None,
+        "write_trail": following.write_trail is not None,
+    }
+    for option in (name for name, is_given in asked.items() if is_given):
+        subject.capabilities.require(f"`{option}`", ("states",), subject.file)
+
+
+def _replay_once(request: Request, opened: Opened, stats: SearchStats) -> Report:
+    """A run that is followed to its end, or as far as was asked for."""
+    subject, following = request.subject, request.following
+    steppers: list[Stepper] = []
+    with located(following.schedule):
+        moves = moves_of(following.schedule) + moves_of(following.loop or ())
+
+        def go(program: Program) -> Recorded:
+            steppers.append(Stepper(program))
+            return _stepped(steppers[-1], moves, following)
+
+        recorded = opened.follow(go, keep=following.trace is not None)
+    report = of_one_run(subject, opened, "replay", stats, recorded)
+    _write(request, opened, recorded)
+    return _followed_closely(report, steppers[-1], following.watched)
+
+
+def _stepped(stepper: Stepper, moves: Schedule, following: Following) -> Recorded:
+    """Follow a schedule to its end, or as far as was asked for. A trail ends where SPIN saw what it looked for."""
+    stop_at = following.stop_at
+    if stop_at is not None and stop_at > len(moves):
+        known = f"the schedule has {len(moves):,} step{'s' if len(moves) != 1 else ''}"
+        raise InputError(f"cannot stop after step {stop_at:,}: {known}", hint=f"--stop-at {len(moves)}, or less")
+    stepper.follow(moves[:stop_at])
+    trace, run = stepper.trace, stepper.run
+    if stop_at is None and following.trail is None:
+        require_complete(trace, run)
+    is_on_the_way = stepper.enabled() and not any(event.failure for event in trace)
+    limit = "the end of the trail" if stop_at is None else f"--stop-at {stop_at}"
+    return Recorded(trace, run, limit if is_on_the_way else None)
+
+
+def _followed_closely(report: Report, stepper: Stepper, watched: Sequence[str]) -> Report:
+    """With every step and what it changed, where the program has variables to look at."""
+    stepper.require_known(watched)
+    if report.coverage is not None:  # real code is shown in lanes
+        return report
+    return replace(
+        report,
+        steps=stepper.watching(watched),
+        watched={name: value_in(name, stepper.initial) for name in watched} if watched else None,
+        snapshot=stepper.snapshot() if report.limit is not None else None,
+    )
+
+
+# Trails of SPIN's
+
+
+def _with_schedule_of_trail(request: Request) -> Request:
+    """The same request with a schedule, and a loop perhaps, in place of a trail."""
+    following, subject = request.following, request.subject
+    if following.trail is None:
+        return request
+    if following.schedule or following.loop is not None:
+        raise InputError("a trail is followed instead of a schedule, not after one")
+    model = subject.model
+    _require_own_values(request)
+    try:
+        text = Path(following.trail).read_text(encoding="utf-8", errors="replace")
+        schedule, loop = model.read_trail(text)
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", file=str(following.trail)) from None
+    except InputError as problem:
+        problem.file = problem.file or str(following.trail)
+        raise
+    return replace(request, following=replace(following, schedule=schedule, loop=loop or None))
+
+
+def _write_trail(request: Request, report: Report) -> None:
+    """The steps that were taken, written down for SPIN."""
+    assert request.following.write_trail is not None and report.steps is not None
+    _require_own_values(request)
+    moves = tuple(step.event.move for step in report.steps)
+    stem = moves if report.trail is None else report.trail.stem.schedule
+    text = request.subject.model.write_trail(stem, moves[len(stem) :] if report.trail is not None else None)
+    file = request.following.write_trail
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot be written: {problem.strerror}", file=str(file)) from None
+
+
+def _require_own_values(request: Request) -> None:
+    if request.subject.given_inputs:
+        raise InputError("SPIN starts with the values that the model declares: a trail does not go with `--input`")
 
 
 def _write(request: Request, opened: Opened, recorded: Recorded) -> None:
@@ -81,4 +183,7 @@ def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:
     stats.seconds = stats.clock.seconds
     note = f"the last {len(loop)} steps lead back to where they began, and can be done for ever"
     report = build_report(request.subject, "replay", stats, property="endless", notes=(note,))
+    stepper = Stepper(system)
+    stepper.follow(Trace([*stem, *loop]).schedule)
+    report = _followed_closely(report, stepper, following.watched)
     return replace(report, trail=Trail(Trace(stem), Trace(loop), ()), verdict="violated")  # it does not terminate

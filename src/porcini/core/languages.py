@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, InternalError, Place
+from porcini.core.events import Schedule
 from porcini.core.registry import Registry
 from porcini.core.reports import Counts
 from porcini.core.systems import Scalar, System, Value
@@ -142,6 +143,14 @@ class Model(ABC):
         """The program run on symbols instead of inputs (`ir.symbolic.formulas.SymbolicSystem`): of all that
         it declares, or of the named ones where it declares none but takes some."""
         raise InternalError("a model without formulas was asked for them")
+
+    def read_trail(self, trail: str) -> tuple[Schedule, Schedule | None]:
+        """The run in a trail that SPIN's verifier wrote, and what it does for ever after it, if it has a cycle."""
+        raise InputError("trails are SPIN's, and for Promela models only", file=self.file)
+
+    def write_trail(self, schedule: Schedule, loop: Schedule | None = None) -> str:
+        """A trail under which SPIN does what a schedule does, and then goes round a loop, if there is one."""
+        raise InputError("trails are SPIN's, and for Promela models only", file=self.file)
 
     def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         """The program with partial order reduction built in, as text of its own language."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TextIO
 from porcini.core.events import EventId, Schedule
 from porcini.core.explanations import Explanation
 from porcini.core.registry import Registry
+from porcini.core.steps import Snapshot, TakenStep
 from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.core.traces import Trace
 
@@ -138,6 +139,14 @@ class Report:
     """For `symbolic`: one test for each class."""
     trail: Trail | None = None
     """For a formula that does not hold: a run on which it does not."""
+    seed: int | None = None
+    """For `run`: what chance was given, so that the run can be repeated."""
+    steps: tuple[TakenStep, ...] | None = None
+    """For `replay`: every step with what it changed, of the watched variables if some are."""
+    watched: Mapping[str, Observed | None] | None = None
+    """For `replay`: the watched variables before the first step; None for one that is not there yet."""
+    snapshot: Snapshot | None = None
+    """For `replay`: where it was to stop before the end, what the state was and what could go next."""
     said: tuple[str, ...] = ()
     """What the program printed, for `run` and `replay`."""
     selection: str | None = None

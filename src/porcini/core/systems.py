@@ -43,6 +43,14 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class StepSource:
+    """Where a step is written down: its place, and the kind of process whose step it is, if that has a name."""
+
+    place: Place | None = None
+    process: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Final:
     """The end of a run, when nothing can move."""
 
@@ -129,6 +137,17 @@ class Program(ABC):
     def printed(self, run: Any) -> tuple[str, ...]:
         """What a run of the program has printed."""
         return ()
+
+    # For runs that a person follows
+
+    def variables(self, run: Any) -> Mapping[str, Observed]:
+        """All that can be watched of a run, by name: what processes share, and as `pid.name` what one of them has
+        for itself."""
+        return {}
+
+    def source_of(self, label: Label) -> StepSource:
+        """Where the step with this label is written down, as far as that is known."""
+        return StepSource()
 
     # For runs that are written down
 
@@ -250,6 +269,10 @@ class System(Program):
     def state_of(self, run: Any) -> Hashable | None:
         state: Hashable = run.state
         return state
+
+    def variables(self, run: Any) -> Mapping[str, Observed]:
+        found: Mapping[str, Observed] = run.final().state
+        return found
 
     @property
     def lookahead(self) -> Lookahead[Any] | None:

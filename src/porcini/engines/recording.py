@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from porcini.core.events import Action, Event, Schedule
+from porcini.core.events import Action, Event, Label, Schedule
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
-from porcini.core.systems import Final, Kind, Observed, Program, Run
+from porcini.core.systems import Final, Kind, Observed, Program, Run, StepSource
 from porcini.engines.replaying import enabled, follow
 
 
@@ -24,6 +24,12 @@ class Recorder(Program):
     def start(self) -> Run:
         self.run, self.steps = self.program.start(), []
         return _RecordedRun(self)
+
+    def variables(self, run: object) -> Mapping[str, Observed]:
+        return self.program.variables(self.run)
+
+    def source_of(self, label: Label) -> StepSource:
+        return self.program.source_of(label)
 
     def recording(self, *, stopped: bool = False) -> Recording:
         """The run so far; one that was stopped is not asked how it could go on."""

@@ -19,7 +19,7 @@ def enabled(actions: Sequence[Action]) -> list[Action]:
 
 def follow(run: Run, schedule: Schedule) -> list[Event]:
     """Take the moves of a schedule in turn; one that does not fit is an error that names the step."""
-    return [run.step(_chosen(run, move, number)) for number, move in enumerate(schedule, 1)]
+    return [run.step(choose(run, move, number)) for number, move in enumerate(schedule, 1)]
 
 
 def replayed(program: Program, schedule: Schedule) -> Run:
@@ -33,15 +33,20 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     """Follow a complete schedule; it is an error if something could still move after it."""
     run = program.start()
     trace = Trace(follow(run, schedule))
+    require_complete(trace, run)
+    return trace, run
+
+
+def require_complete(trace: Trace, run: Run) -> None:
+    """A run that has followed a schedule must have come to its end."""
     left = enabled(run.actions())
     if left and not any(event.failure for event in trace):  # after a failure, others may go on for ever
         can = ", ".join(dict.fromkeys(str(action.pid) for action in left))
         raise ScheduleError(
-            f"the schedule ends after step {len(schedule)}, but {can} can still move",
-            step=len(schedule) + 1,
+            f"the schedule ends after step {len(trace)}, but {can} can still move",
+            step=len(trace) + 1,
             hint="`run --schedule` goes on freely after a prefix",
         )
-    return trace, run
 
 
 def follow_loop(system: System, stem: Schedule, loop: Schedule) -> list[Event]:
@@ -88,7 +93,8 @@ def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limit
         return Recorded(Trace(events), run, "an interrupt", interrupted=True)
 
 
-def _chosen(run: Run, move: Move, number: int) -> Action:
+def choose(run: Run, move: Move, number: int) -> Action:
+    """The action that a move means; one that does not fit is an error that names the step by its number."""
     actions = run.actions()
     for action in actions:
         if action.move == move:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from porcini.core.events import Label, Move
 from porcini.core.reports import PLAIN, Outcome, Report, TraceEntry, View
-from porcini.core.systems import Observed
+from porcini.core.systems import Observed, StepSource
 from porcini.core.version import __version__
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import short_path
@@ -60,6 +61,7 @@ def to_json(report: Report) -> dict[str, Any]:
             "stem": show_schedule(report.trail.stem.schedule),
             "loop": show_schedule(report.trail.loop.schedule),
         }
+    found |= _following(report)
     if report.reduction:
         found["reduction"] = report.reduction
     if report.selection:
@@ -77,8 +79,40 @@ def to_json(report: Report) -> dict[str, Any]:
     return found
 
 
+def _following(report: Report) -> dict[str, Any]:
+    """What `run` and `replay` say of the steps of their one run."""
+    found: dict[str, Any] = {}
+    if report.seed is not None:
+        found["seed"] = report.seed
+    if report.steps is not None:
+        found["steps"] = [
+            _step(step.event.move, step.event.label, step.source)
+            | {"changed": {each.name: [_value(each.before), _value(each.after)] for each in step.changes}}
+            for step in report.steps
+        ]
+    if report.watched is not None:
+        found["watched"] = {name: _value(value) for name, value in report.watched.items()}
+    if report.snapshot is not None:
+        able = [_step(step.move, step.label, step.source) for step in report.snapshot.enabled]
+        found["snapshot"] = {"state": _state(report.snapshot.variables), "enabled": able}
+    return found
+
+
+def _step(move: Move, label: Label, source: StepSource) -> dict[str, Any]:
+    return {
+        "move": show_schedule((move,)),
+        "label": str(label),
+        "process": source.process or None,
+        "line": source.place.line if source.place else None,
+    }
+
+
+def _value(value: Observed | None) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
 def _state(state: Mapping[str, Observed]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in state.items()}
+    return {name: _value(value) for name, value in state.items()}
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

@@ -5,7 +5,8 @@ Colour on a terminal, plain text in a pipe. Text from a model is never read as m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from shlex import quote
@@ -18,12 +19,14 @@ from rich.text import Text
 from porcini.core.errors import Place
 from porcini.core.events import Event
 from porcini.core.reports import PLAIN, Counterexample, Outcome, Report, TraceEntry, Trail, View
-from porcini.core.systems import Observed, Waiting
+from porcini.core.systems import Waiting
 from porcini.core.traces import common_prefix
+from porcini.formats.following import print_snapshot, row_of, show_changes, steps_taken
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.reorderings import reorderings_table
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
+from porcini.formats.values import make_grid, print_table, show_state, show_value
 from porcini.formats.verdicts import count_of, footer_of, until_failure, verdict_of
 
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
@@ -32,7 +35,6 @@ _MOST_STEPS = 40
 _MOST_NAMES = 6
 _CONTEXT = 3
 _WIDE = 100_000
-_LONGEST_VALUE = 60
 
 
 T = TypeVar("T")
@@ -64,7 +66,7 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         return
     if report.outcomes or report.traces:
         console.print()
-        _print_table(_table_of(report), console)
+        print_table(_table_of(report), console)
         _print_details(report, console)
     if report.trail is not None:
         _print_trail(report, report.trail, console, options)
@@ -111,7 +113,7 @@ def _print_real_code(report: Report, console: Console) -> None:
     explored = report.command == "explore"
     if report.outcomes and explored:
         console.print()
-        _print_table(outcomes_table(report), console)
+        print_table(outcomes_table(report), console)
         print_troubles(report, console)
     print_lanes(report, console)
     if not explored:
@@ -165,7 +167,7 @@ def print_comparison(reports: Sequence[Report], console: Console) -> None:
         verdict = Text(report.verdict, style=_COLOURS[report.verdict])
         name = f"{report.engine} ({report.selection})" if report.selection else report.engine
         table.add_row(name, verdict, *(f"{n:,}" for n in numbers), f"{report.seconds:.2f}")
-    _print_table(table, console)
+    print_table(table, console)
 
 
 def print_verdict(report: Report, console: Console) -> None:
@@ -173,22 +175,6 @@ def print_verdict(report: Report, console: Console) -> None:
 
 
 # Outcomes
-
-
-def show_value(value: Observed) -> str:
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(show_value, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return value
-    if value.bit_length() > 8 * _LONGEST_VALUE:
-        return f"<a number of {value.bit_length()} bits>"
-    return str(value)
-
-
-def show_state(state: Mapping[str, Observed]) -> str:
-    return "  ".join(f"{name}={show_value(value)}" for name, value in state.items()) or "-"
 
 
 def _outcomes(report: Report) -> Table:
@@ -238,27 +224,17 @@ def _traces(entries: Sequence[TraceEntry]) -> Table:
     return table
 
 
-def _print_table(table: Table, console: Console) -> None:
-    """Tables are padded to a rectangle; in a pipe nobody wants the blanks."""
-    if console.is_terminal:
-        console.print(table)
-        return
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        console.print(Text(line.rstrip()))
-
-
 def _print_details(report: Report, console: Console) -> None:
     """Why runs that ended badly did so: one example of each kind."""
     shown = report.counterexample.runs if report.counterexample else ()
     examples = {outcome.kind: outcome for outcome in (*reversed(report.outcomes), *shown)}
     file = report.trace.program or "" if report.trace else report.file
     for kind in sorted(examples):
-        _print_trouble(examples[kind], file, console)
+        print_trouble(examples[kind], file, console)
 
 
-def _print_trouble(outcome: Outcome, file: str, console: Console) -> None:
+def print_trouble(outcome: Outcome, file: str, console: Console) -> None:
+    """Why a run ended badly, if it did."""
     failures = [(event.pid, event.failure) for event in outcome.trace if event.failure]
     if outcome.kind in ("assertion", "error"):
         console.print()
@@ -310,26 +286,40 @@ def _print_seeds(report: Report, console: Console, options: str) -> None:
 
 
 def _print_run(report: Report, console: Console) -> None:
+    if report.watched is not None:
+        console.print()
+        first = {name: value for name, value in report.watched.items() if value is not None}
+        console.print(Text(f"at first: {show_state(first)}"))
     if report.trail is not None:
         console.print()
-        _print_table(_steps_of(report.trail), console)
+        notes = [show_changes(step) for step in report.steps or ()]
+        print_table(_steps_of(replace(report.trail, notes=("", *notes))), console)
+        stem, loop = (show_schedule(part.schedule) for part in (report.trail.stem, report.trail.loop))
+        console.print()
+        console.print(Text(f'schedule: "{stem}" --loop "{loop}"', style="dim"))
+    elif report.steps:
+        console.print()
+        print_table(steps_taken(report.steps), console)
     for outcome in report.outcomes:
-        steps = until_failure(outcome.trace)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-        for number, event in _shortened(steps):
-            table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
-        if steps:
+        if report.steps is None and outcome.trace:
             console.print()
-            _print_table(table, console)
-        _print_trouble(outcome, report.file, console)
+            print_table(_steps_of_run(until_failure(outcome.trace)), console)
+        print_trouble(outcome, report.file, console)
         console.print()
         console.print(Text(show_state(outcome.state)))
         console.print(Text(f"schedule: {show_schedule(outcome.schedule)}", style="dim"))
+    if report.snapshot is not None:
+        print_snapshot(report.snapshot, report.steps or (), console)
+    if report.seed is not None:
+        console.print(Text(f"seed: {report.seed}", style="dim"))
     _print_notes(report, console)
 
 
-def _row(number: int, event: Event) -> tuple[Text, Text, Text]:
-    return Text(str(number), style="dim"), Text(str(event.pid), style="bold"), Text(str(event.label))
+def _steps_of_run(steps: Sequence[Event]) -> Table:
+    table = make_grid()
+    for number, event in _shortened(steps):
+        table.add_row(*(("", "...", f"{number:,} more steps") if event is None else row_of(number, event)))
+    return table
 
 
 def _shortened(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
@@ -347,7 +337,7 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
     console.print(Text(f"Two schedules that {differ}:", style="bold"))
     console.print()
     part = common_prefix(left.schedule, right.schedule)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = make_grid()
     one, two = until_failure(left.trace), until_failure(right.trace)
     first = max(0, part - _CONTEXT)
     last = min(max(len(one), len(two)), part + _MOST_STEPS)
@@ -361,7 +351,7 @@ def _print_counterexample(example: Counterexample, console: Console) -> None:
         table.add_row("", "...", f"{count_of(rest, 'more step')}", "", "")
     table.add_row("", "", "", "", "")
     table.add_row(" ", "", _ending(left, example.differs), "", _ending(right, example.differs))
-    _print_table(table, console)
+    print_table(table, console)
 
 
 def _cells(steps: Sequence[Event], i: int) -> tuple[Text, Text]:
@@ -387,7 +377,7 @@ def _print_trail(report: Report, trail: Trail, console: Console, options: str) -
     console.print()
     console.print(Text(f"A run on which it does not hold; {trail.notes[0]}:", style="bold"))
     console.print()
-    _print_table(_steps_of(trail), console)
+    print_table(_steps_of(trail), console)
     console.print()
     again = f' --loop "{show_schedule(trail.loop.schedule)}"' if trail.loop else ""
     line = f'  porcini replay {quote(report.file)} {options}"{show_schedule(trail.stem.schedule)}"{again}'
@@ -395,7 +385,7 @@ def _print_trail(report: Report, trail: Trail, console: Console, options: str) -
 
 
 def _steps_of(trail: Trail) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = make_grid()
     notes = trail.notes[1:] or ("",) * (len(trail.stem) + len(trail.loop))
     stem = [(event, note) for event, note in zip(trail.stem, notes, strict=False)]
     loop = [(event, note) for event, note in zip(trail.loop, notes[len(stem) :], strict=False)]
@@ -406,7 +396,7 @@ def _steps_of(trail: Trail) -> Table:
             if step is None:
                 table.add_row("", "...", f"{number:,} more steps", "")
             else:
-                table.add_row(*_row(number, step[0]), Text(step[1], style="yellow"))
+                table.add_row(*row_of(number, step[0]), Text(step[1], style="yellow"))
     return table
 
 
@@ -426,7 +416,4 @@ def _ends_of(rows: Sequence[tuple[int, T]]) -> list[tuple[int, T | None]]:
 def _print_one(outcome: Outcome, console: Console) -> None:
     console.print(Text("One schedule that ends so:", style="bold"))
     console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    for number, event in _shortened(until_failure(outcome.trace)):
-        table.add_row(*(("", "...", f"{number:,} more steps") if event is None else _row(number, event)))
-    _print_table(table, console)
+    print_table(_steps_of_run(until_failure(outcome.trace)), console)

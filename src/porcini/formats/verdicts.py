@@ -126,6 +126,8 @@ def _verdict_of_run(report: Report) -> str:
     if report.trail is not None:
         last = count_of(len(report.trail.loop), "step")
         return f"Endless: the last {last} of {steps} lead back to where they begin."
+    if report.snapshot is not None:
+        return f"Stopped after {steps}, before the end."
     if not report.outcomes:
         return f"Unknown: stopped after {steps} by {report.limit}."
     outcome = report.outcomes[0]

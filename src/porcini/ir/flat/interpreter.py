@@ -20,7 +20,7 @@ from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint, Location
 from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Run, Scalar, Value, Waiting, Watched
+from porcini.core.systems import Final, Kind, Observed, Run, Scalar, StepSource, Value, Waiting, Watched
 from porcini.core.traces import Trace
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.lookahead import PointLookahead
@@ -256,7 +256,14 @@ class FlatSystem(FrameSystem):
             lambda value: {name: value(name) for name in names},
         )
 
-    # Runs that are written down
+    # Runs that a person follows, or that are written down
+
+    def variables(self, run: Any) -> dict[str, Observed]:
+        """The shared variables, and the private ones as `pid.name`; those with a `#` are the language's own."""
+        return {name: value for name, value in self.store(run.slots).items() if "#" not in name}
+
+    def source_of(self, label: object) -> StepSource:
+        return StepSource(_label(label).place)
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
         return {place: run.slots[self._slots[place]] for place in locations}

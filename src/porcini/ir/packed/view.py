@@ -17,10 +17,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from porcini.core.errors import InternalError
-from porcini.core.events import Action, Event
+from porcini.core.events import Action, Event, Label
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, System, Waiting, Watched
+from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, StepSource, System, Waiting, Watched
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, Select, Timeout
 from porcini.ir.packed.code import EdgeCode
@@ -329,6 +329,23 @@ class PackedView(System):
             if channel.capacity:
                 found[channel.name] = self._messages(channel, messages_of(channel))
         return dict(sorted(found.items()))
+
+    def variables(self, run: PackedRun) -> dict[str, Observed]:
+        """The same, and the private variables of each process that is there, as `pid.name`."""
+        found, read = self.observe(run.state), self.system.read
+        for process in self.system.present(run.state).members:
+            pid = run.names(Pid((process.slot,)))
+            for var in process.template.variables:
+                if var.bounded.kind != "chan":
+                    cells = tuple(self._shown(var, read(run.state, var, k, process.slot)) for k in range(var.size))
+                    name = f"{pid}.{var.title}"
+                    name = f"{pid}{var.name}" if name in found else name  # of a scope inside
+                    found[name] = nested(cells, var.sizes) if var.array else cells[0]
+        return found
+
+    def source_of(self, label: Label) -> StepSource:
+        assert isinstance(label, StepLabel)
+        return StepSource(label.place, self.system.program.templates[label.template].name)
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
         """Variables and shared channels have values; where a process stands and whose turn it is have none."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from porcini.core.errors import Place
 from porcini.core.events import Failure, FailureKind
 from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
@@ -65,6 +66,8 @@ class Label:
     """Then also: all that its process might touch there by any of them, and what decides which it can take."""
     can_move: CanMove | None = None
     """Could the process move at all, given a way to look up variables? Where the guards do not say it."""
+    place: Place | None = None
+    """Where it is in the source."""
 
     def __str__(self) -> str:
         return self.text
@@ -119,7 +122,8 @@ def label_of(choice: Choice, taken: int, pid: Pid, children: int) -> Label:
     edge = choice.edges[taken]
     line, spawned = _line(edge.block, pid, children)
     touched = _touched(footprint.of_edge(edge), pid)
-    return Label(pid, _text(edge, spawned), _guards(choice, pid), taken, line, touched, spawned)
+    text, guards = _text(edge, spawned), _guards(choice, pid)
+    return Label(pid, text, guards, taken, line, touched, spawned, place=edge.place)
 
 
 def label_of_failure(
@@ -145,15 +149,17 @@ def label_of_failure(
         spawned,
         _op_of_process(op, pid),
         Failure(kind, message, edge.place),
+        place=edge.place,
     )
 
 
 def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
     """The label of a process that stops because a guard cannot be evaluated."""
-    failure = Failure("error", _error_message(*(edge.guard for edge in choice.edges)), choice.edges[0].place)
+    place = choice.edges[0].place
+    failure = Failure("error", _error_message(*(edge.guard for edge in choice.edges)), place)
     touched = _touched(footprint.of_guards(choice), pid)
     text = f"{show(choice.waits_for)} |> error"
-    return Label(pid, text, _guards(choice, pid), UNDEFINED, (), touched, failure=failure)
+    return Label(pid, text, _guards(choice, pid), UNDEFINED, (), touched, failure=failure, place=place)
 
 
 def waiting_label(choice: Choice, pid: Pid) -> Label:

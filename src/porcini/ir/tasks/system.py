@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from porcini.core.errors import InputError, InternalError
-from porcini.core.events import Action, Event, Failure, FailureKind
+from porcini.core.events import Action, Event, Failure, FailureKind, Label
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.systems import (
@@ -26,6 +26,7 @@ from porcini.core.systems import (
     Observed,
     Run,
     StateGraph,
+    StepSource,
     SystemGraph,
     Value,
     Waiting,
@@ -49,7 +50,7 @@ from porcini.ir.tasks.code import (
     step_function,
     test_function,
 )
-from porcini.ir.tasks.events import StepAction, StepEvents, Taken, Where, field_of
+from porcini.ir.tasks.events import StepAction, StepEvents, StepLabel, Taken, Where, field_of
 from porcini.ir.tasks.failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
 from porcini.ir.tasks.flow import StepFlow
 from porcini.ir.tasks.labels import StepLabels
@@ -345,6 +346,16 @@ class StepSystem(FrameSystem):
             if state[process.base] != ENDED:
                 seen[str(process.pid)] = self._standing(process, state[process.base])
         return seen
+
+    def variables(self, run: Any) -> dict[str, Observed]:
+        """The fields of every object."""
+        show = self.graph.values.show
+        return {name: show(run.slots[slot]) for name, slot in self._seen_in(run.slots[0])[0]}
+
+    def source_of(self, label: Label) -> StepSource:
+        assert isinstance(label, StepLabel)
+        point = self.graph.points[label.start]
+        return StepSource(point.place, self.graph.task_name(point.method))
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
         """Fields have values; futures and locks are locations that have none to show."""

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from porcini.core.events import Action, Event, Move
+from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Observed, Restart, System, Waiting, Watched
+from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
@@ -288,6 +288,11 @@ class MaudeSystem(System):
             states.append(self.fire(states[-1], action)[0])
         split = len(stem) + 1
         return tuple(states[:split]), tuple(states[split:]) or (states[-1],)
+
+    def source_of(self, label: Label) -> StepSource:
+        assert isinstance(label, RuleLabel)
+        file, place = self.model.theory.place(label.rule)
+        return StepSource(place if file == str(self.model.theory.file) else None)
 
     def observe(self, state: State) -> dict[str, Observed]:
         """All of a state but its threads, by name."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
+from porcini.core.events import Schedule
 from porcini.core.languages import Claim, Model, Source
 from porcini.core.systems import System, Value
 from porcini.ir.expr import Expr
@@ -94,6 +95,18 @@ class PromelaModel(Model):
                 name, low, high = variable.name, bounds.low, bounds.high
                 raise InputError(f"input `{name}` wants a number from {low} to {high}, not {value}")
         return PackedView(self.graph.program, optimise=optimise, inputs=values)
+
+    def read_trail(self, trail: str) -> tuple[Schedule, Schedule | None]:
+        from porcini.langs.promela.spin import plain_text
+        from porcini.langs.promela.trails import schedule_of
+
+        return schedule_of(PackedView(self.graph.program), plain_text(self.graph.words()), trail)
+
+    def write_trail(self, schedule: Schedule, loop: Schedule | None = None) -> str:
+        from porcini.langs.promela.spin import plain_text
+        from porcini.langs.promela.trails import trail_of
+
+        return trail_of(PackedView(self.graph.program), plain_text(self.graph.words()), schedule, loop)
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         from porcini.ir.packed.formulas.symbolic import SymbolicPacked

@@ -12,8 +12,9 @@ from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.flow import Flow
 from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem, scalars
-from porcini.langs.promela.parser import parse, parse_expression
+from porcini.langs.promela.parser import parse, parse_expression, preprocessed
 from porcini.langs.promela.text import show
+from porcini.langs.promela.words import Word
 
 MOST_ACTIVE = 255
 
@@ -29,6 +30,7 @@ class Lowered:
         defines: Mapping[str, str] | None = None,
     ) -> None:
         self.source, self.file = source, file
+        self._include, self._defines = include, defines
         self.syntax = parse(source, file, include, defines)
         try:
             self._lower()
@@ -36,6 +38,10 @@ class Lowered:
             if error.file is None:
                 error.file, error.source = file, source
             raise
+
+    def words(self) -> list[Word]:
+        """The words of the program, with its macros and includes expanded."""
+        return preprocessed(self.source, self._include, self._defines).out
 
     def _lower(self) -> None:
         tree = self.syntax

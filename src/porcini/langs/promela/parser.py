@@ -51,10 +51,7 @@ def parse(
     if not source.strip():
         raise InputError("the file is empty", file=file, hint="a program is its proctypes, or an `init`")
     try:
-        preprocessor = Preprocessor(include)
-        for name, value in (defines or {}).items():
-            preprocessor.file(f"#define {name} {value}")
-        preprocessor.file(source)
+        preprocessor = preprocessed(source, include, defines)
         inlines = Inlines(preprocessor)
         stream = inlines.top(preprocessor.out)
         proctypes = {word.text for before, word in pairwise(stream) if before.text in ("proctype", "D_proctype")}
@@ -65,6 +62,17 @@ def parse(
         raise InputError(
             problem.message, file=file, place=problem.place, source=source, hint=problem.hint
         ) from None
+
+
+def preprocessed(
+    source: str, include: Callable[[str], str] | None = None, defines: Mapping[str, str] | None = None
+) -> Preprocessor:
+    """A program without its macros and includes: the words that are left are the preprocessor's `out`."""
+    preprocessor = Preprocessor(include)
+    for name, value in (defines or {}).items():
+        preprocessor.file(f"#define {name} {value}")
+    preprocessor.file(source)
+    return preprocessor
 
 
 def parse_expression(
