@@ -191,7 +191,8 @@ class Flow:
             context = replace(node.context, loop=node.next) if statement.loops else node.context
             after = node if statement.loops else node.next
             for option in statement.options:
-                statements = _without_idle_steps(option.statements)
+                made = statement.made_of_for
+                statements = option.statements if made else _without_idle_steps(option.statements)
                 node.options.append(self._chain(statements, node.scope, context, after))
 
     def _for(self, loop: ast.For, scope: Scope) -> ast.Statement:
@@ -211,7 +212,7 @@ class Flow:
         onward = ast.Assign(at, loop.variable, ast.Binary(at, "+", loop.variable, one))
         again = ast.Block(at, (test, *loop.body.statements, onward))
         stop = ast.Block(at, (ast.Else(at), ast.Break(at)))
-        return ast.Block(at, (ast.Assign(at, loop.variable, low), ast.Choose(at, (again, stop), True)))
+        return ast.Block(at, (ast.Assign(at, loop.variable, low), ast.Choose(at, (again, stop), True, True)))
 
     def _select(self, select: ast.Select, scope: Scope) -> ast.Statement:
         """One step, to each value in turn, if the bounds are constants; else a loop that counts up."""

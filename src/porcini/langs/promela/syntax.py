@@ -239,6 +239,7 @@ class Choose:
     place: Place
     options: tuple[Block, ...]
     loops: bool
+    made_of_for: bool = False
 
 
 @dataclass(frozen=True, slots=True)

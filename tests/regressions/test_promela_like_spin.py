@@ -1,0 +1,150 @@
+"""Where Porcini's verdict once was not SPIN's. What SPIN says was seen by running it; one test asks it again."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import pytest
+
+import porcini
+from porcini.engines.catalogue import Options
+from porcini.engines.options import Reducing
+
+REDUCTIONS = get_args(Reducing)
+
+
+class Case(NamedTuple):
+    source: str
+    fails: bool
+    """May an assertion fail, something go wrong, or a formula not hold?"""
+    states: int | None = None
+    """Without a reduction, where SPIN's number is known."""
+
+
+RENDEZVOUS = "chan r = [0] of { byte }; byte x, y, z;"
+CASES = {
+    "the one to meet is not started yet": Case(
+        f"""{RENDEZVOUS} proctype R() {{ end: r?1 }}
+        active proctype P1() {{ run R() }}
+        active proctype P2() {{ if :: r!1 -> assert(false) :: skip fi }}""",
+        True,
+    ),
+    "who sends is not started yet": Case(
+        f"""{RENDEZVOUS} proctype S() {{ end: r!1 }}
+        active proctype P1() {{ run S() }}
+        active proctype P2() {{ if :: r?x -> assert(false) :: skip fi }}""",
+        True,
+    ),
+    "who is started is met in the same atomic": Case(
+        f"""{RENDEZVOUS} proctype R() {{ end: r?x; y = 1 }}
+        active proctype P1() {{ atomic {{ run R(); r!1 }}; z = 1 }}
+        active proctype P2() {{ if :: x == 1 -> assert(y == 0) :: z == 0 fi }}""",
+        True,
+    ),
+    "a partner who comes makes else impossible": Case(
+        f"""{RENDEZVOUS} active proctype P1() {{ if :: r!1 :: else -> assert(false) fi }}
+        active proctype P2() {{ x == 0; end: r?x }}""",
+        True,
+    ),
+    "a partner who is started makes else impossible": Case(
+        f"""{RENDEZVOUS} proctype R() {{ end: r?x }}
+        active proctype P1() {{ if :: r!1 :: else -> assert(false) fi }}
+        active proctype P2() {{ run R() }}""",
+        True,
+    ),
+    "formulas do not look inside atomic, which keeps a sum": Case(
+        """byte a = 10, b; active proctype P() { end: do :: atomic { a > 0; a--; b++ } od }
+        ltl { [] (a + b == 10) }""",
+        False,
+    ),
+    "formulas do not look inside atomic, which hides a value": Case(
+        "byte x; active proctype P() { atomic { x = 1; x = 0 } } ltl { <> (x == 1) }", True
+    ),
+    "an atomic that blocks is seen": Case(
+        "byte x; active proctype P() { atomic { x = 1; x == 2; x = 0 } } active proctype Q() { x == 1; x = 2 } "
+        "ltl { <> (x == 1) }",
+        False,
+    ),
+    "a d_step that begins with a rendezvous is not divided": Case(
+        f"""{RENDEZVOUS} active proctype P() {{ d_step {{ r?x; y = 2 }} }}
+        active proctype Q() {{ r!1; assert(y == 2) }}""",
+        False,
+        5,
+    ),
+    "a d_step with a choice after a rendezvous": Case(
+        f"""{RENDEZVOUS}
+        active proctype P() {{ d_step {{ r?x; y = 3; if :: x == 4 -> z = 1 :: else -> z = 2 fi }}; y = 4 }}
+        active proctype Q() {{ r!4; assert(z == 1) }}""",
+        False,
+        8,
+    ),
+    "a d_step cannot wait for who receives": Case(
+        f"""{RENDEZVOUS} active proctype P() {{ d_step {{ r!1; y = 2 }} }} active proctype Q() {{ r?x }}""", True
+    ),
+    "a d_step that begins with a choice takes its first option": Case(
+        """byte x; active proctype P() { d_step { if :: x = 1 :: x = 2 fi; x = x + 3 }; x = x + 10 }
+        active proctype Q() { end: x == 15; assert(false) }""",
+        False,
+        3,
+    ),
+    "a formula over a rendezvous into an atomic": Case(
+        f"""{RENDEZVOUS} active proctype P() {{ atomic {{ r?x; y = 2; y == 2; y = 3 }} }}
+        active proctype Q() {{ r!1 }} ltl {{ [] (y != 3) }}""",
+        True,
+    ),
+    "what a started process begins with": Case(
+        """byte f = 1, x; proctype R() { byte k = f; assert(k == 1) }
+        active proctype P() { f = 0 } active proctype Q() { run R() }""",
+        True,
+    ),
+    "a jump alone in an atomic is a step": Case(
+        """byte x; active proctype P() { x = 1; atomic { goto L }; x = 5; L: x = 2 }
+        active proctype Q() { x = 3 }""",
+        False,
+        20,
+    ),
+    "a jump alone in braces is a step": Case(
+        """byte x; active proctype P() { x = 1; { goto L }; x = 5; L: x = 2 } active proctype Q() { x = 3 }""",
+        False,
+        20,
+    ),
+    "a jump with a label that is asked for is a step": Case(
+        """byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> m: break od }
+        active proctype Q() { P@m; assert(false) }""",
+        True,
+    ),
+    "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
+}
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_verdict(case: Case, reduction: Reducing, optimise: bool) -> None:
+    options = Options(reduction=reduction, optimise=optimise)
+    report = porcini.check(porcini.loads(case.source, "pml"), options=options)
+    assert (report.verdict == "violated") == case.fails
+    for outcome in report.outcomes:
+        again = porcini.replay(porcini.loads(case.source, "pml"), outcome.schedule)
+        assert again.outcomes[0].kind == outcome.kind
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES.values() if c.states], ids=[n for n in CASES if CASES[n].states]
+)
+def test_states(case: Case) -> None:
+    options = Options(reduction="none", optimise=False)
+    assert porcini.check(porcini.loads(case.source, "pml"), options=options).counts.states == case.states
+
+
+@pytest.mark.skipif(not (shutil.which("spin") and shutil.which("tcc")), reason="SPIN or tcc is not installed")
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_spin_agrees(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "model.pml").write_text(case.source)
+    subprocess.run(["spin", "-a", "model.pml"], cwd=tmp_path, capture_output=True, check=True)
+    subprocess.run(["tcc", "-w", "-DNOREDUCE", "-o", "pan", "pan.c"], cwd=tmp_path, check=True)
+    said = subprocess.run(["./pan", "-a", "-m10000"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ("errors: 0" not in said.stdout) == case.fails
