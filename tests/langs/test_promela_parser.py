@@ -42,6 +42,8 @@ def shown(node: object) -> str:
             return f"{name}{f'[{shown(index)}]' if index else ''}:{shown(variable)}"
         case ast.Timeout():
             return "timeout"
+        case ast.Values(_, values):
+            return f"{{{many(values)}}}"
         case ast.ChannelInit(_, capacity, types):
             return f"[{capacity}] of {{{', '.join(types)}}}"
         case ast.Variable(_, type_, name, size, initial, width):
@@ -163,9 +165,10 @@ def test_expressions(text: str, meaning: str) -> None:
             "byte x = 1, y[3] = 2; mtype m = ack; unsigned u : 4 = 3",
             "byte x = 1, byte y[3] = 2; mtype m = ack; unsigned u : 4 = 3",
         ),
+        ("byte x[3] = { 1,\n 2, N };\nskip", "byte x[3] = {1, 2, N}; 1"),
         (
             "chan c = [2 * 2] of { byte, mtype:t, T }, d, e[2] = [0] of { chan }; skip",
-            "chan c = [4] of {byte, mtype, T}, chan d, chan e[2] = [0] of {chan}; 1",
+            "chan c = [4] of {byte, mtype:t, T}, chan d, chan e[2] = [0] of {chan}; 1",
         ),
         (
             "hidden bit b; local pid q; show T t, u[4]; short s; int i; bool o; skip",
@@ -229,8 +232,8 @@ def test_programs() -> None:
         never { T0: do :: skip od }
         """
     )
-    assert program.mtypes == ("a", "b", "c", "d")
-    assert [shown(v) for v in program.variables] == ["mtype v = c", "T t", "byte n = 2"]
+    assert [(m.type, m.names) for m in program.mtypes] == [("mtype", ("a", "b")), ("mtype:other", ("c", "d"))]
+    assert [shown(v) for v in program.variables] == ["mtype:other v = c", "T t", "byte n = 2"]
     assert [(t.name, many(t.fields)) for t in program.typedefs] == [("T", "byte x, byte y[2], chan c")]
     assert [(p.name, many(p.parameters), p.active and shown(p.active)) for p in program.proctypes] == [
         ("one", "byte i, byte j, chan c, T s", None),
@@ -574,7 +577,6 @@ def test_outside_the_subset(word: str, source: str) -> None:
         ("init { x = 1.5 }", "decimal point", Place(1, 12)),
         ("float f;", "the type `float`", Place(1, 1)),
         ("byte b : 3;", "only `unsigned` has a width", Place(1, 6)),
-        ("int a[2] = { 1, 2 };", "a list of initial values", Place(1, 12)),
         ("init { x = 9999999999 }", "the number is too large", Place(1, 12)),
         ("chan c = [n] of { byte };", "capacity must be a constant", Place(1, 11)),
         ("chan c = [1 / 0] of { byte };", "capacity must have a value", Place(1, 13)),

@@ -92,11 +92,12 @@ class Flow:
 
     # Chains
 
-    def _chain(self, statements: Sequence[ast.Statement], outer: Scope, context: Context, after: Node) -> Node:
-        scope = Scope(outer)
+    def _chain(self, statements: Sequence[ast.Statement], scope: Scope, context: Context, after: Node) -> Node:
         nodes: list[Node] = []
         for statement in statements:
             nodes += self._nodes(statement, scope, context)
+        if not nodes:
+            return after
         for node, following in zip(nodes, [*nodes[1:], after], strict=True):
             tail = node
             while tail.next is not None:
@@ -106,7 +107,7 @@ class Flow:
                 node.inner.next = following
         for node in nodes:
             self._fill(node)
-        return nodes[0] if nodes else after
+        return nodes[0]
 
     def _nodes(self, statement: ast.Statement, scope: Scope, context: Context) -> list[Node]:
         """The nodes of a statement; those of a block are the ones of its statements."""
@@ -122,6 +123,7 @@ class Flow:
                 elif kind == "d_step" and context.d_step is None:
                     inside = replace(context, d_step=next(self._numbers))
                 block = Scope(scope)
+                self._begun = True
                 return [node for part in statements for node in self._nodes(part, block, inside)]
             case ast.For():
                 return self._nodes(self._for(statement, scope), scope, context)
@@ -153,13 +155,20 @@ class Flow:
                 continue
             if isinstance(variable.initial, ast.ChannelInit):
                 raise problem("a channel must be declared before the first statement", variable.place)
-            symbol = self.declared[id(variable)]
-            if not isinstance(symbol, Scalar) or symbol.sizes or symbol.variable.bounded.kind == "chan":
-                continue
-            value = variable.initial or ast.Number(variable.place, 0)
-            target = ast.Ref(variable.place, variable.name)
-            nodes.append(Node(ast.Assign(variable.place, target, value), scope, context))
+            if isinstance(variable.initial, ast.Values):
+                raise problem("a list of values must come before the first statement", variable.place)
+            nodes.append(Node(self._beginning(variable, variable.initial), scope, context))
         return nodes
+
+    def _beginning(self, variable: ast.Variable, initial: ast.Expr | None) -> ast.Statement:
+        """What SPIN does where a declaration stands: it sets only the first cell of an array, no record's field."""
+        at, symbol = variable.place, self.declared[id(variable)]
+        if not isinstance(symbol, Scalar):
+            return ast.Condition(at, ast.Number(at, 1))
+        if symbol.sizes and initial is not None:
+            self.world.notes[f"line {at.line}: only the first cell of `{variable.name}` gets its value"] = None
+        target = ast.Ref(at, variable.name, ast.Number(at, 0) if symbol.sizes else None)
+        return ast.Assign(at, target, initial or ast.Number(at, 0))
 
     def _fill(self, node: Node) -> None:
         """Chains for the options of a choice, now that it is known what comes after it."""
@@ -359,14 +368,15 @@ class Flow:
                 return TRUE, (self._start(run, lower, self._assignable(lower, target)),), None
             case ast.Assign(target=target, value=value):
                 to = self._assignable(lower, target)
+                lower.check_mtype(to, value)
                 return TRUE, (Assign(to, self._timeless(lower, value)),), None
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
-                self._fits(lower, channel, len(args), place)
-                values = tuple(self._timeless(lower, arg) for arg in args)
+                values = tuple(self._timeless(lower, arg) for arg in lower.message(args))
+                self._fits(lower, channel, len(values), place)
                 return TRUE, (), Send(lower.channel(channel), values, ordered)
             case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
-                self._fits(lower, channel, len(args), place)
-                parts = [lower.pattern(arg) for arg in args]
+                parts = [lower.pattern(arg) for arg in lower.message(args)]
+                self._fits(lower, channel, len(parts), place)
                 wanted, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
                 return TRUE, (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
         raise InternalError(f"no edge for {statement}")
@@ -395,8 +405,8 @@ class Flow:
         if run.proctype not in self.world.templates:
             raise problem(f"no proctype `{run.proctype}`", run.place)
         wanted = self.parameters[run.proctype]
-        if len(wanted) != len(run.args):
-            raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(run.args)}", run.place)
-        values = [self._timeless(lower, arg) for arg in run.args]
+        values = [self._timeless(lower, arg) for arg in lower.message(run.args)]
+        if len(wanted) != len(values):
+            raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(values)}", run.place)
         copies = zip((parameter.var for parameter in wanted), values, strict=True)
         return Spawn(self.world.templates[run.proctype], tuple(copies), into=into)

@@ -271,7 +271,7 @@ def tokens(stream: Sequence[Word], proctypes: Collection[str] | None, alone: boo
         elif kind in ("ARROW", "COLON"):
             arrows[-1] += 1 if kind == "ARROW" else -1
         elif kind == "LBRACE":
-            braces.append(i > 0 and stream[i - 1].text != "of")
+            braces.append(i > 0 and stream[i - 1].text not in ("of", "=", "mtype"))
         elif kind == "RBRACE" and braces:
             statements = braces.pop()
             last = "BLOCK" if statements and braces else "RBRACE"
