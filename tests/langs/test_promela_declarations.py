@@ -127,7 +127,7 @@ def test_a_record_stands_for_its_fields(source: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (PAIR + "chan c = [1] of { M }; init { M m; c!m, 1 }", "channel `c` takes messages of 2 values, not 3"),
+        (PAIR + "chan c = [1] of { M }; init { M m; c!m, 1 }", "channel `c` takes 2 values, not 3"),
         (PAIR + "chan c = [1] of { M }; init { M m[2]; c!m }", "array `m` is used without an index"),
         (PAIR + "chan c = [1] of { M }; init { M m; c!m.d }", "typedef M has no field `d`"),
         (PAIR + "chan c = [1] of { M }; init { M m; c!m; c?eval(m) }", "`m` is a M: one of its fields is wanted"),
@@ -238,3 +238,57 @@ def test_a_declaration_within_a_body_is_a_step(source: str, count: int) -> None:
 )
 def test_only_braces_make_a_scope(source: str, message: str) -> None:
     assert message in error(source)
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("chan c = [2] of { byte, byte }; init { c!1; byte x, y; c?x, y }", "c takes 2 values, not 1"),
+        ("chan c = [2] of { byte, byte }; init { c!1, 2; byte x; c?x }", "c takes 2 values, not 1"),
+        ("chan c = [2] of { byte }; init { c!1; byte x, y; c?x, y }", "c takes 1 values, not 2"),
+        (
+            "chan c = [0] of { byte, byte }; active proctype A() { c!1 } active proctype B() { byte x; c?x, x }",
+            "c takes 2 values, not 1",
+        ),
+        (
+            "chan c = [0] of { byte, byte }; active proctype A() { c!1, 2 } active proctype B() { byte x; c?x }",
+            "c takes 2 values, not 1",
+        ),
+    ],
+)
+def test_a_statement_with_another_number_of_values_fails_when_it_is_run(source: str, text: str) -> None:
+    report = plain(source)
+    assert {outcome.kind for outcome in report.outcomes} == {"assertion"}
+    assert report.notes == (f"line 1: channel {text}",)
+
+
+def test_messages_of_too_many_values_are_refused() -> None:
+    assert error("chan c = [2] of { byte }; init { c!1, 2 }") == "channel `c` takes 1 values, not 2"
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        (PAIR + "chan c = [3] of { M }; init { M m; c!1, 2; c!3, 4; for (m in c) { assert(m.a > 0) } }", 16),
+        (
+            PAIR + "chan c = [3] of { M }; init { M m; c!1, 2; c!3, 4;"
+            'for (m in c) { printf("%d", m.a) }; for (m in c) { assert(m.a > 0) } }',
+            28,
+        ),
+        ("chan c = [2] of { byte }; init { c!3; byte x = 1, y; c?eval(x + 2) }", 6),
+        ("chan c = [2] of { byte, byte, byte }; init { c!3(4, 5); byte x, y; c?3(x, y); assert(y == 5) }", 7),
+    ],
+)
+def test_messages(source: str, count: int) -> None:
+    assert states(source) == count
+
+
+def test_a_loop_over_a_channel_wants_a_record() -> None:
+    assert error("byte i; chan c = [3] of { byte }; init { for (i in c) { skip } }") == "`c` is not an array"
+
+
+def test_a_body_may_be_long() -> None:
+    assert states("byte x; init { " + "x = 1; x = 2; " * 1500 + "}") == 3002

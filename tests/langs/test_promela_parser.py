@@ -340,8 +340,12 @@ def test_a_macro_stands_where_it_is_used_and_its_arguments_where_they_are() -> N
         ("#define f(a b) a", "not names between commas"),
         ("#define f(a", "not names between commas"),
         ("#define f(a...) a", "not names between commas"),
-        ("#define f(a) #a", "`#` in a macro"),
-        ("#define f(a) a ## 1", "`##` in a macro"),
+        ("#define f(a) #b", "`#` stands before a parameter"),
+        ("#define f(a) a #", "`#` stands before a parameter"),
+        ("#define f(a) a ##", "`##` stands between two words"),
+        ("#define f ## a", "`##` stands between two words"),
+        ("#define f(a, b) a ## b\ninit { f(x, -) }", "`x` and `-` do not make one word"),
+        ("#define f(..., a) a", "are not names between commas"),
         ("#define", "needs a name"),
         ("#undef 3", "needs a name"),
         ("#ifdef", "needs a name"),
@@ -385,6 +389,10 @@ def test_bombs() -> None:
     assert "more than 500000 words" in error("inline a60() { skip }" + calls + "init { a0() }").message
     chain = "".join(f"inline a{i}() {{ a{i + 1}() }}\n" for i in range(2000))
     assert "inlines nested more than" in error(chain + "init { a0() }").message
+    longer = "".join(f"#define a{i}(x) a{i + 1}(x##x)\n" for i in range(60))
+    assert "more than 10000 characters" in error(longer + "init { a0(x) }").message
+    quoted = "#define s(x) #x\n#define t(x) s(x)\n"
+    assert "more than 10000 characters" in error(quoted + "init { " + "t(" * 40 + "x" + ")" * 40 + "}").message
 
 
 def test_notes() -> None:
@@ -439,6 +447,18 @@ def test_files_that_are_not_included(tmp_path: Path, name: str, message: str) ->
     assert message in problem.message and problem.place is not None and problem.place.line == 2
 
 
+def test_words_that_macros_make() -> None:
+    join = "#define join(a, b) a ## b\n#define both(a, b) join(a, b)\n#define N 1"
+    assert body("join(x, 1) = 2", join) == "x1 = 2"
+    assert body("join(x, N) = 2; both(x, N) = 3", join) == "xN = 2; x1 = 3", "what is joined is not replaced first"
+    assert body("join(x,) = 2; join(, y)++; join(,)skip", join) == "x = 2; y = (y + 1); 1"
+    assert body("x join(=, =) 0; join(1, 2) == 12", join) == "(x == 0); (12 == 12)"
+    assert body("three(x, 1, 2) = 3", "#define three(a, b, c) a##b##c") == "x12 = 3"
+    assert body("four = 5", "#define four x ## 4") == "x4 = 5"
+    assert body('say(x  ==1); say("a")', "#define say(x) printf(#x)") == "print 'x ==1'; print '\"a\"'"
+    assert body("send(1, 2)", "#define send(...) c!__VA_ARGS__") == "c!1, 2"
+
+
 # Inlines
 
 
@@ -450,6 +470,13 @@ def test_inlines() -> None:
     assert body("f((a, b))", "inline f(v) { c?v }") == "{c?a, b}"
     assert body("atomic { f(x) }", "inline f(v) { if :: v -> skip :: else fi }") == "atomic{{if {x; 1} {else}}}"
     assert body("f = 1; c?f", "inline f() { skip }") == "f = 1; c?f", "only a call is a call"
+
+
+def test_inlines_that_return_a_value() -> None:
+    assert body("x = f(2); y = 1", "inline f(a) { z = a; return a + 1 }") == "{z = 2; x = (2 + 1)}; y = 1"
+    assert body("s.a[i + 1] = f(2)", "inline f(a) { return a; skip }") == "{s.a[(i + 1)] = 2; 1}", "it goes on"
+    assert body("x = f(2)", "inline g(a) { return a } inline f(a) { t = g(a); return t }") == "{{t = 2}; x = t}"
+    assert body("x = f(2)", "inline f(a) { skip }") == "{1}", "SPIN assigns nothing"
 
 
 def test_places_in_inlines() -> None:
@@ -490,7 +517,13 @@ def test_labels_of_inlines_are_their_own() -> None:
         ("inline f() skip", "needs `{`", Place(1, 12)),
         ("inline f() { skip", "not closed", Place(1, 8)),
         ("inline f() { skip }\ninline f() { skip }", "a second inline", Place(2, 8)),
-        ("inline f() { skip }\ninit { x = f() }", "returns a value", Place(2, 12)),
+        (
+            "inline f() { return 1 }\ninit { f() }",
+            "`return` is for an inline whose value is assigned",
+            Place(1, 14),
+        ),
+        ("init { return 1 }", "`return` is for an inline whose value is assigned", Place(1, 8)),
+        ("inline f() { return 1 }\ninit { byte x = f(); skip }", "syntax error", Place(2, 17)),
         ("init { f(1) }", "syntax error, saw '('", Place(1, 9)),
         ("init { inline f() { skip } }", "syntax error, saw 'inline'", Place(1, 8)),
     ],
@@ -545,7 +578,6 @@ def test_formulas() -> None:
         ("STDIN", "init { STDIN?x }"),
         ("np_", "never { np_ }"),
         ("_last", "never { _last == 1 }"),
-        ("return", "init { return 1 }"),
     ],
 )
 def test_outside_the_subset(word: str, source: str) -> None:

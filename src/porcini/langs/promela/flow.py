@@ -8,16 +8,18 @@ one point, and so are those of an `if` that comes first in an option.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import TRUE, Const, Expr, Timeout, nodes
+from porcini.ir.expr import FALSE, TRUE, Const, Expr, Timeout, nodes
 from porcini.ir.program import (
     Assert,
     Assign,
+    ChannelType,
     Edge,
     Exit,
     Op,
@@ -32,7 +34,7 @@ from porcini.ir.program import (
 )
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World
-from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
+from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show, show_statement
 
 _TELLING = ("end", "accept", "progress")
@@ -78,6 +80,8 @@ class Flow:
         self._numbers = count(1)
         self._following: set[int] = set()
         self._begun = False
+        self._waiting: deque[tuple[Node, int]] = deque()
+        """Points whose edges are still to be made: one after another, since a body can be long."""
 
     def lower(self, body: ast.Block, end: Place, scope: Scope) -> None:
         self._last = last = Node(None, scope, Context())
@@ -89,6 +93,8 @@ class Flow:
         self.template.entry = self._point(first)
         for name, node in self.labels.items():  # also those that nobody goes to
             self.template.labels[name.partition("#")[0]] = self._point(node)  # `#` is from inlines
+        while self._waiting:
+            self._emit(*self._waiting.popleft(), ())
 
     # Chains
 
@@ -161,7 +167,7 @@ class Flow:
         return nodes
 
     def _beginning(self, variable: ast.Variable, initial: ast.Expr | None) -> ast.Statement:
-        """What SPIN does where a declaration stands: it sets only the first cell of an array, no record's field."""
+        """What SPIN does where a declaration stands: it sets the first cell of an array alone, and no record."""
         at, symbol = variable.place, self.declared[id(variable)]
         if not isinstance(symbol, Scalar):
             return ast.Condition(at, ast.Number(at, 1))
@@ -188,6 +194,8 @@ class Flow:
         at = loop.place
         if loop.array is not None:
             symbol = Expressions(self.world, scope).declared(loop.array)
+            if symbol is not None and symbol.channel and isinstance(scope.find(loop.variable.name), Record):
+                return self._for_messages(loop, loop.array, scope)
             if symbol is None or not symbol.sizes:
                 raise problem(f"`{loop.array.name}` is not an array", loop.array.place)
             low: ast.Expr = ast.Number(at, 0)
@@ -195,12 +203,27 @@ class Flow:
         else:
             assert loop.low is not None and loop.high is not None
             low, high = loop.low, loop.high
-        one = ast.Number(at, 1)
-        test = ast.Condition(at, ast.Binary(at, "<=", loop.variable, high))
-        onward = ast.Assign(at, loop.variable, ast.Binary(at, "+", loop.variable, one))
-        again = ast.Block(at, (test, *loop.body.statements, onward))
+        test = ast.Binary(at, "<=", loop.variable, high)
+        return self._counting(loop.variable, low, test, loop.body.statements)
+
+    def _for_messages(self, loop: ast.For, channel: ast.Ref, scope: Scope) -> ast.Statement:
+        """`for (m in c)`: each message is received and sent again, as often as there are messages."""
+        at, name = loop.place, f"for#{next(self._numbers)}"
+        scope.names[name], made = self.world.types.declare(ast.Variable(at, "byte", name), local=True)
+        self.template.variables += made
+        counter = ast.Ref(at, name)
+        test = ast.Binary(at, "<", counter, ast.Asked(at, "len", channel))
+        rotate = (ast.Receive(at, channel, (loop.variable,)), ast.Send(at, channel, (loop.variable,)))
+        return self._counting(counter, ast.Number(at, 0), test, (*rotate, *loop.body.statements))
+
+    def _counting(
+        self, counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.Statement, ...]
+    ) -> ast.Statement:
+        at = counter.place
+        onward = ast.Assign(at, counter, ast.Binary(at, "+", counter, ast.Number(at, 1)))
+        again = ast.Block(at, (ast.Condition(at, test), *body, onward))
         stop = ast.Block(at, (ast.Else(at), ast.Break(at)))
-        return ast.Block(at, (ast.Assign(at, loop.variable, low), ast.Choose(at, (again, stop), True)))
+        return ast.Block(at, (ast.Assign(at, counter, low), ast.Choose(at, (again, stop), True)))
 
     def _select(self, select: ast.Select, scope: Scope) -> ast.Statement:
         """One step, to each value in turn, if the bounds are constants; else a loop that counts up."""
@@ -239,7 +262,7 @@ class Flow:
             self.template.points[node.point].labels.add(inner.statement.label.partition("#")[0])
             inner = inner.inner
             inner.point = node.point
-        self._emit(inner, node.point, ())
+        self._waiting.append((inner, node.point))
         return node.point
 
     def _landing(self, node: Node) -> Node:
@@ -372,13 +395,22 @@ class Flow:
                 return TRUE, (Assign(to, self._timeless(lower, value)),), None
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
                 values = tuple(self._timeless(lower, arg) for arg in lower.message(args))
-                self._fits(lower, channel, len(values), place)
-                return TRUE, (), Send(lower.channel(channel), values, ordered)
+                type_, wrong = self._misfit(lower, channel, len(values), place)
+                if type_ is not None and wrong:
+                    if len(values) > len(type_.fields):
+                        fields, given = len(type_.fields), len(values)
+                        raise problem(f"channel `{channel.name}` takes {fields} values, not {given}", place)
+                    if not type_.capacity:  # SPIN's verifier reports it before anybody answers
+                        return TRUE, wrong, None
+                    values += (ir.ZERO,) * (len(type_.fields) - len(values))
+                return TRUE, wrong, Send(lower.channel(channel), values, ordered)
             case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
                 parts = [lower.pattern(arg) for arg in lower.message(args)]
-                self._fits(lower, channel, len(parts), place)
-                wanted, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
-                return TRUE, (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
+                type_, wrong = self._misfit(lower, channel, len(parts), place)
+                if type_ is not None:
+                    parts = (parts + [(None, None)] * len(type_.fields))[: len(type_.fields)]
+                pattern, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
+                return TRUE, wrong, Receive(lower.channel(channel), pattern, into, anywhere, keep)
         raise InternalError(f"no edge for {statement}")
 
     def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
@@ -394,12 +426,18 @@ class Flow:
             raise problem(f"`{ref.name}` cannot be assigned to", ref.place)
         return lower.load(ref)
 
-    def _fits(self, lower: Expressions, ref: ast.Ref, given: int, place: Place) -> None:
-        """A message has as many parts as the channel was declared with, where that is known."""
+    def _misfit(
+        self, lower: Expressions, ref: ast.Ref, given: int, place: Place
+    ) -> tuple[ChannelType | None, tuple[Op, ...]]:
+        """What a channel was declared as, where that is known, and how a statement fails that has another number
+        of values: SPIN's verifier reports it when it is run."""
         declared = lower.declared(ref)
-        if declared is not None and declared.channel is not None and given != len(declared.channel.fields):
-            wanted = len(declared.channel.fields)
-            raise problem(f"channel `{ref.name}` takes messages of {wanted} values, not {given}", place)
+        type_ = declared.channel if declared is not None else None
+        if type_ is None or given == len(type_.fields):
+            return type_, ()
+        text = f"{ref.name} takes {len(type_.fields)} values, not {given}"
+        self.world.notes[f"line {place.line}: channel {text}"] = None
+        return type_, (Assert(FALSE, text, place),)
 
     def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> Spawn:
         if run.proctype not in self.world.templates:
