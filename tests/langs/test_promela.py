@@ -369,8 +369,6 @@ def test_files_below_the_folder_can_be_included(tmp_path: Path) -> None:
         ("init { c_code { x = 1; } }", "`c_code`"),
         ("active proctype P() provided (true) { skip }", "`provided`"),
         ("active proctype P() priority 3 { skip }", "`priority`"),
-        ("typedef M { byte a }; chan c = [1] of { M }; init { skip }", "`M`"),
-        ("byte a[2] = { 1, 2 }; init { skip }", "a list of initial values"),
         ("float x; init { skip }", "`float`"),
         ("trace { skip } init { skip }", "`trace`"),
     ],

@@ -42,6 +42,8 @@ def shown(node: object) -> str:
             return f"{name}{f'[{shown(index)}]' if index else ''}:{shown(variable)}"
         case ast.Timeout():
             return "timeout"
+        case ast.Values(_, values):
+            return f"{{{many(values)}}}"
         case ast.ChannelInit(_, capacity, types):
             return f"[{capacity}] of {{{', '.join(types)}}}"
         case ast.Variable(_, type_, name, size, initial, width):
@@ -163,9 +165,10 @@ def test_expressions(text: str, meaning: str) -> None:
             "byte x = 1, y[3] = 2; mtype m = ack; unsigned u : 4 = 3",
             "byte x = 1, byte y[3] = 2; mtype m = ack; unsigned u : 4 = 3",
         ),
+        ("byte x[3] = { 1,\n 2, N };\nskip", "byte x[3] = {1, 2, N}; 1"),
         (
             "chan c = [2 * 2] of { byte, mtype:t, T }, d, e[2] = [0] of { chan }; skip",
-            "chan c = [4] of {byte, mtype, T}, chan d, chan e[2] = [0] of {chan}; 1",
+            "chan c = [4] of {byte, mtype:t, T}, chan d, chan e[2] = [0] of {chan}; 1",
         ),
         (
             "hidden bit b; local pid q; show T t, u[4]; short s; int i; bool o; skip",
@@ -229,8 +232,8 @@ def test_programs() -> None:
         never { T0: do :: skip od }
         """
     )
-    assert program.mtypes == ("a", "b", "c", "d")
-    assert [shown(v) for v in program.variables] == ["mtype v = c", "T t", "byte n = 2"]
+    assert [(m.type, m.names) for m in program.mtypes] == [("mtype", ("a", "b")), ("mtype:other", ("c", "d"))]
+    assert [shown(v) for v in program.variables] == ["mtype:other v = c", "T t", "byte n = 2"]
     assert [(t.name, many(t.fields)) for t in program.typedefs] == [("T", "byte x, byte y[2], chan c")]
     assert [(p.name, many(p.parameters), p.active and shown(p.active)) for p in program.proctypes] == [
         ("one", "byte i, byte j, chan c, T s", None),
@@ -337,8 +340,12 @@ def test_a_macro_stands_where_it_is_used_and_its_arguments_where_they_are() -> N
         ("#define f(a b) a", "not names between commas"),
         ("#define f(a", "not names between commas"),
         ("#define f(a...) a", "not names between commas"),
-        ("#define f(a) #a", "`#` in a macro"),
-        ("#define f(a) a ## 1", "`##` in a macro"),
+        ("#define f(a) #b", "`#` stands before a parameter"),
+        ("#define f(a) a #", "`#` stands before a parameter"),
+        ("#define f(a) a ##", "`##` stands between two words"),
+        ("#define f ## a", "`##` stands between two words"),
+        ("#define f(a, b) a ## b\ninit { f(x, -) }", "`x` and `-` do not make one word"),
+        ("#define f(..., a) a", "are not names between commas"),
         ("#define", "needs a name"),
         ("#undef 3", "needs a name"),
         ("#ifdef", "needs a name"),
@@ -382,6 +389,10 @@ def test_bombs() -> None:
     assert "more than 500000 words" in error("inline a60() { skip }" + calls + "init { a0() }").message
     chain = "".join(f"inline a{i}() {{ a{i + 1}() }}\n" for i in range(2000))
     assert "inlines nested more than" in error(chain + "init { a0() }").message
+    longer = "".join(f"#define a{i}(x) a{i + 1}(x##x)\n" for i in range(60))
+    assert "more than 10000 characters" in error(longer + "init { a0(x) }").message
+    quoted = "#define s(x) #x\n#define t(x) s(x)\n"
+    assert "more than 10000 characters" in error(quoted + "init { " + "t(" * 40 + "x" + ")" * 40 + "}").message
 
 
 def test_notes() -> None:
@@ -436,6 +447,18 @@ def test_files_that_are_not_included(tmp_path: Path, name: str, message: str) ->
     assert message in problem.message and problem.place is not None and problem.place.line == 2
 
 
+def test_words_that_macros_make() -> None:
+    join = "#define join(a, b) a ## b\n#define both(a, b) join(a, b)\n#define N 1"
+    assert body("join(x, 1) = 2", join) == "x1 = 2"
+    assert body("join(x, N) = 2; both(x, N) = 3", join) == "xN = 2; x1 = 3", "what is joined is not replaced first"
+    assert body("join(x,) = 2; join(, y)++; join(,)skip", join) == "x = 2; y = (y + 1); 1"
+    assert body("x join(=, =) 0; join(1, 2) == 12", join) == "(x == 0); (12 == 12)"
+    assert body("three(x, 1, 2) = 3", "#define three(a, b, c) a##b##c") == "x12 = 3"
+    assert body("four = 5", "#define four x ## 4") == "x4 = 5"
+    assert body('say(x  ==1); say("a")', "#define say(x) printf(#x)") == "print 'x ==1'; print '\"a\"'"
+    assert body("send(1, 2)", "#define send(...) c!__VA_ARGS__") == "c!1, 2"
+
+
 # Inlines
 
 
@@ -447,6 +470,13 @@ def test_inlines() -> None:
     assert body("f((a, b))", "inline f(v) { c?v }") == "{c?a, b}"
     assert body("atomic { f(x) }", "inline f(v) { if :: v -> skip :: else fi }") == "atomic{{if {x; 1} {else}}}"
     assert body("f = 1; c?f", "inline f() { skip }") == "f = 1; c?f", "only a call is a call"
+
+
+def test_inlines_that_return_a_value() -> None:
+    assert body("x = f(2); y = 1", "inline f(a) { z = a; return a + 1 }") == "{z = 2; x = (2 + 1)}; y = 1"
+    assert body("s.a[i + 1] = f(2)", "inline f(a) { return a; skip }") == "{s.a[(i + 1)] = 2; 1}", "it goes on"
+    assert body("x = f(2)", "inline g(a) { return a } inline f(a) { t = g(a); return t }") == "{{t = 2}; x = t}"
+    assert body("x = f(2)", "inline f(a) { skip }") == "{1}", "SPIN assigns nothing"
 
 
 def test_places_in_inlines() -> None:
@@ -487,7 +517,13 @@ def test_labels_of_inlines_are_their_own() -> None:
         ("inline f() skip", "needs `{`", Place(1, 12)),
         ("inline f() { skip", "not closed", Place(1, 8)),
         ("inline f() { skip }\ninline f() { skip }", "a second inline", Place(2, 8)),
-        ("inline f() { skip }\ninit { x = f() }", "returns a value", Place(2, 12)),
+        (
+            "inline f() { return 1 }\ninit { f() }",
+            "`return` is for an inline whose value is assigned",
+            Place(1, 14),
+        ),
+        ("init { return 1 }", "`return` is for an inline whose value is assigned", Place(1, 8)),
+        ("inline f() { return 1 }\ninit { byte x = f(); skip }", "syntax error", Place(2, 17)),
         ("init { f(1) }", "syntax error, saw '('", Place(1, 9)),
         ("init { inline f() { skip } }", "syntax error, saw 'inline'", Place(1, 8)),
     ],
@@ -542,7 +578,6 @@ def test_formulas() -> None:
         ("STDIN", "init { STDIN?x }"),
         ("np_", "never { np_ }"),
         ("_last", "never { _last == 1 }"),
-        ("return", "init { return 1 }"),
     ],
 )
 def test_outside_the_subset(word: str, source: str) -> None:
@@ -574,7 +609,6 @@ def test_outside_the_subset(word: str, source: str) -> None:
         ("init { x = 1.5 }", "decimal point", Place(1, 12)),
         ("float f;", "the type `float`", Place(1, 1)),
         ("byte b : 3;", "only `unsigned` has a width", Place(1, 6)),
-        ("int a[2] = { 1, 2 };", "a list of initial values", Place(1, 12)),
         ("init { x = 9999999999 }", "the number is too large", Place(1, 12)),
         ("chan c = [n] of { byte };", "capacity must be a constant", Place(1, 11)),
         ("chan c = [1 / 0] of { byte };", "capacity must have a value", Place(1, 13)),

@@ -89,6 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--first", action="store_true", help="stop at the first violation")
     check = _command(those, "check", "every reachable state: can it deadlock, can it fail?", commands.check)
     check.add_argument("--ltl", metavar="PHI", help="check this formula instead, or the `ltl` block of this name")
+    check.add_argument("--formula", metavar="NAME", help="check the model's own formula of this name alone (.pml)")
+    check.add_argument("--claim", metavar="FILE", help="check the never claim in this file instead (.pml)")
+    for cycles, text in (
+        ("acceptance", "look for a run that is at an `accept` label again and again, for ever (.pml)"),
+        ("non-progress", "look for one that goes on for ever and comes to no `progress` label any more (.pml)"),
+    ):
+        check.add_argument(f"--{cycles}", dest="cycles", action="store_const", const=cycles, help=text)
     check.add_argument(
         "--engine", choices=(USUAL["check"], "maude"), help="for formulas about .maude (default: maude)"
     )

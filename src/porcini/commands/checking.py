@@ -9,11 +9,13 @@ from porcini.commands.formulas import (
     Found,
     Named,
     check_by_own_checker,
+    check_cycles,
     check_formula,
     check_never,
     formulas_of,
     given_formula,
     lost_by_reduction,
+    own_formula,
     propositions_of,
 )
 from porcini.commands.needs import COMMANDS, require
@@ -21,10 +23,10 @@ from porcini.commands.reporting import build_report
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError
 from porcini.core.languages import Checker
-from porcini.core.reports import Counts, Report
+from porcini.core.reports import Counts, Report, Verdict
 from porcini.engines.options import USUAL
 from porcini.engines.stats import SearchStats
-from porcini.properties.outcomes import verdict
+from porcini.properties.outcomes import Question, verdict
 
 
 def check(request: Request) -> Report:
@@ -32,6 +34,7 @@ def check(request: Request) -> Report:
     instead of all that, one formula. A formula is checked by the language's own checker, if there is one, unless
     another engine is named."""
     model, question, usual = request.subject.model, request.question, USUAL["check"]
+    _ask_one_thing(question)
     own = model.checker if question.ltl is not None else None
     if request.engine not in (None, usual, own and own.name):
         hint = usual if model.checker is None else f"{usual}, or {model.checker.name} for a formula"
@@ -43,21 +46,55 @@ def check(request: Request) -> Report:
         if own is not None and request.engine != usual and not fair:
             return _check_by(own, request, named)
         return _check_formula(request, named)
+    if question.formula is not None:
+        return _check_formula(request, own_formula(question.formula, model))
+    if question.cycles is not None:
+        stats = _stats(request)
+        found = check_cycles(request.subject, question.cycles, stats, request.options)
+        return _report(request, stats, question.cycles, found)
+    if question.claim is not None:
+        return _check_never(request)
+    return _check_all(request)
+
+
+def _ask_one_thing(question: Question) -> None:
+    asked = {"--ltl": question.ltl, "--formula": question.formula, "--claim": question.claim}
+    given = [name for name, value in asked.items() if value is not None]
+    given += [f"--{question.cycles}"] if question.cycles is not None else []
+    if len(given) > 1:
+        raise InputError(f"{given[0]} and {given[1]} are two questions: ask one at a time")
+
+
+def _check_all(request: Request) -> Report:
+    """All that a model says of itself: where it may end, its formulas, each with its verdict, and its claim."""
+    model, question, usual = request.subject.model, request.question, USUAL["check"]
     claimed = model.has_never_claim
     asked = replace(question, properties=("failure-free",) if claimed else ("deadlock-free", "failure-free"))
     names_do_not_matter = replace(request.options, exact=False)
     states = replace(request, engine=usual, question=asked, options=names_do_not_matter)
     found = replace(explore(states), command="check")
+    verdicts: dict[str, Verdict] = {}
+    safe = found.verdict != "violated"
     for named in formulas_of(model):
-        if found.verdict == "violated" or found.interrupted:
-            break
-        found = _both(found, _check_formula(request, named))
+        name = named.name.removeprefix("ltl ")
+        verdicts[name] = "unknown"
+        if safe and not found.interrupted:
+            report = _check_formula(request, named)
+            verdicts[name] = report.verdict
+            found = _both(found, report) if found.verdict != "violated" else _counted(found, report)
+    if verdicts:
+        found = replace(found, formulas=verdicts)
+        if not safe:
+            names = ", ".join(verdicts)
+            found = replace(found, notes=(*found.notes, f"not checked, since this comes first: {names}"))
     if claimed and found.verdict != "violated" and not found.interrupted:
-        stats = _stats(request)
-        found = _both(
-            found, _report(request, stats, "never", check_never(request.subject, stats, request.options))
-        )
+        found = _both(found, _check_never(request))
     return found
+
+
+def _check_never(request: Request) -> Report:
+    stats = _stats(request)
+    return _report(request, stats, "never", check_never(request.subject, stats, request.options))
 
 
 def _stats(request: Request) -> SearchStats:
@@ -88,19 +125,24 @@ def _check_formula(request: Request, named: Named) -> Report:
 def _both(one: Report, two: Report) -> Report:
     """The reports of two questions as one: the worse verdict, all that was counted."""
     worse = two if _WORSE.index(two.verdict) >= _WORSE.index(one.verdict) else one
+    return replace(
+        worse,
+        property=two.property if two.verdict == "violated" else f"{one.property}, {two.property}",
+        counts=_counted(one, two).counts,
+        outcomes=one.outcomes,
+        notes=tuple(dict.fromkeys(one.notes + two.notes)),
+        seconds=one.seconds + two.seconds,
+    )
+
+
+def _counted(one: Report, two: Report) -> Report:
+    """A report with what another search counted."""
     counts = Counts(
         one.counts.executions,
         states=one.counts.states + two.counts.states,
         events=one.counts.events + two.counts.events,
     )
-    return replace(
-        worse,
-        property=two.property if two.verdict == "violated" else f"{one.property}, {two.property}",
-        counts=counts,
-        outcomes=one.outcomes,
-        notes=tuple(dict.fromkeys(one.notes + two.notes)),
-        seconds=one.seconds + two.seconds,
-    )
+    return replace(one, counts=counts, seconds=one.seconds + two.seconds, interrupted=two.interrupted)
 
 
 _WORSE = ("holds", "unknown", "violated")

@@ -18,7 +18,7 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
 from porcini.core.languages import Checker, CheckerOptions, Model
-from porcini.core.reports import Trail
+from porcini.core.reports import Cycles, Trail
 from porcini.core.systems import System
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
@@ -62,6 +62,15 @@ def formulas_of(model: Model) -> list[Named]:
         )
         for claim in model.claims
     ]
+
+
+def own_formula(name: str, model: Model) -> Named:
+    """One of the model's own formulas, by its name."""
+    for named in formulas_of(model):
+        if named.name == f"ltl {name}":
+            return named
+    known = ", ".join(claim.name for claim in model.claims) or "it has none"
+    raise InputError(f"no formula `{name}` in the model", file=model.file, hint=f"its formulas: {known}")
 
 
 def given_formula(text: str, model: Model) -> Named:
@@ -214,13 +223,26 @@ def show_formula(formula: ltl.Formula, signs: Mapping[str, str]) -> str:
 def check_never(subject: Subject, stats: SearchStats, options: Options) -> Found:
     """A run that a never claim describes."""
     system = subject.system()
+    note = "a never claim may count steps: no reduction"
+    return _check_claim(system, subject.model.never_claim(system), stats, options, note)
+
+
+def check_cycles(subject: Subject, cycles: Cycles, stats: SearchStats, options: Options) -> Found:
+    """A run for ever that labels tell of. One that ends is none."""
+    system = subject.system()
+    note = "labels are looked at in every state: no reduction"
+    return _check_claim(system, subject.model.cycle_claim(system, cycles), stats, options, note, stutter=False)
+
+
+def _check_claim(
+    system: System, claim: Any, stats: SearchStats, options: Options, note: str, *, stutter: bool = True
+) -> Found:
     graph: Any = system.state_graph()
     stats.reduction = "none"
-    claim = subject.model.never_claim(system)
-    product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None)
+    product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None, stutter=stutter)
     found: list[Lasso[Any] | None] = []
     stats.explore(lambda _: found.append(product.search()))
-    notes = ("a never claim may count steps: no reduction", *system.noticed())
+    notes = (note, *system.noticed())
     if not found or found[0] is None:
         return None, notes
     return trail_of(Question(system, graph, lambda _: 0, None, []), found[0]), notes

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from porcini.commands.programs import ModelSubject, Named, function_of, model_of
 from porcini.core.errors import InputError
 from porcini.core.events import Schedule
-from porcini.core.reports import PropertyName
+from porcini.core.languages import Model
+from porcini.core.reports import Cycles, PropertyName
 from porcini.core.systems import Value
 from porcini.engines.limits import DEFAULT_SOLVER_TIMEOUT, Limits
 from porcini.engines.options import Options
@@ -155,6 +156,12 @@ class VerifyOptions(OfModel, OfSearch, total=False):
 class CheckOptions(VerifyOptions, total=False):
     engine: str | None
     first: bool
+    formula: str | None
+    """The name of one of the model's own formulas."""
+    claim: str | Path | None
+    """A file with a never claim."""
+    cycles: Cycles | None
+    """Runs for ever to look for that labels tell of: acceptance cycles, or those without progress."""
 
 
 class SymbolicOptions(OfSearch, total=False):
@@ -219,7 +226,8 @@ def subject_of(program: Named, given: Mapping[str, Any]) -> Subject:
     if function is None:
         observe = given.get("observe")
         names = None if observe is None else frozenset(observe)
-        return ModelSubject(model_of(program), given.get("inputs") or {}, names)
+        model, claim = model_of(program), given.get("claim")
+        return ModelSubject(_claimed(model, claim) if claim else model, given.get("inputs") or {}, names)
     from porcini.coroutines.code import Code  # real code is loaded when it is needed
 
     for name in ("observe", "inputs"):
@@ -232,3 +240,12 @@ def subject_of(program: Named, given: Mapping[str, Any]) -> Subject:
         tuple(given.get("packages", ())),
         given.get("guards"),
     )
+
+
+def _claimed(model: Model, file: str | Path) -> Model:
+    """A model with the never claim in a file."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"cannot be read: {problem}", file=str(file)) from None
+    return model.with_claim(text, str(file))

@@ -14,7 +14,7 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, InternalError, Place
 from porcini.core.events import Schedule
 from porcini.core.registry import Registry
-from porcini.core.reports import Counts
+from porcini.core.reports import Counts, Cycles
 from porcini.core.systems import Scalar, System, Value
 
 
@@ -134,6 +134,14 @@ class Model(ABC):
     def never_claim(self, system: System) -> Any:
         """These runs, as an automaton that reads the states of the system."""
         raise InternalError("a model without a never claim was asked for it")
+
+    def with_claim(self, text: str, file: str) -> Model:
+        """The same model with a never claim from another file in place of its own."""
+        raise InputError("never claims are for Promela models", file=self.file)
+
+    def cycle_claim(self, system: System, cycles: Cycles) -> Any:
+        """Runs for ever that labels tell of, as an automaton like that of a never claim."""
+        raise InputError("labels that say what a run for ever must do are for Promela models", file=self.file)
 
     def proposition(self, text: str, place: Place) -> Any:
         """A proposition of a formula, checked, for `System.watching`."""

@@ -17,6 +17,8 @@ from porcini.core.traces import Trace
 Verdict = Literal["holds", "violated", "unknown"]
 Stopped = Literal["exhausted", "first-violation", "limit"]
 PropertyName = Literal["deterministic", "deadlock-free", "failure-free", "terminates", "equivalent"]
+Cycles = Literal["acceptance", "non-progress"]
+"""Runs for ever that labels tell of."""
 
 
 @dataclass(slots=True)
@@ -139,6 +141,8 @@ class Report:
     """For `symbolic`: one test for each class."""
     trail: Trail | None = None
     """For a formula that does not hold: a run on which it does not."""
+    formulas: Mapping[str, Verdict] | None = None
+    """For `check`: the model's own formulas, each with its verdict."""
     seed: int | None = None
     """For `run`: what chance was given, so that the run can be repeated."""
     steps: tuple[TakenStep, ...] | None = None

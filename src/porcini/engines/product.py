@@ -67,8 +67,12 @@ class Product(Generic[S]):
         stats: SearchStats,
         reduction: Chooser[S] | None = None,
         fair: Movers[S] | None = None,
+        *,
+        stutter: bool = True,
     ) -> None:
         self.graph, self.claim, self.stats, self.reduction, self.fair = graph, claim, stats, reduction, fair
+        self.stutter = stutter
+        """Does a run that has ended count as one that goes on for ever, and changes nothing?"""
         self.order: dict[Node[S], int] = {}
         self.transitions = 0
         self._claims = (1 << claim.acceptance) - 1
@@ -160,7 +164,7 @@ class Product(Generic[S]):
 
     def _all_after(self, state: S, moves: Sequence[tuple[int, int]]) -> Iterable[tuple[Node[S], int]]:
         if self.fair is None:
-            for after in self.graph.successors(state) or (state,):
+            for after in self.graph.successors(state) or ((state,) if self.stutter else ()):
                 for there, marks in moves:
                     yield (after, there), marks
             return
@@ -169,7 +173,7 @@ class Product(Generic[S]):
         for process, _ in steps:
             able |= 1 << process
         self._everyone |= able
-        if not steps:
+        if not steps and self.stutter:
             for there, marks in moves:
                 yield (state, there), marks | -1 << self.claim.acceptance
         for process, after in steps:

@@ -61,6 +61,8 @@ def to_json(report: Report) -> dict[str, Any]:
             "stem": show_schedule(report.trail.stem.schedule),
             "loop": show_schedule(report.trail.loop.schedule),
         }
+    if report.formulas:
+        found["formulas"] = dict(report.formulas)
     found |= _following(report)
     if report.reduction:
         found["reduction"] = report.reduction

@@ -5,7 +5,7 @@ Colour on a terminal, plain text in a pipe. Text from a model is never read as m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -18,7 +18,7 @@ from rich.text import Text
 
 from porcini.core.errors import Place
 from porcini.core.events import Event
-from porcini.core.reports import PLAIN, Counterexample, Outcome, Report, TraceEntry, Trail, View
+from porcini.core.reports import PLAIN, Counterexample, Outcome, Report, TraceEntry, Trail, Verdict, View
 from porcini.core.systems import Waiting
 from porcini.core.traces import common_prefix
 from porcini.formats.following import print_snapshot, row_of, show_changes, steps_taken
@@ -70,6 +70,8 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         _print_details(report, console)
     if report.trail is not None:
         _print_trail(report, report.trail, console, options)
+    if report.formulas and report.verdict != "holds":
+        _print_formulas(report.formulas, console)
     if report.seeds is not None:
         _print_seeds(report, console, options)
     if report.counterexample:
@@ -84,6 +86,14 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
             line = f"  porcini {follow}{schedule}" if program else f"  {schedule}"
             console.print(Text(line, style="cyan"))
     _print_end(report, console)
+
+
+def _print_formulas(formulas: Mapping[str, Verdict], console: Console) -> None:
+    table = Table("formula", "verdict", box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for name, verdict in formulas.items():
+        table.add_row(Text(name), Text("does not hold" if verdict == "violated" else verdict))
+    console.print()
+    print_table(table, console)
 
 
 def _program_of(report: Report, options: str) -> str:

@@ -34,8 +34,8 @@ def verdict_of(report: Report) -> str:
         seen += f", stopped by {limit.replace('executions', 'schedules') if noun == 'schedule' else limit}"
     if report.verdict == "unknown":
         return f"Unknown: {seen}."
-    if report.property == "never":
-        return f"It can do what its claim says must never happen: {seen}."
+    if report.property in _RUNS_FOR_EVER:
+        return f"{_RUNS_FOR_EVER[report.property][report.verdict == 'holds']}: {seen}."
     if report.property == "reduction":
         lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
         return f"{lost}: {count_of(report.counts.states, 'state')} compared."
@@ -107,6 +107,15 @@ def _verdict_for_inputs(report: Report) -> str:
 
 
 _ALSO = {"deadlock": "deadlock", "assertion": "fail an assertion", "error": "stop with an error"}
+_RUNS_FOR_EVER = {
+    "never": (
+        "It can do what its claim says must never happen",
+        "Nothing does what the claim says must never happen",
+    ),
+    "acceptance": ("It can go round an acceptance cycle for ever", "There is no acceptance cycle"),
+    "non-progress": ("It can go on for ever without progress", "It cannot go on for ever without progress"),
+}
+"""What is looked for can happen, and cannot."""
 _HOLDS = {
     "deadlock-free": "No order deadlocks",
     "failure-free": "No order fails",

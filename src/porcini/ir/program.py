@@ -36,7 +36,7 @@ MOST_PROCESSES = 255
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Whole numbers of so many bits. `kind` is for people: `int`, `bool`, `mtype` or `chan`."""
+    """Whole numbers of so many bits. `kind` is for people: `int`, `bool`, `mtype`, `mtype:fruit` or `chan`."""
 
     bits: int
     signed: bool = False
@@ -319,7 +319,8 @@ class Program:
     initial: list[int] = field(default_factory=lambda: [0])
     channels: list[ChannelType] = field(default_factory=list)
     """Shared by all processes, of ids 1, 2, 3, ..."""
-    mtypes: tuple[str, ...] = ()
+    mtypes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each kind of them (`mtype`, `mtype:fruit`) the names, from the largest value to 1."""
     notes: list[str] = field(default_factory=list)
     """What a user should know about how it was read."""
     unordered: list[Variable | int] = field(default_factory=list)

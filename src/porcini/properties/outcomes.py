@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import get_args
 
 from porcini.core.events import Schedule
-from porcini.core.reports import Counterexample, Outcome, PropertyName, Verdict, differences
+from porcini.core.reports import Counterexample, Cycles, Outcome, PropertyName, Verdict, differences
 from porcini.core.traces import common_prefix, switches
 from porcini.properties.shrink import in_long_turns
 
@@ -29,6 +30,12 @@ class Question:
     first: bool = False
     """Is one violation enough?"""
     ltl: str | None = None
+    formula: str | None = None
+    """The name of one of the model's own formulas, to be checked alone."""
+    claim: str | Path | None = None
+    """The file that the model's never claim is from, which is to be checked alone."""
+    cycles: Cycles | None = None
+    """Runs for ever to look for that labels tell of, instead."""
 
 
 def counterexample(name: PropertyName, outcomes: Sequence[Outcome]) -> Counterexample | None:

@@ -1,6 +1,7 @@
 """Never claims: processes that only test, and take a step whenever the system does (`engines.product.Claim`).
 
 A claim that reaches its end, or stands at an `accept` label again and again, has seen what must never happen.
+Labels of the model itself make claims as well: acceptance cycles, and those without progress.
 """
 
 from __future__ import annotations
@@ -51,3 +52,42 @@ class NeverClaim:
         except RunError as problem:
             self.system.notes[f"a claim could not be evaluated, and counts as false: {problem}"] = None
             return False
+
+
+class _LabelClaim:
+    """What labels say of runs for ever: one mark, for what is looked for."""
+
+    initial, acceptance = 0, 1
+
+    def __init__(self, system: PackedSystem, label: str) -> None:
+        self.system, self.label = system, label
+
+    def labelled(self, state: int) -> bool:
+        """Does some process stand at a label of this kind?"""
+        return any(
+            label.startswith(self.label)
+            for process in self.system.present(state).members
+            for label in process.at(state).point.labels
+        )
+
+
+class AcceptanceCycles(_LabelClaim):
+    """Runs on which some process is at an `accept` label again and again."""
+
+    def __init__(self, system: PackedSystem) -> None:
+        super().__init__(system, "accept")
+
+    def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
+        return [(0, _ACCEPTING if self.labelled(state) else 0)]
+
+
+class NonProgressCycles(_LabelClaim):
+    """Runs on which from some point on (state 1) no process is at a `progress` label."""
+
+    def __init__(self, system: PackedSystem) -> None:
+        super().__init__(system, "progress")
+
+    def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
+        if self.labelled(state):
+            return [(0, 0)] if here == 0 else []
+        return [(0, 0), (1, 0)] if here == 0 else [(1, _ACCEPTING)]

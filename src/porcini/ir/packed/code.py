@@ -368,9 +368,9 @@ class Coder:
                     mask = 0
                     for var in map(self.layout.declared.__getitem__, variables):
                         mask |= (1 << var.bounded.bits * var.size) - 1 << self.base + self.layout.of_var[var]
-                    lines.append(f"    s &= {~mask}")
+                    lines.append(f"    s &= {~mask:#x}")
                 case Exit():
-                    lines.append(f"    s = (s & {~self.frame}) - {ONE_PROCESS}")
+                    lines.append(f"    s = (s & {~self.frame:#x}) - {ONE_PROCESS}")
                 case Print():
                     pass
         return lines

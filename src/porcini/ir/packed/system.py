@@ -100,7 +100,7 @@ class PackedSystem:
             channel.wrapped = self.wrapped
         for number in program.initial:
             try:
-                s = self.start(s, number, ())
+                s = self.start(s, number, (0,) * len(program.templates[number].parameters))
             except RunError as problem:  # of a process that is there from the start
                 kind = program.templates[number]
                 raise InputError(

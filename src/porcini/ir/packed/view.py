@@ -432,13 +432,12 @@ def _timed(code: EdgeCode) -> bool:
     return any(isinstance(node, Timeout) for node in nodes_of(code.edge))
 
 
-def named(kind: str, value: int, mtypes: Sequence[str]) -> Observed:
+def named(kind: str, value: int, mtypes: Mapping[str, Sequence[str]]) -> Observed:
     """A value as a person wrote it."""
     if kind == "bool":
         return bool(value)
-    if kind == "mtype" and 1 <= value <= len(mtypes):
-        return mtypes[len(mtypes) - value]
-    return value
+    names = mtypes.get(kind, ())
+    return names[len(names) - value] if 1 <= value <= len(names) else value
 
 
 def nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:

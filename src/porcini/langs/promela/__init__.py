@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,9 +11,10 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Schedule
 from porcini.core.languages import Claim, Model, Source
+from porcini.core.reports import Cycles
 from porcini.core.systems import System, Value
 from porcini.ir.expr import Expr
-from porcini.ir.packed.claims import NeverClaim
+from porcini.ir.packed.claims import AcceptanceCycles, NeverClaim, NonProgressCycles
 from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Variable
 from porcini.langs.promela.lower import Lowered
@@ -66,6 +67,13 @@ class PromelaModel(Model):
     def never_claim(self, system: System) -> NeverClaim:
         assert isinstance(system, PackedView)
         return NeverClaim(system.system, self.graph.nevers[0])
+
+    def with_claim(self, text: str, file: str) -> PromelaModel:
+        return replace(self, graph=self.graph.with_claim(text, file))
+
+    def cycle_claim(self, system: System, cycles: Cycles) -> AcceptanceCycles | NonProgressCycles:
+        assert isinstance(system, PackedView)
+        return (AcceptanceCycles if cycles == "acceptance" else NonProgressCycles)(system.system)
 
     def proposition(self, text: str, place: Place) -> Expr:
         return self.graph.proposition(text, place)

@@ -51,10 +51,6 @@ class _Index(tuple[ast.Expr]):
     """The number of instances of an active proctype."""
 
 
-class _Names(tuple[str, ...]):
-    """Names of an mtype."""
-
-
 @v_args(meta=True)
 class Builder(Transformer_NonRecursive[Token, Any]):
     """One method per rule of the grammar."""
@@ -65,10 +61,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     # Programs
 
     def program(self, meta: Meta, parts: list[Any]) -> ast.Program:
-        names = tuple(name for group in _items(parts, _Names) for name in group)
         variables = tuple(v for group in _items(parts, ast.Declare) for v in group.variables)
         return ast.Program(
-            names,
+            _items(parts, ast.Mtypes),
             _items(parts, ast.Typedef),
             variables,
             _items(parts, ast.Proctype),
@@ -103,8 +98,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         fields = tuple(v for group in _items(parts, ast.Declare) for v in group.variables)
         return ast.Typedef(_at(parts[1]), str(parts[1]), fields)
 
-    def mtypes(self, meta: Meta, parts: list[Any]) -> _Names:
-        return _Names(str(p) for p in parts if isinstance(p, Token) and p.type == "NAME")
+    def mtypes(self, meta: Meta, parts: list[Any]) -> ast.Mtypes:
+        names = tuple(str(p) for p in parts if isinstance(p, Token) and p.type == "NAME")
+        return ast.Mtypes(_start(meta), "".join(["mtype", *_nodes(parts)]), names)
 
     # Declarations
 
@@ -119,10 +115,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         if parts[0] in ("float", "double", "char", "long"):
             hint = "the types are bit, bool, byte, short, int, unsigned, mtype, chan, pid, and those of typedefs"
             raise InputError(f"the type `{parts[0]}` is {_SUBSET}", place=_start(meta), hint=hint)
-        return _Type(parts[0])
+        return _Type("".join(parts))
 
-    def subtype(self, meta: Meta, parts: list[Any]) -> None:
-        return None
+    def subtype(self, meta: Meta, parts: list[Any]) -> str:
+        return f":{parts[1]}"
 
     def slot(self, meta: Meta, parts: list[Any]) -> ast.Variable:
         return ast.Variable(_start(meta), "", str(parts[0]))
@@ -143,8 +139,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         capacity = _constant(parts[3])
         return _initial(parts[0], ast.ChannelInit(_at(parts[2]), capacity, tuple(map(str, _items(parts, _Type)))))
 
-    def listed(self, meta: Meta, parts: list[Any]) -> Any:
-        raise InputError(f"a list of initial values is {_SUBSET}", place=_at(parts[2]))
+    def listed(self, meta: Meta, parts: list[Any]) -> ast.Variable:
+        slot, *values = _nodes(parts)
+        return _initial(slot, ast.Values(_at(parts[2]), tuple(values)))
 
     # Statements
 
@@ -297,7 +294,7 @@ def _typed(variable: ast.Variable, type_: str) -> ast.Variable:
     return ast.Variable(variable.place, str(type_), variable.name, variable.size, variable.initial, variable.width)
 
 
-def _initial(slot: ast.Variable, value: ast.Expr | ast.ChannelInit) -> ast.Variable:
+def _initial(slot: ast.Variable, value: ast.Expr | ast.ChannelInit | ast.Values) -> ast.Variable:
     return ast.Variable(slot.place, "", slot.name, slot.size, value, slot.width)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from porcini.core.errors import Place
@@ -12,7 +12,7 @@ from porcini.ir.expr import Expr, Var, free, number_of, truth_of
 from porcini.ir.packed.code import Constants
 from porcini.ir.program import Target, Variable, variable_of
 from porcini.langs.promela import syntax as ast
-from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
+from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, Types, problem, scalars
 
 _ARITHMETIC: dict[str, ir.BinaryOp] = {
     **{op: op for op in ("+", "-", "*", "<<", ">>", "&", "^", "|", "<", "<=", ">", ">=", "==", "!=")},
@@ -27,7 +27,7 @@ class World:
 
     mtypes: dict[str, int]
     templates: dict[str, int]
-    declared: dict[Var, Variable]
+    types: Types
     locals: list[Scope] = field(default_factory=list)
     """For each template, all names of its body."""
     several: set[int] = field(default_factory=set)
@@ -37,6 +37,12 @@ class World:
     labels_wanted: list[tuple[int, str, Place]] = field(default_factory=list)
     remote_labels: frozenset[str] = frozenset()
     """Labels that some expression may ask for from outside."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """For each name of an mtype the set that it is in: `mtype`, `mtype:fruit`."""
+
+    @property
+    def declared(self) -> dict[Var, Variable]:
+        return self.types.declared
 
     def constant(self, expr: Expr) -> int | None:
         """The value of an expression that is the same in every state, as far as is known yet."""
@@ -82,7 +88,8 @@ class Expressions:
             case ast.Asked(what=what, channel=channel):
                 return ir.of_channel(what, self.channel(channel))
             case ast.Poll(channel=channel, args=args, anywhere=anywhere):
-                return ir.poll(self.channel(channel), tuple(self.pattern(arg)[0] for arg in args), anywhere)
+                wanted = tuple(self.pattern(arg)[0] for arg in self.message(args))
+                return ir.poll(self.channel(channel), wanted, anywhere)
             case ast.AtLabel(proctype=proctype, index=index, label=label, place=place):
                 template = self._template(proctype, place)
                 self.world.labels_wanted.append((template, label, place))
@@ -127,6 +134,22 @@ class Expressions:
             symbol = symbol.members.get(ref.name)
         return symbol if isinstance(symbol, Scalar) else None
 
+    def message(self, args: Sequence[ast.Expr]) -> tuple[ast.Expr, ...]:
+        """The values that arguments stand for: a record is all its fields, as SPIN has it."""
+        return tuple(part for arg in args for part in (self._parts(arg) if isinstance(arg, ast.Ref) else (arg,)))
+
+    def _parts(self, ref: ast.Ref) -> Iterator[ast.Ref]:
+        symbol, part, arrays = self.scope.find(ref.name), ref, 0
+        while isinstance(symbol, Record) and part.field is not None:
+            arrays += symbol.array
+            part = part.field
+            symbol = symbol.members.get(part.name)
+        if not isinstance(symbol, Record):
+            yield ref
+            return
+        for name, member in symbol.members.items():
+            yield from _leaves(member, _with_field(ref, name), arrays + symbol.array)
+
     def _cell(self, symbol: Symbol, ref: ast.Ref, lower: Callable[[ast.Expr], Expr]) -> tuple[Scalar, Expr | None]:
         indices: list[Expr] = []
         name, part = ref.name, ref
@@ -164,6 +187,14 @@ class Expressions:
         if self.world.declared[variable_of(found)].bounded.kind != "chan":
             raise problem(f"`{ref.name}` is not a channel", ref.place)
         return found
+
+    def check_mtype(self, target: Target, value: ast.Expr) -> None:
+        """What is assigned to a variable of a named set must be in this set. SPIN looks at names alone, too."""
+        kind = self.world.declared[variable_of(target)].bounded.kind
+        if not kind.startswith("mtype:") or not isinstance(value, ast.Ref) or self.scope.find(value.name):
+            return
+        if self.world.kinds.get(value.name, kind) != kind:
+            raise problem(f"`{value.name}` is not in `{kind}`", value.place)
 
     def pattern(self, arg: ast.Expr) -> tuple[Expr | None, Target | None]:
         """An argument of a receive: what it must match, or where it goes."""
@@ -208,6 +239,28 @@ class Expressions:
         scalar, at = self._cell(symbol, variable, self)
         scalar.variable.remote = True
         return ir.peek(template, self._pid(template, index), scalar.variable.var, at)
+
+
+def _leaves(symbol: Symbol, ref: ast.Ref, arrays: int) -> Iterator[ast.Ref]:
+    """References to all that a member of a record is made of; so many arrays are around it."""
+    sizes = next(scalars(symbol)).sizes
+    array = symbol.array if isinstance(symbol, Record) else len(sizes) > arrays
+    for each in [_with_index(ref, cell) for cell in range(sizes[arrays])] if array else [ref]:
+        if isinstance(symbol, Scalar):
+            yield each
+        else:
+            for name, member in symbol.members.items():
+                yield from _leaves(member, _with_field(each, name), arrays + array)
+
+
+def _with_field(ref: ast.Ref, name: str) -> ast.Ref:
+    return replace(ref, field=ast.Ref(ref.place, name) if ref.field is None else _with_field(ref.field, name))
+
+
+def _with_index(ref: ast.Ref, cell: int) -> ast.Ref:
+    if ref.field is not None:
+        return replace(ref, field=_with_index(ref.field, cell))
+    return replace(ref, index=ast.Number(ref.place, cell))
 
 
 def _place(expr: ast.Expr) -> Place:

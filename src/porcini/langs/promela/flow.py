@@ -8,16 +8,18 @@ one point, and so are those of an `if` that comes first in an option.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import TRUE, Const, Expr, Timeout, nodes
+from porcini.ir.expr import FALSE, TRUE, Const, Expr, Timeout, nodes
 from porcini.ir.program import (
     Assert,
     Assign,
+    ChannelType,
     Edge,
     Exit,
     Op,
@@ -32,7 +34,7 @@ from porcini.ir.program import (
 )
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World
-from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
+from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show, show_statement
 
 _TELLING = ("end", "accept", "progress")
@@ -81,6 +83,8 @@ class Flow:
         self._d_steps: dict[Edge, int] = {}
         """The edges inside a `d_step`, and which one."""
         self._begun = False
+        self._waiting: deque[tuple[Node, int]] = deque()
+        """Points whose edges are still to be made: one after another, since a body can be long."""
 
     def lower(self, body: ast.Block, end: Place, scope: Scope) -> None:
         self._last = last = Node(None, scope, Context())
@@ -92,6 +96,8 @@ class Flow:
         self.template.entry = self._point(first)
         for name, node in self.labels.items():  # also those that nobody goes to
             self.template.labels[name.partition("#")[0]] = self._point(node)  # `#` is from inlines
+        while self._waiting:
+            self._emit(*self._waiting.popleft(), ())
         self._make_d_steps_deterministic()
 
     def _make_d_steps_deterministic(self) -> None:
@@ -108,11 +114,12 @@ class Flow:
 
     # Chains
 
-    def _chain(self, statements: Sequence[ast.Statement], outer: Scope, context: Context, after: Node) -> Node:
-        scope = Scope(outer)
+    def _chain(self, statements: Sequence[ast.Statement], scope: Scope, context: Context, after: Node) -> Node:
         nodes: list[Node] = []
         for statement in statements:
             nodes += self._nodes(statement, scope, context)
+        if not nodes:
+            return after
         for node, following in zip(nodes, [*nodes[1:], after], strict=True):
             tail = node
             while tail.next is not None:
@@ -122,7 +129,7 @@ class Flow:
                 node.inner.next = following
         for node in nodes:
             self._fill(node)
-        return nodes[0] if nodes else after
+        return nodes[0]
 
     def _nodes(self, statement: ast.Statement, scope: Scope, context: Context) -> list[Node]:
         """The nodes of a statement; those of a block are the ones of its statements."""
@@ -138,6 +145,7 @@ class Flow:
                 elif kind == "d_step" and context.d_step is None:
                     inside = replace(context, d_step=next(self._numbers))
                 block = Scope(scope)
+                self._begun = True
                 nodes = [node for part in statements for node in self._nodes(part, block, inside)]
                 if nodes:
                     nodes[0].begins_block = True
@@ -172,13 +180,20 @@ class Flow:
                 continue
             if isinstance(variable.initial, ast.ChannelInit):
                 raise problem("a channel must be declared before the first statement", variable.place)
-            symbol = self.declared[id(variable)]
-            if not isinstance(symbol, Scalar) or symbol.sizes or symbol.variable.bounded.kind == "chan":
-                continue
-            value = variable.initial or ast.Number(variable.place, 0)
-            target = ast.Ref(variable.place, variable.name)
-            nodes.append(Node(ast.Assign(variable.place, target, value), scope, context))
+            if isinstance(variable.initial, ast.Values):
+                raise problem("a list of values must come before the first statement", variable.place)
+            nodes.append(Node(self._beginning(variable, variable.initial), scope, context))
         return nodes
+
+    def _beginning(self, variable: ast.Variable, initial: ast.Expr | None) -> ast.Statement:
+        """What SPIN does where a declaration stands: it sets the first cell of an array alone, and no record."""
+        at, symbol = variable.place, self.declared[id(variable)]
+        if not isinstance(symbol, Scalar):
+            return ast.Condition(at, ast.Number(at, 1))
+        if symbol.sizes and initial is not None:
+            self.world.notes[f"line {at.line}: only the first cell of `{variable.name}` gets its value"] = None
+        target = ast.Ref(at, variable.name, ast.Number(at, 0) if symbol.sizes else None)
+        return ast.Assign(at, target, initial or ast.Number(at, 0))
 
     def _fill(self, node: Node) -> None:
         """Chains for the options of a choice, now that it is known what comes after it."""
@@ -200,6 +215,8 @@ class Flow:
         at = loop.place
         if loop.array is not None:
             symbol = Expressions(self.world, scope).declared(loop.array)
+            if symbol is not None and symbol.channel and isinstance(scope.find(loop.variable.name), Record):
+                return self._for_messages(loop, loop.array, scope)
             if symbol is None or not symbol.sizes:
                 raise problem(f"`{loop.array.name}` is not an array", loop.array.place)
             low: ast.Expr = ast.Number(at, 0)
@@ -207,12 +224,27 @@ class Flow:
         else:
             assert loop.low is not None and loop.high is not None
             low, high = loop.low, loop.high
-        one = ast.Number(at, 1)
-        test = ast.Condition(at, ast.Binary(at, "<=", loop.variable, high))
-        onward = ast.Assign(at, loop.variable, ast.Binary(at, "+", loop.variable, one))
-        again = ast.Block(at, (test, *loop.body.statements, onward))
+        test = ast.Binary(at, "<=", loop.variable, high)
+        return self._counting(loop.variable, low, test, loop.body.statements)
+
+    def _for_messages(self, loop: ast.For, channel: ast.Ref, scope: Scope) -> ast.Statement:
+        """`for (m in c)`: each message is received and sent again, as often as there are messages."""
+        at, name = loop.place, f"for#{next(self._numbers)}"
+        scope.names[name], made = self.world.types.declare(ast.Variable(at, "byte", name), local=True)
+        self.template.variables += made
+        counter = ast.Ref(at, name)
+        test = ast.Binary(at, "<", counter, ast.Asked(at, "len", channel))
+        rotate = (ast.Receive(at, channel, (loop.variable,)), ast.Send(at, channel, (loop.variable,)))
+        return self._counting(counter, ast.Number(at, 0), test, (*rotate, *loop.body.statements))
+
+    def _counting(
+        self, counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.Statement, ...]
+    ) -> ast.Statement:
+        at = counter.place
+        onward = ast.Assign(at, counter, ast.Binary(at, "+", counter, ast.Number(at, 1)))
+        again = ast.Block(at, (ast.Condition(at, test), *body, onward))
         stop = ast.Block(at, (ast.Else(at), ast.Break(at)))
-        return ast.Block(at, (ast.Assign(at, loop.variable, low), ast.Choose(at, (again, stop), True, True)))
+        return ast.Block(at, (ast.Assign(at, counter, low), ast.Choose(at, (again, stop), True, True)))
 
     def _select(self, select: ast.Select, scope: Scope) -> ast.Statement:
         """One step, to each value in turn, if the bounds are constants; else a loop that counts up."""
@@ -251,7 +283,7 @@ class Flow:
             self.template.points[node.point].labels.add(inner.statement.label.partition("#")[0])
             inner = inner.inner
             inner.point = node.point
-        self._emit(inner, node.point, ())
+        self._waiting.append((inner, node.point))
         return node.point
 
     def _landing(self, node: Node) -> Node:
@@ -388,17 +420,27 @@ class Flow:
                 return TRUE, (self._start(run, lower, self._assignable(lower, target)),), None
             case ast.Assign(target=target, value=value):
                 to = self._assignable(lower, target)
+                lower.check_mtype(to, value)
                 return TRUE, (Assign(to, self._timeless(lower, value)),), None
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
-                self._fits(lower, channel, len(args), place)
-                values = tuple(self._timeless(lower, arg) for arg in args)
+                values = tuple(self._timeless(lower, arg) for arg in lower.message(args))
+                type_, wrong = self._misfit(lower, channel, len(values), place)
+                if type_ is not None and wrong:
+                    if len(values) > len(type_.fields):
+                        fields, given = len(type_.fields), len(values)
+                        raise problem(f"channel `{channel.name}` takes {fields} values, not {given}", place)
+                    if not type_.capacity:  # SPIN's verifier reports it before anybody answers
+                        return TRUE, wrong, None
+                    values += (ir.ZERO,) * (len(type_.fields) - len(values))
                 inside = node.context.d_step is not None
-                return TRUE, (), Send(lower.channel(channel), values, ordered, inside)
+                return TRUE, wrong, Send(lower.channel(channel), values, ordered, inside)
             case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
-                self._fits(lower, channel, len(args), place)
-                parts = [lower.pattern(arg) for arg in args]
-                wanted, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
-                return TRUE, (), Receive(lower.channel(channel), wanted, into, anywhere, keep)
+                parts = [lower.pattern(arg) for arg in lower.message(args)]
+                type_, wrong = self._misfit(lower, channel, len(parts), place)
+                if type_ is not None:
+                    parts = (parts + [(None, None)] * len(type_.fields))[: len(type_.fields)]
+                pattern, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
+                return TRUE, wrong, Receive(lower.channel(channel), pattern, into, anywhere, keep)
         raise InternalError(f"no edge for {statement}")
 
     def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
@@ -414,20 +456,26 @@ class Flow:
             raise problem(f"`{ref.name}` cannot be assigned to", ref.place)
         return lower.load(ref)
 
-    def _fits(self, lower: Expressions, ref: ast.Ref, given: int, place: Place) -> None:
-        """A message has as many parts as the channel was declared with, where that is known."""
+    def _misfit(
+        self, lower: Expressions, ref: ast.Ref, given: int, place: Place
+    ) -> tuple[ChannelType | None, tuple[Op, ...]]:
+        """What a channel was declared as, where that is known, and how a statement fails that has another number
+        of values: SPIN's verifier reports it when it is run."""
         declared = lower.declared(ref)
-        if declared is not None and declared.channel is not None and given != len(declared.channel.fields):
-            wanted = len(declared.channel.fields)
-            raise problem(f"channel `{ref.name}` takes messages of {wanted} values, not {given}", place)
+        type_ = declared.channel if declared is not None else None
+        if type_ is None or given == len(type_.fields):
+            return type_, ()
+        text = f"{ref.name} takes {len(type_.fields)} values, not {given}"
+        self.world.notes[f"line {place.line}: channel {text}"] = None
+        return type_, (Assert(FALSE, text, place),)
 
     def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> Spawn:
         if run.proctype not in self.world.templates:
             raise problem(f"no proctype `{run.proctype}`", run.place)
         wanted = self.parameters[run.proctype]
-        if len(wanted) != len(run.args):
-            raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(run.args)}", run.place)
-        values = [self._timeless(lower, arg) for arg in run.args]
+        values = [self._timeless(lower, arg) for arg in lower.message(run.args)]
+        if len(wanted) != len(values):
+            raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(values)}", run.place)
         copies = zip((parameter.var for parameter in wanted), values, strict=True)
         return Spawn(self.world.templates[run.proctype], tuple(copies), into=into)
 

@@ -70,8 +70,9 @@ class Inlines:
                 self._define(word, todo)
             elif depth == 0 and word.text == "ltl" and word.kind == "NAME":
                 self._formula(word, todo)
-            elif self._is_call(word, todo, out):
-                out += self._call(word, arguments(word, todo), ())
+            elif self._is_call(word, todo):
+                target = _assigned(out)
+                out += self._call(word, arguments(word, todo), (), target)
             else:
                 out.append(word)
         return out
@@ -97,6 +98,8 @@ class Inlines:
             name = f"ltl_{self.unnamed}"
             self.unnamed += 1
         body = _braced(word, todo)
+        if body and body[-1].text == ";":
+            body.pop()
         if not body:
             raise wrong(word, "`ltl` without a formula")
         if any(formula.name == name for formula in self.formulas):
@@ -106,15 +109,14 @@ class Inlines:
                 raise bad(part)
         self.formulas.append(Ltl(body[0].place, name, _laid_out(body)))
 
-    def _is_call(self, word: Word, todo: deque[Word], before: list[Word]) -> bool:
-        if word.kind != "NAME" or word.text not in self.known or not todo or todo[0].text != "(":
-            return False
-        if before and before[-1].text == "=":
-            raise wrong(word, "an inline that returns a value is outside the subset of Promela that Porcini runs")
-        return True
+    def _is_call(self, word: Word, todo: deque[Word]) -> bool:
+        return word.kind == "NAME" and word.text in self.known and bool(todo) and todo[0].text == "("
 
-    def _call(self, word: Word, given: list[list[Word]], outer: tuple[str, ...]) -> list[Word]:
-        """The body in braces. Its own labels get new names, or a second call would define them again."""
+    def _call(
+        self, word: Word, given: list[list[Word]], outer: tuple[str, ...], returned: Sequence[Word] = ()
+    ) -> list[Word]:
+        """The body in braces. Its own labels get new names, or a second call would define them again. `return e`
+        assigns to what the call is assigned to, and no more than that: the body goes on."""
         inline = self.known[word.text]
         if word.text in outer:
             raise wrong(word, f"inline `{word.text}` calls itself")
@@ -128,7 +130,9 @@ class Inlines:
         bound = dict(zip(inline.parameters, given, strict=True))
         todo: deque[Word] = deque()
         for part in inline.body:
-            value = bound.get(part.text, (part,)) if part.kind == "NAME" else (part,)
+            value = bound.get(part.text, [part]) if part.kind == "NAME" else [part]
+            if part.text == "return" and returned:
+                value = [*returned, part._replace(kind="OP", text="=")]
             todo.extend(each._replace(fresh=part.fresh and each is value[0]) for each in value)
             self.preprocessor.charge(1, word)
         self.preprocessor.charge(len(todo), word)
@@ -136,8 +140,9 @@ class Inlines:
         number, out = self.expansions, [word._replace(kind="OP", text="{")]
         while todo:
             part = todo.popleft()
-            if self._is_call(part, todo, out):
-                out += self._call(part, arguments(part, todo), (*outer, word.text))
+            if self._is_call(part, todo):
+                target = _assigned(out)
+                out += self._call(part, arguments(part, todo), (*outer, word.text), target)
             else:
                 out.append(part)
         out.append(word._replace(kind="OP", text="}"))
@@ -146,6 +151,21 @@ class Inlines:
             if part.text in inline.labels and (i in defined or out[i - 1].text == "goto"):
                 out[i] = part._replace(text=f"{part.text}#{number}")
         return out
+
+
+def _assigned(before: list[Word]) -> list[Word]:
+    """Take `a[i].x =` off the end, if the call that follows is assigned: the words of the target."""
+    if not before or before[-1].text != "=":
+        return []
+    at, depth = len(before) - 1, 0
+    while at > 0:
+        at -= 1
+        depth += (before[at].text == "]") - (before[at].text == "[")
+        if depth == 0 and before[at].kind == "NAME" and (at == 0 or before[at - 1].text != "."):
+            break
+    target = before[at:-1]
+    del before[at:]
+    return target
 
 
 def _braced(word: Word, todo: deque[Word]) -> list[Word]:
@@ -180,7 +200,7 @@ KEYWORDS = {
 }
 _OUTSIDE_WORDS = """
     c_code c_expr c_decl c_state c_track unless trace notrace provided priority enabled pc_value get_priority
-    set_priority STDIN np_ _last _priority return
+    set_priority STDIN np_ _last _priority
 """
 _OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
 _OPERATORS = {
@@ -211,6 +231,8 @@ def _kind(word: Word) -> str:
     if word.kind == "REAL":
         raise wrong(word, "numbers with a decimal point are outside the subset of Promela that Porcini runs")
     if word.kind == "NAME":
+        if word.text == "return":
+            raise wrong(word, "`return` is for an inline whose value is assigned: `x = f()`")
         if word.text in _OUTSIDE:
             raise outside(word)
         return KEYWORDS.get(word.text, "NAME")
@@ -271,7 +293,7 @@ def tokens(stream: Sequence[Word], proctypes: Collection[str] | None, alone: boo
         elif kind in ("ARROW", "COLON"):
             arrows[-1] += 1 if kind == "ARROW" else -1
         elif kind == "LBRACE":
-            braces.append(i > 0 and stream[i - 1].text != "of")
+            braces.append(i > 0 and stream[i - 1].text not in ("of", "=", "mtype"))
         elif kind == "RBRACE" and braces:
             statements = braces.pop()
             last = "BLOCK" if statements and braces else "RBRACE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from porcini.core.errors import InputError, Place
 from porcini.ir.expr import Expr, Timeout, Var, free, nodes
@@ -11,7 +12,7 @@ from porcini.ir.program import ChannelType, Program, Template, Variable, targets
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.flow import Flow
-from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, problem, scalars
+from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, mtype_sets, problem, scalars
 from porcini.langs.promela.parser import parse, parse_expression, preprocessed
 from porcini.langs.promela.text import show
 from porcini.langs.promela.words import Word
@@ -39,6 +40,21 @@ class Lowered:
                 error.file, error.source = file, source
             raise
 
+    def with_claim(self, text: str, file: str) -> Lowered:
+        """The same model with a never claim from another file, which may use the names of this one."""
+        lines = self.source.count("\n") + 1
+        try:
+            found = Lowered(f"{self.source}\n{text}", self.file, self._include, self._defines)
+        except InputError as error:
+            if error.place is not None and error.place.line > lines:
+                error.place = replace(error.place, line=error.place.line - lines)
+                error.file, error.source = file, text
+            raise
+        if len(found.nevers) == len(self.nevers):
+            raise InputError("there is no never claim in it", file=file, hint="never { ... }")
+        found.nevers = found.nevers[-1:]
+        return found
+
     def words(self) -> list[Word]:
         """The words of the program, with its macros and includes expanded."""
         return preprocessed(self.source, self._include, self._defines).out
@@ -46,14 +62,16 @@ class Lowered:
     def _lower(self) -> None:
         tree = self.syntax
         self.types = Types(tree, lambda expr: self._constant(expr, self.scope))
+        mtypes = mtype_sets(tree.mtypes)
         self.world = World(
-            {name: len(tree.mtypes) - number for number, name in enumerate(tree.mtypes)},
+            {name: len(names) - at for names in mtypes.values() for at, name in enumerate(names)},
             {proctype.name: number for number, proctype in enumerate(tree.proctypes)},
-            self.types.declared,
+            self.types,
+            kinds={name: kind for kind, names in mtypes.items() for name in names},
         )
         self.world.remote_labels = frozenset(re.findall(r"@\s*([A-Za-z_]\w*)", self.source))
         self.scope = Scope()
-        self.program = Program([], [], [], mtypes=tree.mtypes)
+        self.program = Program([], [], [], mtypes=mtypes)
         self._declared: dict[int, Symbol] = {}
         self.settled: set[Var] = set()
         """Variables whose first values are used in declarations."""
@@ -79,6 +97,7 @@ class Lowered:
         self.world.alone = {n: initial.index(n) for n in initial if initial.count(n) == 1 and n not in started}
         self._mark_constants()
         self._check_labels()
+        self.program.notes += self.world.notes
 
     def _unique(self, tree: ast.Program) -> None:
         seen: dict[str, Place] = {}
@@ -110,8 +129,7 @@ class Lowered:
                 _set(symbol.variable, range(first, first + symbol.variable.size))
             elif variable.initial is not None:
                 assert not isinstance(variable.initial, ast.ChannelInit)
-                value = self._constant(variable.initial, self.scope)
-                _set(symbol.variable, [self._fitting(symbol.variable, value)] * symbol.variable.size)
+                _set(symbol.variable, self._cells(symbol.variable, variable.initial))
         self._fields(symbol, self.program.channels)
         self.scope.names[variable.name] = symbol
         self.program.variables += made
@@ -129,10 +147,20 @@ class Lowered:
                     channels += list(_named(member.channel, member.variable))
                     _set(member.variable, range(first, first + member.variable.size))
                 elif initial is not None and not isinstance(initial, ast.ChannelInit):
-                    value = self._fitting(member.variable, self._constant(initial, self.scope))
-                    _set(member.variable, [value] * member.variable.size)
+                    _set(member.variable, self._cells(member.variable, initial))
             else:
                 self._fields(member, channels)
+
+    def _cells(self, variable: Variable, initial: ast.Expr | ast.Values) -> list[int]:
+        """The initial values of all cells. Those that a list leaves out have its last value, as in SPIN."""
+        given = initial.values if isinstance(initial, ast.Values) else (initial,)
+        values = [self._fitting(variable, self._constant(value, self.scope)) for value in given]
+        size = variable.sizes[-1] if variable.sizes else 1
+        if isinstance(initial, ast.Values) and len(values) != size:
+            what = "the last one is repeated" if len(values) < size else "the rest is left out"
+            self.program.notes.append(f"`{variable.title}` has {size} cells for {len(values)} values: {what}")
+        row = (values + values[-1:] * size)[:size]
+        return row * (variable.size // size)
 
     def _fitting(self, variable: Variable, value: int) -> int:
         if not variable.bounded.holds(value):
@@ -147,32 +175,30 @@ class Lowered:
             if parameter.name in everything.names:
                 raise problem(f"parameter {parameter.name} is there twice", parameter.place)
             symbol, made = self.types.declare(parameter, local=True)
-            if not isinstance(symbol, Scalar) or symbol.sizes:
-                raise problem(f"parameter `{parameter.name}` is neither a number nor a channel", parameter.place)
+            if any(part.sizes for part in scalars(symbol)):
+                raise problem(f"parameter `{parameter.name}` is an array, or has one in it", parameter.place)
             template.parameters += made
-            symbol.variable.set_up = True
+            for part in made:
+                part.set_up = True
             everything.names[parameter.name] = self._declared[id(parameter)] = symbol
         template.variables += template.parameters
-        head = True
-        for statement, scope_names in _declarations(proctype.body):
-            if statement is None:
-                head = False
-                continue
+        for statement, names, head in _declarations(proctype.body):
             for variable in statement.variables:
-                if variable.name in scope_names:
+                if variable.name in names:
                     raise problem(f"variable {variable.name} is declared twice", variable.place)
-                scope_names.add(variable.name)
+                names.add(variable.name)
                 symbol, made = self.types.declare(variable, local=True)
                 template.variables += made
                 self._declared[id(variable)] = symbol
                 everything.names.setdefault(variable.name, symbol)
-                if head:
+                if head or not isinstance(symbol, Scalar):
                     self._initialise(template, variable, symbol, everything)
         self.program.templates.append(template)
         self.world.locals.append(everything)
 
     def _initialise(self, template: Template, variable: ast.Variable, symbol: Symbol, scope: Scope) -> None:
-        """A declaration before the first statement: its value is there when the process starts."""
+        """A declaration before the first statement: its value is there when the process starts. So are those of
+        a record's fields, wherever it is declared."""
         if not isinstance(symbol, Scalar):
             channels: list[ChannelType] = []
             self._fields(symbol, channels)
@@ -186,6 +212,9 @@ class Lowered:
                 symbol.variable.set_up = True
         elif variable.initial is not None:
             assert not isinstance(variable.initial, ast.ChannelInit)
+            if isinstance(variable.initial, ast.Values):
+                _set(symbol.variable, self._cells(symbol.variable, variable.initial))
+                return
             if isinstance(variable.initial, ast.Run):
                 raise problem("a variable cannot be initialised by `run`", variable.place)
             value = Expressions(self.world, scope)(variable.initial)
@@ -201,9 +230,8 @@ class Lowered:
     def _never(self, never: ast.Never, parameters: Mapping[str, list[Variable]]) -> None:
         template = Template(never.name or "never", never.place)
         scope = Scope(self.scope)
-        for statement, _ in _declarations(never.body):
-            if statement is not None:
-                raise problem("a never claim has no variables of its own here", statement.place)
+        for statement, _, _ in _declarations(never.body):
+            raise problem("a never claim has no variables of its own here", statement.place)
         Flow(self.world, template, self._declared, parameters, never=True).lower(never.body, never.place, scope)
         self.nevers.append(template)
 
@@ -280,30 +308,31 @@ def _named(type_: ChannelType, variable: Variable) -> Iterator[ChannelType]:
         yield ChannelType(name, type_.capacity, type_.fields)
 
 
-def _declarations(body: ast.Block) -> Iterator[tuple[ast.Declare | None, set[str]]]:
-    """All declarations of a body in order, with the names of their block; None once a statement came."""
+_Declaration = tuple[ast.Declare, set[str], bool]
+"""A declaration, the names of its block, and whether it is at the head of the body, before any statement."""
+
+
+def _declarations(body: ast.Block) -> Iterator[_Declaration]:
+    """All declarations of a body in order."""
     names: set[str] = set()
+    head = True
     for statement in body.statements:
-        yield from _within(statement, names)
+        head = head and isinstance(statement, ast.Declare | ast.Exclusive)
+        yield from _within(statement, names, head)
 
 
-def _within(statement: ast.Statement, names: set[str]) -> Iterator[tuple[ast.Declare | None, set[str]]]:
+def _within(statement: ast.Statement, names: set[str], head: bool = False) -> Iterator[_Declaration]:
+    """Only braces make a block: what an option of an `if` declares is known after it, too."""
     match statement:
         case ast.Declare():
-            yield statement, names
-        case ast.Block():
-            yield from _declarations(statement)
+            yield statement, names, head
+        case ast.Block(statements=statements) | ast.For(body=ast.Block(statements=statements)):
+            inner: set[str] = set()
+            for part in statements:
+                yield from _within(part, inner)
         case ast.Labelled(body=body):
-            yield None, names
             yield from _within(body, names)
         case ast.Choose(options=options):
-            yield None, names
             for option in options:
-                yield from _declarations(option)
-        case ast.For(body=body):
-            yield None, names
-            yield from _declarations(body)
-        case ast.Exclusive():
-            return
-        case _:
-            yield None, names
+                for part in option.statements:
+                    yield from _within(part, names)

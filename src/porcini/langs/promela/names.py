@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
@@ -24,6 +24,8 @@ TYPES: dict[str, Bounds] = {
 
 LARGEST_ARRAY = 65_536
 LARGEST_CHANNEL = 255
+LARGEST_MESSAGE = 255
+MOST_MTYPES = 255
 
 
 def problem(message: str, place: Place, hint: str | None = None) -> InputError:
@@ -101,6 +103,8 @@ class Types:
                 part.name: self._symbol(part, f"{name}.{part.name}", around + own, local, made) for part in fields
             }
             return Record(declared.type, bool(own), members)
+        if isinstance(declared.initial, ast.Values) and not own:
+            raise problem(f"a list of values wants an array, and `{declared.name}` is not one", declared.place)
         bounds = self.simple(declared.type, declared.width, declared.place)
         sizes = around + own
         count = prod(sizes)
@@ -130,6 +134,8 @@ class Types:
             if width is None or not 1 <= width <= 32:
                 raise problem("`unsigned` wants a width of 1 to 32 bits, as in `unsigned x : 5`", place)
             return Bounds(width)
+        if name.startswith("mtype:"):
+            return Bounds(8, kind=name)
         if name not in TYPES:
             raise problem(f"unknown type `{name}`", place)
         return TYPES[name]
@@ -139,14 +145,36 @@ class Types:
             raise problem(
                 f"a channel for {declared.capacity} messages; the limit is {LARGEST_CHANNEL}", declared.place
             )
-        for type_ in declared.types:
-            if type_ in self.typedefs:
-                raise problem(
-                    f"a typedef in a channel (`{type_}`) is outside the subset of Promela that Porcini runs",
-                    declared.place,
-                )
-        fields = tuple(self.simple(type_, None, declared.place) for type_ in declared.types)
+        fields = tuple(part for type_ in declared.types for part in self._parts(type_, None, declared.place))
+        if len(fields) > LARGEST_MESSAGE:
+            raise problem(f"messages of more than {LARGEST_MESSAGE} values", declared.place)
         return ChannelType(name, declared.capacity, fields)
+
+    def _parts(self, type_: str, width: int | None, place: Place) -> list[Bounds]:
+        """The values of a message that a type stands for: a record is its fields, an array its cells."""
+        if type_ not in self.typedefs:
+            return [self.simple(type_, width, place)]
+        parts: list[Bounds] = []
+        for part in self.typedefs[type_].fields:
+            count = 1 if part.size is None else self.constant(part.size)
+            parts += self._parts(part.type, part.width, part.place) * min(count, LARGEST_MESSAGE + 1)
+        return parts
+
+
+def mtype_sets(declared: Iterable[ast.Mtypes]) -> dict[str, tuple[str, ...]]:
+    """The names of each set, the largest value first: SPIN counts from the end of a declaration, and goes on with
+    the next one."""
+    sets: dict[str, tuple[str, ...]] = {}
+    seen: set[str] = set()
+    for group in declared:
+        for name in group.names:
+            if name in seen:
+                raise problem(f"`{name}` is in an mtype twice", group.place)
+            seen.add(name)
+        sets[group.type] = group.names + sets.get(group.type, ())
+        if len(sets[group.type]) > MOST_MTYPES:
+            raise problem(f"more than {MOST_MTYPES} names in one mtype", group.place)
+    return sets
 
 
 def scalars(symbol: Symbol) -> Iterator[Scalar]:

@@ -19,6 +19,8 @@ from porcini.langs.promela.words import Word, lines, words, wrong
 
 MOST_WORDS = 500_000
 """In all: read, and made by macros and inlines."""
+LONGEST_WORD = 10_000
+"""In characters, of words that `#` and `##` make: they may double from one macro to the next."""
 DEEPEST_MACRO = 200
 DEEPEST_ARGUMENT = 50
 DEEPEST_INLINE = 100
@@ -214,7 +216,7 @@ class Preprocessor:
         parameters: tuple[str, ...] | None = None
         if body and body[0].text == "(" and body[0].glued:
             end = next((i for i, w in enumerate(body) if w.text == ")"), 0)
-            inside = body[1:end]
+            inside = _variadic(body[1:end])
             parameters = tuple(w.text for w in inside[::2])
             commas = all(w.text == "," for w in inside[1::2]) and len(inside) % 2 == (1 if inside else 0)
             if not end or not commas or any(w.kind != "NAME" for w in inside[::2]):
@@ -222,9 +224,12 @@ class Preprocessor:
             if len(set(parameters)) < len(parameters):
                 raise wrong(name, f"two parameters of `{name.text}` have one name")
             body = body[end + 1 :]
-        for part in body:
-            if part.text in ("#", "##"):
-                raise wrong(part, f"`{part.text}` in a macro is outside the subset that Porcini runs")
+        for at, part in enumerate(body):
+            if part.text == "##" and at in (0, len(body) - 1):
+                raise wrong(part, "`##` stands between two words")
+            after = body[at + 1].text if at + 1 < len(body) else ""
+            if part.text == "#" and parameters is not None and after not in parameters:
+                raise wrong(part, "`#` stands before a parameter")
         self.macros[name.text] = _Macro(parameters, body)
 
     def expand(self, stream: list[Word], depth: int = 0) -> list[Word]:
@@ -240,7 +245,7 @@ class Preprocessor:
                 raise wrong(word, "macros nested too deep")
             hidden = word.hidden | {word.text}
             if macro.parameters is None:
-                made = [_made(part, word, hidden) for part in macro.body]
+                made = _joined([_made(part, word, hidden) for part in macro.body])
             else:
                 made = self._apply(word, macro.parameters, macro.body, arguments(word, todo), hidden, depth)
             self.charge(len(made) + 1, word)
@@ -260,23 +265,97 @@ class Preprocessor:
     ) -> list[Word]:
         if not parameters and given == [[]]:
             given = []
+        if parameters and parameters[-1] == _REST:
+            given = _gathered(given, len(parameters) - 1)
         if len(given) != len(parameters):
             raise wrong(word, f"macro `{word.text}` takes {len(parameters)} arguments, not {len(given)}")
-        bound = {name: self.expand(value, depth + 1) for name, value in zip(parameters, given, strict=True)}
+        raw = dict(zip(parameters, given, strict=True))
+        bound = {name: self.expand(value, depth + 1) for name, value in raw.items()}
         made: list[Word] = []
-        for part in body:
-            value = bound.get(part.text) if part.kind == "NAME" else None
-            if value is None:
-                made.append(_made(part, word, hidden))
-            else:
+        for at, part in enumerate(body):
+            before, after = body[at - 1].text if at else "", body[at + 1].text if at + 1 < len(body) else ""
+            if part.kind != "NAME" or part.text not in raw:
+                if part.text != "#":
+                    made.append(_made(part, word, hidden))
+            elif before == "#":
+                made.append(_made(_quoted(part, raw[part.text]), word, hidden))
+            else:  # what is joined to another word by `##` is not replaced first
+                value = (raw[part.text] or [_nothing(part)]) if "##" in (before, after) else bound[part.text]
                 self.charge(len(value), word)
                 made += [each._replace(hidden=each.hidden | hidden, fresh=False) for each in value]
-        return made
+        return _joined(made)
 
 
 def _made(part: Word, word: Word, hidden: frozenset[str]) -> Word:
     """A word of a macro's body, for the use of the macro at `word`; a macro is one line."""
     return part._replace(place=word.place, origin=word.origin, hidden=hidden, fresh=False)
+
+
+# `#`, `##` and `...`
+
+_REST = "__VA_ARGS__"
+
+
+def _variadic(inside: list[Word]) -> list[Word]:
+    """The parameters of a macro, with a name for `...`, which comes as two words."""
+    if [word.text for word in inside[-2:]] == ["..", "."]:
+        return [*inside[:-2], inside[-2]._replace(kind="NAME", text=_REST)]
+    return inside
+
+
+def _gathered(given: list[list[Word]], named: int) -> list[list[Word]]:
+    """The arguments that `...` stands for as one, with the commas between them."""
+    rest: list[Word] = []
+    for number, part in enumerate(given[named:]):
+        if number and part:
+            rest.append(part[0]._replace(kind="OP", text=","))
+        rest += part
+    return [*given[:named], rest]
+
+
+def _quoted(at: Word, given: list[Word]) -> Word:
+    """The text of an argument, between quotes."""
+    text = ""
+    for number, word in enumerate(given):
+        spelled = (
+            word.text.replace("\\", "\\\\").replace('"', '\\"') if word.kind in ("STRING", "CHAR") else word.text
+        )
+        text += spelled if word.glued or not number else f" {spelled}"
+    return _checked_length(at._replace(kind="STRING", text=f'"{text}"'))
+
+
+def _checked_length(word: Word) -> Word:
+    if len(word.text) > LONGEST_WORD:
+        raise wrong(word, f"a macro makes a word of more than {LONGEST_WORD} characters")
+    return word
+
+
+def _nothing(at: Word) -> Word:
+    return at._replace(kind="NOTHING", text="")
+
+
+def _joined(made: list[Word]) -> list[Word]:
+    """Make one word of two that stand around `##`."""
+    if all(word.text != "##" for word in made):
+        return made
+    out: list[Word] = []
+    todo = deque(made)
+    while todo:
+        word = todo.popleft()
+        if word.text == "##" and out and todo:
+            out.append(_one_word(out.pop(), todo.popleft()))
+        else:
+            out.append(word)
+    return [word for word in out if word.kind != "NOTHING"]
+
+
+def _one_word(left: Word, right: Word) -> Word:
+    if not left.text or not right.text:
+        return left if left.text else right
+    found = list(words(left.text + right.text))
+    if len(found) != 1:
+        raise wrong(left, f"`{left.text}` and `{right.text}` do not make one word")
+    return _checked_length(left._replace(kind=found[0].kind, text=found[0].text))
 
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")

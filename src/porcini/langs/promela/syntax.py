@@ -129,15 +129,24 @@ class ChannelInit:
 
 
 @dataclass(frozen=True, slots=True)
+class Values:
+    """`{ 1, 2, 3 }`: initial values of the cells of an array."""
+
+    place: Place
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Variable:
-    """One declared variable. `type` is `bit bool byte short int unsigned mtype chan pid` or a typedef's name."""
+    """One declared variable. `type` is `bit bool byte short int unsigned mtype chan pid`, a typedef's name, or
+    `mtype:fruit`."""
 
     place: Place
     type: str
     name: str
     size: Expr | None = None
     """Of an array; an expression that must be constant."""
-    initial: Expr | ChannelInit | None = None
+    initial: Expr | ChannelInit | Values | None = None
     width: int | None = None
     """Of `unsigned x : 5`."""
 
@@ -291,6 +300,15 @@ Statement = (
 
 
 @dataclass(frozen=True, slots=True)
+class Mtypes:
+    """`mtype = { a, b }`; `type` is `mtype`, or `mtype:fruit` for a set of names of its own."""
+
+    place: Place
+    type: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Typedef:
     place: Place
     name: str
@@ -328,8 +346,7 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    mtypes: tuple[str, ...]
-    """Names in order of declaration, the first declared is first."""
+    mtypes: tuple[Mtypes, ...]
     typedefs: tuple[Typedef, ...]
     variables: tuple[Variable, ...]
     proctypes: tuple[Proctype, ...]
