@@ -17,12 +17,12 @@ from random import Random
 from conformance.promela.text import Block, Braces, Choice, Labelled, Line, Model, Proctype, Statement
 
 FEATURES = {
-    "buffered": 6,
-    "meetings": 6,
-    "atomic": 6,
-    "runs": 5,
-    "labels": 5,
-    "d_step": 4,
+    "meetings": 12,
+    "atomic": 12,
+    "buffered": 8,
+    "runs": 8,
+    "d_step": 8,
+    "labels": 7,
     "messages": 3,
     "types": 3,
     "arrays": 3,
@@ -69,10 +69,35 @@ TYPEDEF = "typedef T { byte u; bit w[2] }"
 
 Lists = dict[str, Sequence[str]]
 VALUES: Lists = {
-    "": ("0", "1", "2", "x", "y", "i", "b", "(x + 1) % 3", "(x + y) % 3", "(y + 2) % 3", "1 - b", "!x", "(b -> x : y)"),
+    "": (
+        "0",
+        "1",
+        "2",
+        "x",
+        "y",
+        "i",
+        "b",
+        "(x + 1) % 3",
+        "(x + y) % 3",
+        "(y + 2) % 3",
+        "1 - b",
+        "!x",
+        "(b -> x : y)",
+    ),
     "arrays": ("a[0]", "a[x % 2]", "a[i % 2]", "a[1] % 3"),
     "typedef": ("t.u", "t.w[y % 2]", "ts[x % 2].u", "ts[1].w[0]"),
-    "types": ("f", "(s + 4) % 3", "(red - m) % 3", "n % 3", "u % 3", "x & y", "x | 2", "x ^ 1", "~x & 3", "(y << 1) % 3"),
+    "types": (
+        "f",
+        "(s + 4) % 3",
+        "(red - m) % 3",
+        "n % 3",
+        "u % 3",
+        "x & y",
+        "x | 2",
+        "x ^ 1",
+        "~x & 3",
+        "(y << 1) % 3",
+    ),
     "counting": ("_pid % 3", "_nr_pr % 3", "_pid", "_nr_pr"),
     "buffered": ("len(c)", "len(e)"),
     "overflow": ("255", "x - 1", "256 + y", "0 - x", "-1", "s", "u"),
@@ -84,7 +109,17 @@ ASSIGNMENTS: Lists = {
     "types": ("s = x - y", "f = !f", "m = red", "m = green", "n = x - 2", "u = {}", "s = {}", "n = {}", "f = {}"),
     "overflow": (
         *("y = x + 254", "s = 32766 + x", "u = u + 5", "n = 2147483647", "n = n + x", "b = x + 1", "y--", "x = s"),
-        *("s = 32767; s++", "u = x + 7", "f = x + 1", "s = -32768 - b", "n = -n", "x = n", "u--", "b++", "i = i - 1"),
+        *(
+            "s = 32767; s++",
+            "u = x + 7",
+            "f = x + 1",
+            "s = -32768 - b",
+            "n = -n",
+            "x = n",
+            "u--",
+            "b++",
+            "i = i - 1",
+        ),
     ),
 }
 TESTS: Lists = {
@@ -96,10 +131,26 @@ TESTS: Lists = {
     "overflow": ("y > 200", "s < 0", "x == 255", "u == 7", "n < 0"),
 }
 CHANNEL_TESTS: Lists = {
-    "buffered": ("empty(c)", "nempty(c)", "full(c)", "nfull(e)", "len(e) == 1", "c?[1]", "c?[_]", "e??[1, _]", "e?[0, 1]"),
+    "buffered": (
+        "empty(c)",
+        "nempty(c)",
+        "full(c)",
+        "nfull(e)",
+        "len(e) == 1",
+        "c?[1]",
+        "c?[_]",
+        "e??[1, _]",
+        "e?[0, 1]",
+    ),
     "messages": ("d?[red, _]", "d??[eval(m), 1]", "full(d)", "nempty(d)", "d??[green, _]"),
     "channel arrays": ("len(q[0]) < len(q[1])", "q[x % 2]?[_]", "empty(q[1])"),
 }
+LENGTHS: Lists = {
+    "buffered": ("len(c) == 1", "len(e) > 0", "len(e) == 2"),
+    "messages": ("len(d) == 1", "len(d) == 2"),
+    "channel arrays": ("len(q[0]) == 1", "len(q[0]) == len(q[1])"),
+}
+"""What formulas may say of channels: SPIN reads no `full` and no `c?[x]` there."""
 SENDS: Lists = {
     "buffered": ("c!{}", "c!{}", "c!!{}", "e!{},b", "e!!{},b", "e!!{},1"),
     "messages": ("d!red,{}", "d!m,{}", "d!!green({})", "d!!m,{}", "d!green(1)"),
@@ -114,7 +165,16 @@ RECEIVES: Lists = {
         *("c?{}", "c?{}", "c?1", "c?_", "c?eval({})", "c??{}", "c??2", "c?<{}>", "c??<1>", "e??1,_", "e?{},_"),
         *("e??{},1", "e?<{},b>", "e??<_,eval(b)>", "e?{},b"),
     ),
-    "messages": ("d?m,{}", "d?red,{}", "d?_,_", "d??green,{}", "d??m,1", "d?<m,{}>", "d?eval(m),{}", "d??_,eval({})"),
+    "messages": (
+        "d?m,{}",
+        "d?red,{}",
+        "d?_,_",
+        "d??green,{}",
+        "d??m,1",
+        "d?<m,{}>",
+        "d?eval(m),{}",
+        "d??_,eval({})",
+    ),
     "channel arrays": ("q[0]?{}", "q[y % 2]?{}", "q[1]?_", "q[b]?1"),
     "channels in channels": ("w?got", "w?<got>", "got?{}", "mine?{}"),
     "meetings": ("r?{}", "r?{}", "r?1", "r?_", "r?eval({})", "v?m,{}", "v?red,_", "v?_,eval({})", "v?eval(m),1"),
@@ -129,13 +189,15 @@ FORMULAS = (
     *("[] <> {0} -> [] <> {1}", "[] ({0} -> [] {1})", "<> {0} || [] {1}", "<> {0} -> (!{0} U {1})"),
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What models may be like: `features` with their weights."""
 
     features: tuple[tuple[str, int], ...] = tuple(FEATURES.items())
-    most_features: int = 5
-    statements: int = 14
+    most_features: int = 8
+    statements: int = 6
+    """of a process, about"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +223,9 @@ class _Writer:
     """Writes one model."""
 
     def __init__(self, random: Random, shape: Shape) -> None:
-        self.random, self.left = random, shape.statements
+        self.random, self.shape, self.left = random, shape, 0
         names, weights = zip(*shape.features, strict=True)
-        self.features = {"", *random.choices(names, weights, k=random.randint(1, shape.most_features))}
+        self.features = {"", *random.choices(names, weights, k=random.randint(2, shape.most_features))}
         self.late = False
         """Is the process at hand one that is started late? Only those have parameters."""
         self.labels: list[str] = []
@@ -171,6 +233,10 @@ class _Writer:
         self.propositions: list[str] = []
         """What formulas may say of processes."""
         self.names = 0
+        self.unanswered: list[str] = []
+        """Sends and receives of other processes, of which nobody does the other half yet."""
+        self.answerable: list[str] = []
+        """Those of the process at hand."""
 
     def chance(self, one_in: int) -> bool:
         return self.random.randrange(one_in) == 0
@@ -230,17 +296,26 @@ class _Writer:
         return proctype
 
     def _starts(self) -> Block:
-        channels = ["c"] * self.has("buffered") + ["r"] * self.has("meetings") + ["z[1]"] * self.has("meeting arrays")
+        channels = (
+            ["c"] * self.has("buffered") + ["r"] * self.has("meetings") + ["z[1]"] * self.has("meeting arrays")
+        )
         many = self.random.choice([1, 1, 2])
         runs = [
-            Line(f"{self.random.choice(['', '', 'i = '])}run R({self._value()}, {self.random.choice(channels or ['c'])})")
+            Line(
+                f"{self.random.choice(['', '', 'i = '])}run R({self._value()}, {self.random.choice(channels or ['c'])})"
+            )
             for _ in range(many)
         ]
         return (Braces("atomic", tuple(runs)),) if self.chance(2) else tuple(runs)
 
     def _body(self) -> Block:
         self.labels = [f"L{n}" for n in range(self.random.randint(1, 2))] if self.has("labels") else []
-        return self._sequence(Where(), 4)
+        self.left = self.shape.statements
+        self.unanswered, self.answerable = self.unanswered + self.answerable, []
+        body = self._sequence(Where(), 4)
+        if self.chance(3):  # for ever, so that others find somebody to talk to
+            body = (Choice("do", (body, *[self._sequence(Where(2, in_loop=True), 1)] * self.random.randrange(2))),)
+        return body
 
     def _declared(self, head: str, body: Block) -> Proctype:
         text = "\n".join(Proctype(head, (), body).lines())
@@ -280,9 +355,8 @@ class _Writer:
     def _proposition(self) -> str:
         if self.propositions and self.chance(2):
             return self.random.choice(self.propositions)
-        lists = TESTS | ({} if self.chance(2) else CHANNEL_TESTS)
-        found = self.pick(lists)
-        return "x == 1" if re.search(r"\b(i|_pid)\b|\[_|\?", found) else found
+        found = self.pick(TESTS | LENGTHS)  # SPIN counts the claim as a process
+        return "x == 1" if re.search(r"\b(i|_pid|_nr_pr)\b", found) else found
 
     # Expressions
 
@@ -298,9 +372,22 @@ class _Writer:
         """A send or a receive, or an assignment where there is nobody to talk to."""
         lists = SENDS if self.chance(2) else RECEIVES
         known = {name: many for name, many in lists.items() if self.has(name) and (name != "runs" or self.late)}
-        if not known:
+        if self.unanswered and not self.chance(4):
+            lists, known = self._answers(self.unanswered.pop(self.random.randrange(len(self.unanswered))))
+        if not any(known.values()):
             return self._assignment()
-        return self.pick(known).format(self._value() if lists is SENDS else self.pick(PLACES))
+        found = self.pick(known)
+        self.answerable.append(found)
+        return found.format(self._value() if lists is SENDS else self.pick(PLACES))
+
+    def _answers(self, talk: str) -> tuple[Lists, Lists]:
+        """Receives for a send, sends for a receive, over the same channel."""
+        lists = RECEIVES if "!" in talk else SENDS
+        channel = re.split(r"[!?\[]", talk)[0]
+        same = [
+            each for name in lists if self.has(name) for each in lists[name] if re.match(rf"{channel}\b", each)
+        ]
+        return lists, {"": same}
 
     def _assignment(self) -> str:
         return self.pick(ASSIGNMENTS).format(self._value())
@@ -358,13 +445,17 @@ class _Writer:
     def _write_declare(self, where: Where) -> Block:
         self.names += 1
         name = f"k{self.names}"
-        return Line(f"byte {name} = {self._value()}"), Line(self.random.choice(["i = {}", "x = {} % 3"]).format(name))
+        return Line(f"byte {name} = {self._value()}"), Line(
+            self.random.choice(["i = {}", "x = {} % 3"]).format(name)
+        )
 
     def _write_select(self, where: Where) -> Block:
         return (Line(self.random.choice(["select(i : 0 .. 1)", "select(i : 1 .. 2)", "select(i : x .. 2)"])),)
 
     def _write_for(self, where: Where) -> Block:
-        heads = ["for (j : 0 .. 1)", "for (j : 1 .. 2)", "for (j : x .. 2)"] + ["for (j in a)"] * self.has("arrays")
+        heads = ["for (j : 0 .. 1)", "for (j : 1 .. 2)", "for (j : x .. 2)"] + ["for (j in a)"] * self.has(
+            "arrays"
+        )
         inner = replace(where.deeper, counting=True, in_loop=False)
         return (Braces(self.random.choice(heads), self._sequence(inner, 2)),)
 
@@ -372,9 +463,10 @@ class _Writer:
         return (Braces("atomic", self._sequence(where.deeper, 3)),)
 
     def _write_d_step(self, where: Where) -> Block:
-        """It may begin with anything but a meeting that it sends to; what follows must not wait."""
+        """It may begin with anything but a send, which may be one of a meeting; what follows must not wait."""
         inner = Where(where.depth + 1, in_d_step=True, counting=where.counting)
         first = self.random.choice([self._assignment().split("; ")[0], self._condition(plain=True), self._talk()])
+        first = "x = 1" if "!" in first and not first.startswith("!") and "=" not in first else first
         return (Braces("d_step", (Line(first), *self._sequence(inner, 2))),)
 
     def _write_unless(self, where: Where) -> Block:
@@ -404,8 +496,20 @@ class _Writer:
         if plain:
             return (Line(self._condition(plain=True)), *rest)
         if self.chance(4) and where.depth < 3 and not where.in_d_step:
-            return (*self._statement(where), *rest)
+            first = self._statement(where)
+            return (*((Line("true"),) if _begins_with_else(first) else ()), *first, *rest)
         return (Line(self._talk() if self.chance(2) else self._condition()), *rest)
+
+
+def _begins_with_else(block: Block) -> bool:
+    """Is there an `else` among the first statements of a choice that comes first? SPIN's verifier also looks at the
+    options around that choice for it, and docs/promela.md says that Porcini does not."""
+    match block[0]:
+        case Choice(_, options):
+            return any(option[0] == Line("else") or _begins_with_else(option) for option in options)
+        case Braces(_, body):
+            return _begins_with_else(body)
+    return False
 
 
 # Labels in trees ------------------------------------------------------------------------------------------------

@@ -75,7 +75,9 @@ def ask_porcini(path: Path, seconds: float) -> Found:
     """What a process of its own prints, line by line, until its time is up."""
     command = [sys.executable, "-m", "conformance.promela.folder", "--porcini", str(seconds), str(path)]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 5, preexec_fn=_limit_memory)
+        said = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds + 5, preexec_fn=_limit_memory
+        )
         printed, problems = said.stdout, said.stderr
     except subprocess.TimeoutExpired as late:
         printed, problems = (late.stdout or b"").decode(), ""

@@ -96,7 +96,9 @@ class Verifier:
         return self._compiled("claims", "-DNFAIR=3")
 
     def _compiled(self, name: str, *flags: str) -> str:
-        compilers = [found for found in ("tcc", "gcc") if shutil.which(found)]  # the first takes a tenth of the time
+        compilers = [
+            found for found in ("tcc", "gcc") if shutil.which(found)
+        ]  # the first takes a tenth of the time
         for compiler in compilers:
             common = ("-w", "-DNOREDUCE", "-DVECTORSZ=8192", f"-DMEMLIM={_MEGABYTES}")
             said = self._call(compiler, *common, *flags, "-o", name, "pan.c")
@@ -108,7 +110,9 @@ class Verifier:
         said = self._call(*command, f"-m{self._depth}", "-w18", "-n").stdout
         states, errors = re.search(r"(\d+) states, stored", said), re.search(r"errors: (\d+)", said)
         found = re.search(r"^pan:\d+: (.*?)(?: \(at depth -?\d+\))?$", said, re.MULTILINE)
-        cut_short = "max search depth too small" in said or "Search not completed" in said
+        deepest = re.search(r"depth reached (\d+)", said)
+        # It does not always say so: under fairness, a run that has ended goes down without an end.
+        cut_short = "not completed" in said or (deepest is not None and int(deepest[1]) >= self._depth - 1)
         if found is None and (states is None or errors is None or cut_short):
             raise Unfinished(_first_line(said))
         return Answer(int(states[1]) if states else 0, found[1] if found else "")
