@@ -1,8 +1,8 @@
 """Random Promela models with everything that the language has, for `comparison`: SPIN judges all of them.
 
-Two to four processes over small values, so that their graphs of states are small; nothing has to end, and choices are
-open everywhere. Each model has some of the features below, so that most features meet most others sooner or later,
-and a model that shows something wrong is still short. What SPIN rejects is thrown away.
+Two to four processes over small values, so that their graphs of states are small; nothing has to end, and choices
+are open everywhere. Each model has some of the features below, so that most features meet most others sooner or
+later, and a model that shows something wrong is still short. What SPIN rejects is thrown away.
 
 `LATER` are features that Porcini refuses so far: add them to `FEATURES` when it takes them.
 """
@@ -280,10 +280,10 @@ class _Writer:
             head += f" priority {self.random.randint(1, 3)}"
         if self.has("provided") and self.chance(3) and head != "init":
             head += f" provided ({self.pick(TESTS)})".replace("i == x", "b")
-        body = self._body()
-        if runs:
-            body = (*self._starts(), *body)
-        proctype = self._labelled(self._declared(head, body))
+        proctype = self._labelled(Proctype(head, (), self._body()))
+        if runs:  # before all labels, so that nobody starts processes without end
+            proctype = replace(proctype, body=(*self._starts(), *proctype.body))
+        proctype = self._declared(head, proctype.body)
         for number in range(pid, pid + many) if head != "init" else ():
             self._note_propositions(proctype, name, number)
         return proctype
@@ -314,7 +314,8 @@ class _Writer:
         self.unanswered, self.answerable = self.unanswered + self.answerable, []
         body = self._sequence(Where(), 4)
         if self.chance(3):  # for ever, so that others find somebody to talk to
-            body = (Choice("do", (body, *[self._sequence(Where(2, in_loop=True), 1)] * self.random.randrange(2))),)
+            others = [self._sequence(Where(2, in_loop=True), 1)] * self.random.randrange(2)
+            body = (Choice("do", tuple(map(_guarded, (body, *others)))),)
         return body
 
     def _declared(self, head: str, body: Block) -> Proctype:
@@ -324,7 +325,7 @@ class _Writer:
         found += ["byte j"] if "j" in words else []
         found += ["byte k"] if "k" in words else []
         found += ["chan mine = [1] of { byte }"] if "mine" in words else []
-        found += ["chan got"] if "got" in words else []
+        found += ["chan got = [1] of { byte }"] if "got" in words else []
         return Proctype(head, tuple(found), body)
 
     def _labelled(self, proctype: Proctype) -> Proctype:
@@ -496,9 +497,12 @@ class _Writer:
         if plain:
             return (Line(self._condition(plain=True)), *rest)
         if self.chance(4) and where.depth < 3 and not where.in_d_step:
-            first = self._statement(where)
-            return (*((Line("true"),) if _begins_with_else(first) else ()), *first, *rest)
+            return _guarded((*self._statement(where), *rest))
         return (Line(self._talk() if self.chance(2) else self._condition()), *rest)
+
+
+def _guarded(option: Block) -> Block:
+    return (Line("true"), *option) if _begins_with_else(option) else option
 
 
 def _begins_with_else(block: Block) -> bool:

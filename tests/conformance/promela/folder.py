@@ -3,11 +3,11 @@
     make conformance-folder FOLDER=../models        or ARGS="--seconds 30"
     PYTHONPATH=tests python -m conformance.promela.folder ../models --only ring
 
-A line for each model: the states without a reduction on both sides, whether an assertion can fail and whether there
-is an invalid end state, then formulas and claims. Porcini runs in a process of its own, with a limit on time and
-memory, and says what it found as it finds it, so that what took too long leaves the other answers. Only answers that
-both gave are compared; the exit status is 1 if a verdict differs. Where an assertion fails, SPIN goes on past it and
-Porcini stops the process, so that end states, counts and formulas are not compared then.
+A line for each model: the states without a reduction on both sides, whether an assertion can fail and whether
+there is an invalid end state, then formulas and claims. Porcini runs in a process of its own, with a limit on time
+and memory, and says what it found as it finds it, so that a search that takes too long leaves the other answers.
+Only answers that both gave are compared; the exit status is 1 if a verdict differs. Where an assertion fails, SPIN
+goes on past it and Porcini stops the process, so end states, counts and formulas are not compared then.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _never(report: porcini.Report) -> Iterator[Found]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one model: `spin` is None where SPIN rejects it, or the models says that SPIN has no answer."""
+    """What came of one model: `spin` is None where SPIN rejects it, and `why` says why."""
 
     path: Path
     spin: Found | None
@@ -193,7 +193,8 @@ class Row:
         if self._errs:
             yield f"{'':8}not compared: Porcini finds an error in the model, such as an index outside of its array"
         for question in self.differences:
-            yield f"{'':8}DIFFERENT: {question}: SPIN {_shown(self.spin[question])}, here {_shown(self.here[question])}"
+            theirs, ours = _shown(self.spin[question]), _shown(self.here[question])
+            yield f"{'':8}DIFFERENT: {question}: SPIN {theirs}, here {ours}"
 
 
 def _shown(value: object) -> str:

@@ -1,7 +1,7 @@
 """Promela models as trees of lines: what SPIN and Porcini are both given, and how it is made smaller.
 
-A line is text that nothing here understands, so that the generator can write anything that the language has. A model
-that is made smaller need not be one any more: SPIN says whether it is.
+A line is text that nothing here understands, so that the generator can write anything that the language has. What
+is made smaller need not be a model any more: SPIN says whether it is.
 """
 
 from __future__ import annotations

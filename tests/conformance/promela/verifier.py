@@ -6,8 +6,8 @@ can be counted on both sides. `pan` answers one question at a time, because it s
     states        with errors ignored (`-c0 -A -E`), so that the whole graph is seen
     end states    `-A`: a failed assertion is passed over
     assertions    `-E`: an invalid end state is passed over
-    claims        `-a -N name`; with `-f` under weak fairness. SPIN translates `[] p` into an assertion inside of the
-                  claim, so `-A` would lose it: instead, the assertions of processes are taken out of the source
+    claims        `-a -N name`; with `-f` under weak fairness. SPIN translates `[] p` into an assertion inside of
+                  the claim, so `-A` would lose it: the assertions of processes are taken out of the source instead
 """
 
 from __future__ import annotations
