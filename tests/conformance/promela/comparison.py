@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 import porcini
 from conformance.laws import Broken
 from conformance.oracle import TooMany
-from conformance.promela.text import Model
+from conformance.promela.text import Model, has_else_in_first_choice
 from conformance.promela.verifier import Answer, Rejected, Unfinished, Verifier
 from porcini.core.errors import InputError
 from porcini.engines.catalogue import Options
@@ -70,7 +70,10 @@ class OtherFairFormulas(OtherFormulas):
 
 
 def compare(model: Model) -> int:
-    """How many states a model has, by both; `TooMany` if there are too many, or if SPIN does not take it."""
+    """How many states a model has, by both; `TooMany` if there are too many, or if it cannot be
+    compared: SPIN does not take it, or is documented to differ."""
+    if any(has_else_in_first_choice(proctype.body) for proctype in model.proctypes):
+        raise TooMany
     with TemporaryDirectory() as folder:
         source = Path(folder, "model.pml")
         source.write_text(model.text())

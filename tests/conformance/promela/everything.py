@@ -14,7 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from conformance.promela.text import Block, Braces, Choice, Labelled, Line, Model, Proctype, Statement
+from conformance.promela.text import (
+    Block,
+    Braces,
+    Choice,
+    Labelled,
+    Line,
+    Model,
+    Proctype,
+    Statement,
+    begins_with_else,
+)
 
 FEATURES = {
     "meetings": 12,
@@ -300,10 +310,9 @@ class _Writer:
             ["c"] * self.has("buffered") + ["r"] * self.has("meetings") + ["z[1]"] * self.has("meeting arrays")
         )
         many = self.random.choice([1, 1, 2])
+        into = ["", "", "i = "]
         runs = [
-            Line(
-                f"{self.random.choice(['', '', 'i = '])}run R({self._value()}, {self.random.choice(channels or ['c'])})"
-            )
+            Line(f"{self.random.choice(into)}run R({self._value()}, {self.random.choice(channels or ['c'])})")
             for _ in range(many)
         ]
         return (Braces("atomic", tuple(runs)),) if self.chance(2) else tuple(runs)
@@ -502,18 +511,7 @@ class _Writer:
 
 
 def _guarded(option: Block) -> Block:
-    return (Line("true"), *option) if _begins_with_else(option) else option
-
-
-def _begins_with_else(block: Block) -> bool:
-    """Is there an `else` among the first statements of a choice that comes first? SPIN's verifier also looks at the
-    options around that choice for it, and docs/promela.md says that Porcini does not."""
-    match block[0]:
-        case Choice(_, options):
-            return any(option[0] == Line("else") or _begins_with_else(option) for option in options)
-        case Braces(_, body):
-            return _begins_with_else(body)
-    return False
+    return (Line("true"), *option) if begins_with_else(option) else option
 
 
 # Labels in trees ------------------------------------------------------------------------------------------------

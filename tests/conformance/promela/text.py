@@ -118,6 +118,36 @@ def mapped(block: Block, change: Callable[[Line], Line]) -> Block:
     return tuple(map(copy, block))
 
 
+def has_else_in_first_choice(block: Block) -> bool:
+    """Does an option of a choice begin with another choice that has an `else`? For that, SPIN's verifier also looks
+    at the options of the outer choice, and docs/promela.md says that Porcini does not."""
+    for statement in block:
+        match statement:
+            case Labelled(_, inner):
+                found = has_else_in_first_choice((inner,))
+            case Choice(_, options):
+                found = any(begins_with_else(option) or has_else_in_first_choice(option) for option in options)
+            case Braces(_, body, escape):
+                found = has_else_in_first_choice(body) or has_else_in_first_choice(escape)
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+def begins_with_else(block: Block) -> bool:
+    """Does a block begin with a choice that has an `else`?"""
+    match block[0]:
+        case Choice(_, options):
+            return any(option[0] == Line("else") or begins_with_else(option) for option in options)
+        case Braces(_, body):
+            return begins_with_else(body)
+        case Labelled(_, inner):
+            return begins_with_else((inner,))
+    return False
+
+
 def block_lines(block: Block) -> list[str]:
     """The statements of a block, with semicolons between them."""
     lines: list[str] = []
