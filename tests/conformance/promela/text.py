@@ -119,8 +119,8 @@ def mapped(block: Block, change: Callable[[Line], Line]) -> Block:
 
 
 def has_else_in_first_choice(block: Block) -> bool:
-    """Does an option of a choice begin with another choice that has an `else`? For that, SPIN's verifier also looks
-    at the options of the outer choice, and docs/promela.md says that Porcini does not."""
+    """Does an option of a choice begin with another choice that has an `else`? For that, SPIN's verifier also
+    looks at the options of the outer choice, and docs/promela.md says that Porcini does not."""
     for statement in block:
         match statement:
             case Labelled(_, inner):
