@@ -192,8 +192,8 @@ RECEIVES: Lists = {
     "runs": ("h?{}", "h?1", "h?_"),
 }
 PLACES: Lists = {"": ("x", "y", "i", "i"), "arrays": ("a[0]", "a[x % 2]"), "typedef": ("t.u", "ts[b].u")}
-"""What messages are received into: no `bit`, because `pan` puts the variable, cut to one bit, back into the channel
-when it takes a receive back."""
+"""What messages are received into. There is no `bit`: `pan` puts the variable, cut to one bit, back into the
+channel when it takes a receive back."""
 CLAIMS = ("x < 3", "b || y != 2", "x != 2 || !b", "i < 3", "x == 0", "y > 0", "y != 2", "!(x == 1 && y == 2)")
 FORMULAS = (
     *("[] {0}", "<> {0}", "[] <> {0}", "<> [] {0}", "[] ({0} -> <> {1})", "{0} U {1}", "[] ({0} -> ({1} U {2}))"),
