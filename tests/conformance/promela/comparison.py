@@ -41,7 +41,7 @@ REDUCTIONS = {
 }
 FAIR = Options(fair=True)
 BLOCK_BEGINS_WITH_DO = re.compile(r"^ .*\{\n *do$", re.MULTILINE)
-"""SPIN tells the start of such a block from the head of the loop, and docs/promela.md says that Porcini does not."""
+"""SPIN tells the start of such a block from the head of its loop; docs/promela.md says that Porcini does not."""
 
 
 class Refused(Broken):
