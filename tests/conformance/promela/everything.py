@@ -76,6 +76,7 @@ DECLARATIONS = {
 }
 LISTED = {"a": "byte a[2] = {1, 2}"}
 TYPEDEF = "typedef T { byte u; bit w[2] }"
+"""SPIN maps an array of bits to one of bytes, so only bits are assigned to its cells."""
 
 Lists = dict[str, Sequence[str]]
 VALUES: Lists = {
@@ -115,7 +116,7 @@ VALUES: Lists = {
 ASSIGNMENTS: Lists = {
     "": ("x = {}", "x = {}", "y = {}", "y = {}", "b = {}", "i = {}", "i = {}", "b = !b"),
     "arrays": ("a[0] = {}", "a[1] = {}", "a[x % 2] = {}", "a[i % 2] = {}"),
-    "typedef": ("t.u = {}", "t.w[x % 2] = {}", "ts[y % 2].u = {}", "ts[0].w[b] = b", "t.w[1] = !t.w[1]"),
+    "typedef": ("t.u = {}", "t.w[x % 2] = b", "ts[y % 2].u = {}", "ts[0].w[b] = b", "t.w[1] = !t.w[1]"),
     "types": ("s = x - y", "f = !f", "m = red", "m = green", "n = x - 2", "u = {}", "s = {}", "n = {}", "f = {}"),
     "overflow": (
         *("y = x + 254", "s = 32766 + x", "u = u + 5", "n = 2147483647", "n = n + x", "b = x + 1", "y--", "x = s"),
