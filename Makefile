@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance soak clean
+.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance conformance-folder soak clean
 
 demo: $(READY)
 	$(BIN)/python -m pytest -q examples/asyncio || test $$? -eq 1
@@ -50,6 +50,10 @@ conformance: $(READY)
 # The same with fresh seeds, for as long as one likes: SOAK_SECONDS=1800 make soak, ARGS="gcl abs" for some kinds.
 soak: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m conformance --soak $(ARGS)
+
+# Other people's Promela models, through SPIN and through Porcini: make conformance-folder FOLDER=../models
+conformance-folder: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m conformance.promela.folder $(FOLDER) $(ARGS)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

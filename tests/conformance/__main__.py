@@ -22,7 +22,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
 
-from conformance.kinds import KINDS, Kind
+from conformance.kinds import KINDS, NEED_SPIN, Kind
 from conformance.laws import Broken
 from conformance.mutants import MUTANTS, Mutant
 from conformance.oracle import TooMany
@@ -219,9 +219,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="only the program with this seed, shown")
     options = parser.parse_args()
     names = list(options.kinds or KINDS)
-    if "spin" in names and not shutil.which("spin"):
-        print("SPIN is not installed: the judge of Promela is not checked against it")
-        names.remove("spin")
+    if NEED_SPIN & set(names) and not shutil.which("spin"):
+        print("SPIN is not installed: neither Porcini nor the judge of Promela is checked against it")
+        names = [name for name in names if name not in NEED_SPIN]
     kinds = [KINDS[name] for name in names]
     if options.seed is not None:
         print(kinds[0].draw(Random(options.seed)).text())

@@ -34,10 +34,13 @@ from conformance.laws import Search
 from conformance.par import edits as par_edits
 from conformance.par import parser as par_parser
 from conformance.par import programs as par_programs
+from conformance.promela import comparison as promela_comparison
 from conformance.promela import edits as promela_edits
+from conformance.promela import everything as promela_everything
 from conformance.promela import judge as promela_judge
 from conformance.promela import programs as promela_programs
 from conformance.promela import spin
+from conformance.promela import text as promela_text
 from conformance.promela.classics import CLASSICS
 from conformance.promela.judge import Judge as PromelaJudge
 from conformance.rewriting import plain_maude
@@ -278,6 +281,11 @@ def _check_against_spin(model: Any, engines: Sequence[str] | None = None) -> int
     return len(outcomes)
 
 
+def _compare_with_spin(model: Any, engines: Sequence[str] | None = None) -> int:
+    """Models over the whole language, with endless runs: SPIN itself is the judge. As many as there are states."""
+    return promela_comparison.compare(model)
+
+
 # Rewrite theories -----------------------------------------------------------------------------------------------
 
 
@@ -347,7 +355,7 @@ def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int
 
 KINDS = {
     kind.name: kind
-    for kind in (  # the last two check judges
+    for kind in (
         Kind("gcl", 3_000, _gcl_program, _check_gcl),
         Kind("par", 1_000, _par_program, _check_par),
         Kind("symbolic", 200, _gcl_program, _check_symbolic),
@@ -356,7 +364,10 @@ KINDS = {
         Kind("pml", 1_200, _promela_model, _check_promela, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),
-        Kind("spin", 200, _promela_model, _check_against_spin, promela_edits.smaller),
+        Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
+        # These two check judges:
+        Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),
         Kind("plain maude", 60, _rewriting_program, _check_against_maude),
     )
 }
+NEED_SPIN = {"spin", "pml judge"}

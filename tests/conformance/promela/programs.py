@@ -9,6 +9,14 @@ lost. Every model ends: loops count, or take messages that nobody sends again.
     edits      models made smaller, and changed here and there
     judge      all outcomes of a model, by an interpreter of its tree
     spin       the same from SPIN, for checking the judge
+
+Models over the whole language, and of other people, are judged by SPIN itself:
+
+    text         models as trees of lines
+    everything   `generate` makes models with all features of the language
+    verifier     SPIN's verifier, and what it answers
+    comparison   Porcini's answers against those
+    folder       the same for a folder of models
 """
 
 from __future__ import annotations
