@@ -99,7 +99,7 @@ def test_check_json_is_the_contract(found) -> None:
         *("schema", "porcini", "command", "file", "language", "engine", "independence", "property"),
         *("verdict", "stopped", "counts", "outcomes", "counterexample"),
     ]
-    assert list(holds) == [*keys, "reduction"] and status == 0
+    assert list(holds) == [*keys, "formulas", "reduction"] and status == 0
     assert (holds["command"], holds["language"], holds["engine"]) == ("check", "pml", "graph")
     assert holds["property"] == "deadlock-free, failure-free, ltl exclusive, ltl gets_in"
     assert set(holds["counts"]) == {"executions", "blocked", "classes", "states", "events"}

@@ -301,7 +301,10 @@ class Flow:
             seen.add(id(inner))
             if inner.begins_block or not isinstance(inner.statement, ast.Goto | ast.Break):
                 return node
-            node = self._jump(inner)
+            target = self._jump(inner)
+            if inner.context.atomic is not None and target.context.atomic is None:
+                return node  # a step, the last of the atomic sequence
+            node = target
 
     def _tells(self, label: str) -> bool:
         """Is something said of whoever stands at a label, so that there must be a place to stand?"""
