@@ -3,7 +3,9 @@
     forget   a private variable that will be assigned before it is read again is set to 0: what it held makes no
              difference, and states that differ in nothing else become one (SPIN does so too, `-o1` turns it off)
     merge    a step that touches nothing but private variables, and can always be taken, is taken together with the
-             one before it: nobody can see whether others go first (SPIN: `-o3`)
+             one before it: nobody can see whether others go first (SPIN: `-o3`). But a process that has not come to
+             where it would receive can be seen by who sends by a rendezvous, and does something else if nobody is
+             there: by `else`, or by giving up the turn. Where this may be, steps to such points are left alone
 
 Points keep their numbers and their labels. An edge remembers the edges that it was made of (`parts`), so that a
 run of the smaller program is a run of the one that was written.
@@ -24,6 +26,7 @@ from porcini.ir.program import (
     Print,
     Program,
     Receive,
+    Send,
     Spawn,
     Template,
     Variable,
@@ -40,25 +43,40 @@ Declared = Mapping[Var, Variable]
 def optimised(program: Program) -> Program:
     """The same program with fewer states."""
     declared = program.declared
-    templates = [_forget(_merge(template, declared), declared) for template in program.templates]
+    missed = _may_be_missed(program)
+    templates = [_forget(_merge(template, declared, missed), declared) for template in program.templates]
     return replace(program, templates=templates)
 
 
 # Merging
 
 
-def _merge(template: Template, declared: Declared) -> Template:
+def _may_be_missed(program: Program) -> bool:
+    """May it make a difference to a sender that nobody stands where he would receive?"""
+    own = (channel for template in program.templates for channel in template.channels)
+    if all(channel.capacity for channel in (*program.channels, *own)):
+        return False
+    for template in program.templates:
+        held = {edge.target for edge in template.edges if edge.atomic}
+        for number, point in enumerate(template.points):
+            tests = number in held or any(edge.otherwise for edge in point.edges)
+            if tests and any(isinstance(edge.talk, Send) for edge in point.edges):
+                return True
+    return False
+
+
+def _merge(template: Template, declared: Declared, missed: bool) -> Template:
     inside = {edge.target for edge in template.edges if edge.d_step}
     points = [
         point
         if number in inside
-        else replace(point, edges=[_extended(template, number, edge, declared) for edge in point.edges])
+        else replace(point, edges=[_extended(template, number, edge, declared, missed) for edge in point.edges])
         for number, point in enumerate(template.points)
     ]
     return replace(template, points=points)
 
 
-def _extended(template: Template, source: int, edge: Edge, declared: Declared) -> Edge:
+def _extended(template: Template, source: int, edge: Edge, declared: Declared, missed: bool) -> Edge:
     """An edge with the private steps after it, as far as they go."""
     if edge.atomic or edge.d_step or edge.target == source:
         return edge
@@ -66,7 +84,7 @@ def _extended(template: Template, source: int, edge: Edge, declared: Declared) -
     while edge.target not in seen:
         seen.add(edge.target)
         following = _private_step(template.points[edge.target], declared)
-        if following is None:
+        if following is None or (missed and _receives(template.points[following.target])):
             break
         edge = replace(
             edge,
@@ -75,6 +93,10 @@ def _extended(template: Template, source: int, edge: Edge, declared: Declared) -
             parts=(edge.parts or (edge,)) + (following,),
         )
     return edge
+
+
+def _receives(point: Point) -> bool:
+    return any(isinstance(edge.talk, Receive) for edge in point.edges)
 
 
 def _private_step(point: Point, declared: Declared) -> Edge | None:

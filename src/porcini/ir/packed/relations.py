@@ -275,6 +275,8 @@ class Relations:
             run.touch |= here.touch
             for edge in here.edges:
                 take(mover, edge)
+                if edge.edge.talk is not None:  # which may be possible or not by then: it tests the channel
+                    run.touch |= mover.toucher.tested(edge.edge.talk.channel)
                 if rendezvous(edge) and isinstance(edge.edge.talk, Send):
                     for later in self._laters:
                         if later.may_meet(edge):  # it may be started meanwhile
