@@ -7,6 +7,7 @@ given as the text that `langs/gcl` reads.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -153,8 +154,10 @@ class Program:
         language = self.language.upper()
         path = folder / f"{name.lower()}.maude"
         sees = dedent(_SEES) if self.language == "gcl" and not derived else ""
+        for file in (f"{self.language}.maude", "expressions.maude"):
+            shutil.copy(LANGUAGES / file, folder)
         path.write_text(
-            f"sload {LANGUAGES / self.language}\nsload model-checker\n"
+            f"sload {self.language}\nsload model-checker\n"
             f"mod {name} is\n  protecting {language} .\n"
             f"  op init : -> Conf .\n  eq init = {self.initial} .\n{more}endm\n"
             f"mod {name}-PROPS is\n  protecting {name} .\n  including SATISFACTION .\n  subsort Conf < State .\n"

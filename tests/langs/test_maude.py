@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -514,7 +515,9 @@ def test_propositions_of_a_module_with_parameters_are_read(theory, tmp_path) -> 
 def test_initial_states_may_be_written_out(tmp_path) -> None:
     """`initial` need not be the name of an equation."""
     path = tmp_path / "written_out.maude"
-    path.write_text(f"sload {EXAMPLES / 'threads'}\nmod WRITTEN-OUT is\n  protecting THREADS .\nendm\n")
+    for file in ("threads.maude", "expressions.maude"):
+        shutil.copy(EXAMPLES / file, tmp_path)
+    path.write_text("sload threads\nmod WRITTEN-OUT is\n  protecting THREADS .\nendm\n")
     path.with_suffix(".toml").write_text(
         'module = "WRITTEN-OUT"\nstate = "Conf"\nthread = "Thread"\ntid = "Tid"\n'
         """initial = "['x = 0] < 0 | store 1 into 'x | empty > < 1 | store 2 into 'x | empty >"\n"""

@@ -118,12 +118,7 @@ class Model:
 
     def proposition(self, module: bindings.Module, text: str, place: Place | None) -> bindings.Term:
         """A proposition of a formula."""
-        if self.description.propositions is None:
-            raise InputError(
-                "the description names no propositions",
-                place=place,
-                hint='propositions = "A-MODULE" in the TOML file',
-            )
+        self.require_propositions(place)
         try:
             term = bindings.parse(module, text, "the proposition")
         except InputError as problem:
@@ -132,6 +127,12 @@ class Model:
         if str(term.getSort()) != "Prop":
             raise InputError(f"`{text}` is a {term.getSort()}, no Prop", place=place)
         return term
+
+    def require_propositions(self, place: Place | None = None) -> None:
+        """Maude's checker comes with a module that defines some, even where a formula has none."""
+        if self.description.propositions is None:
+            hint = 'propositions = "A-MODULE" in the TOML file'
+            raise InputError("the description names no propositions", place=place, hint=hint)
 
     @property
     def rules_with_anything(self) -> bool:

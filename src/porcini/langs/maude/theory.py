@@ -307,9 +307,9 @@ def _places(file: Path, description: Description) -> tuple[dict[str, tuple[str, 
         match = _LINE.search(str(rule.getLineNumber()))
         order.append(label)
         if match:
-            written = file.parent / match[1]
-            path = str(written if written.is_file() else file)
-            found.setdefault(label, (path, Place(int(match[2]), 1)))
+            written = bindings.origin(match[1])
+            path = file if written is None or written == file.resolve() else written
+            found.setdefault(label, (str(path), Place(int(match[2]), 1)))
     return found, list(dict.fromkeys(order))
 
 
