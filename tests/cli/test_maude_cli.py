@@ -358,7 +358,6 @@ def test_rules_that_no_thread_could_take(porcini, theory, body, said) -> None:  
         ("  eq t(I, 0) S = S .\n", "does not keep threads"),
         ("  eq t(I, 0) t(I, 0) = t(I, 0) .\n", "does not keep threads"),
         ("  eq t(I, 5) c(V) = t(I, 4) c(V) .\n", "looks at a thread together with something else"),
-        ("  op enabled : Nat -> Cell .\n", "the operator `enabled` has a name that the transformation needs"),
     ],
 )
 def test_equations_that_the_transformation_is_wrong_for(porcini, theory, body, said) -> None:  # noqa: F811

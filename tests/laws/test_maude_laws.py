@@ -141,7 +141,7 @@ def original(model: maude.Model, texts: list[str]) -> Drawn | None:
 
 def reduced(model: maude.Model, heuristic: Ample, texts: list[str]) -> Drawn | None:
     module = model.reduced_module(heuristic, tuple(texts))
-    start = module.parseTerm("Start")
+    start = module.parseTerm(model.theory.names["Start"])
     start.reduce()
     return drawn(module, start, texts)
 
@@ -279,7 +279,7 @@ def by_maude(module: Any, start: Any, formula: Formula) -> bool:
 
 def by_reduction(theory: maude.Model, heuristic: Ample, texts: list[str], formula: Formula) -> bool:
     module = theory.reduced_module(heuristic, tuple(texts))
-    start = module.parseTerm("Start")
+    start = module.parseTerm(theory.theory.names["Start"])
     start.reduce()
     return by_maude(module, start, formula)
 

@@ -79,8 +79,8 @@ def _require() -> None:
 
 
 def home() -> Path:
-    """The folder that has the bindings in it."""
-    return Path(maude().__file__).parents[1]
+    """The package of the bindings."""
+    return Path(maude().__file__).parent
 
 
 def interface() -> str:
@@ -173,7 +173,7 @@ def _rehearse(items: list[Piece | Library], folder: Path, path: Path) -> None:
         _put(item, folder) if isinstance(item, Piece) else str(package / f"{item.name}.maude") for item in items
     ]
     try:
-        done = run_child(_REHEARSAL, [*first, *files], bindings=package.parent, timeout=_PATIENCE)
+        done = run_child(_REHEARSAL, [*first, *files], bindings=package, timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
         raise InputError(f"Maude has not read it after {_PATIENCE:g} s", file=str(path)) from None
     _refuse(_warnings(done.stderr), path)
@@ -220,14 +220,27 @@ def system_modules() -> set[str]:
 
 
 def parse(module: Module, text: str, what: str) -> Term:
-    """A term of a module; Maude's own words if it is none."""
+    """A term of a module; Maude's own words if it is none, or several."""
     with _heard() as said:
         term = module.parseTerm(text)
+    warned = _warnings(said[0])
     if term is None:
-        warned = _warnings(said[0])
         said_so = warned[-1].message if warned else "no parse"
         raise InputError(f"{what} `{text}` is no term of its module: {said_so}")
+    if warned:
+        raise InputError(f"{what} `{text}` can be read in several ways: {warned[0].message}")
     return term
+
+
+def read_back(module: Module, text: str) -> Term | None:
+    """A term as data, if it is one, and can be read in one way only."""
+    with _heard() as said:
+        term = module.parseTerm(text)
+    return None if term is None or _warnings(said[0]) else module_of_terms().upTerm(term)
+
+
+def module_of_terms() -> Module:
+    return module("META-LEVEL")
 
 
 def meta_term(home: Module, text: str) -> Term:

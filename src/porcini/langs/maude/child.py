@@ -6,6 +6,7 @@ is not the bindings), in an empty folder of its own, with a stack that may grow 
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -18,18 +19,31 @@ _SHARE = 2
 """The child may take one part in so many of the machine's memory."""
 _PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Without these, some builds of Python do not start."""
-_START = "import sys; sys.path += sys.argv.pop(1).split({separator!r})\n"
+_START = """
+import importlib.util, json, sys
+packages, path = json.loads(sys.argv.pop(1))
+sys.path += path
+for name, folder in packages.items():
+    init = folder + "/__init__.py"
+    spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[folder])
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    if name != "porcini":
+        spec.loader.exec_module(sys.modules[name])
+"""
+"""The same Porcini and the same bindings as here; what they need besides may be where it is found here, if it is
+not where Python looks first. Of Porcini, submodules are enough."""
 
 
 def run_child(
     code: str, arguments: Sequence[str], *, bindings: Path, given: str = "", timeout: float | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a piece of Python. `bindings` is the folder that has the Maude bindings in it."""
-    roots = [str(Path(__file__).resolve().parents[3]), str(bindings.resolve())]
-    start = _START.format(separator=os.pathsep)
+    """Run a piece of Python. `bindings` is the package of the Maude bindings."""
+    packages = {"porcini": str(Path(__file__).resolve().parents[2]), "maude": str(bindings.resolve())}
+    here = str(Path.cwd())
+    path = [each for each in sys.path if Path(each).is_absolute() and each != here]
     with tempfile.TemporaryDirectory(prefix="porcini-") as folder:
         return subprocess.run(
-            [sys.executable, "-I", "-X", "utf8", "-c", start + code, os.pathsep.join(roots), *arguments],
+            [sys.executable, "-I", "-X", "utf8", "-c", _START + code, json.dumps([packages, path]), *arguments],
             input=given,
             capture_output=True,
             text=True,

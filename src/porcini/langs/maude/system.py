@@ -323,12 +323,17 @@ class MaudeSystem(System):
 
     def _info(self, thread: Any) -> ThreadInfo:
         offers = []
+        names = self.model.theory.names
         for each in sorted(self._rules.values(), key=lambda each: each.number):
-            ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay"), thread])
+            ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay", "WayList"), thread])
             touch = self._touch(
-                self.ask("Offers", [self.label_term(each.rule.label), self._constant("nothing"), thread])
+                self.ask(
+                    "Offers", [self.label_term(each.rule.label), self._constant("nothing", "Footprint"), thread]
+                )
             )
-            for way in sorted(tuple(map(str, way.arguments())) for way in _listed(ways, "_;;_", "noWay")):
+            for way in sorted(
+                tuple(map(str, way.arguments())) for way in _listed(ways, names["_;;_"], names["noWay"])
+            ):
                 offers.append(Offer(each.rule, each.number, way, touch))
         guard_locations = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
@@ -442,6 +447,8 @@ class MaudeSystem(System):
             )
 
     def ask(self, function: str, args: list[Any]) -> Any:
+        """What a function says: one of ours, or one that the user defines for us (`touches`, `future` ...)."""
+        function = self.model.theory.names[function]
         if function not in self._symbols:
             kinds = [arg.symbol().getRangeSort().kind() for arg in args]
             self._symbols[function] = next(
@@ -455,8 +462,9 @@ class MaudeSystem(System):
         term.reduce()
         return term
 
-    def _constant(self, name: str) -> Any:
-        return self.module.parseTerm(name)
+    def _constant(self, name: str, sort: str) -> Any:
+        names = self.model.theory.names
+        return self.module.parseTerm(names[name], self.module.findSort(names[sort]).kind())
 
     def number_term(self, number: int) -> Any:
         return self.module.parseTerm(str(number), self.module.findSort("Nat").kind())
@@ -466,10 +474,11 @@ class MaudeSystem(System):
 
     def _touch(self, term: Any) -> Touch:
         """A footprint from a term of sort Footprint; what is none may be anything."""
-        found = Touch()
-        for access in _listed(term, "_&_", "nothing"):
+        found, names = Touch(), self.model.theory.names
+        called = {names[name]: name for name in ("reads", "writes", "awaits", "anything")}
+        for access in _listed(term, "_&_", names["nothing"]):
             args = frozenset(Location(str(arg)) for arg in access.arguments())
-            match str(access.symbol()):
+            match called.get(str(access.symbol())):
                 case "reads":
                     found |= Touch(reads=args)
                 case "writes":
