@@ -43,6 +43,8 @@ class MaudeChecker:
     def ask(self, system: System, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Lasso | None:
         assert isinstance(system, MaudeSystem)
         self.model.require_propositions()
+        if asked.ample is not None:
+            system.audit()
         found = _answer(self.model, formula, watched, asked)
         asked.counts.states = found["states"]
         if "limit" in found:
