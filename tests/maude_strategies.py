@@ -7,6 +7,7 @@ given as the text that `langs/gcl` reads.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -153,8 +154,10 @@ class Program:
         language = self.language.upper()
         path = folder / f"{name.lower()}.maude"
         sees = dedent(_SEES) if self.language == "gcl" and not derived else ""
+        for file in (f"{self.language}.maude", "expressions.maude"):
+            shutil.copy(LANGUAGES / file, folder)
         path.write_text(
-            f"sload {LANGUAGES / self.language}\nsload model-checker\n"
+            f"sload {self.language}\nsload model-checker\n"
             f"mod {name} is\n  protecting {language} .\n"
             f"  op init : -> Conf .\n  eq init = {self.initial} .\n{more}endm\n"
             f"mod {name}-PROPS is\n  protecting {name} .\n  including SATISFACTION .\n  subsort Conf < State .\n"
@@ -434,3 +437,85 @@ def stutter_free_formulas(draw: st.DrawFn, atoms: list[str], largest: int = 6) -
         return draw(st.sampled_from(_TWO))(of_size(left), of_size(size - 1 - left))
 
     return of_size(draw(st.integers(2, largest)))
+
+
+# Theories, not only programs: operators with all sorts of syntax, and with names that could be ours
+
+_JOINS = ["_,_", "_;_", "_;;_", "_in_", "_&_", "__", "_`,`,_", "_if_", "_:=_"]
+_JOIN_ATTRIBUTES = ["", "prec 20", "prec 60", "prec 95", "prec 121", "prec 60 gather (e E)"]
+_PAIRS = ["f", "<_,_>", "{_|_}", "[_|_]", "ready", "enabled", "moved", "_Now_", "thread_:_", "Start_,_", "state"]
+_TESTS = ["member", "Known", "Waiting", "_in_", "_less_", "has_[_]", "_,_is", "Can"]
+_CONSTANTS = ["U", "C", "Start", "noWay", "nothing", "noInfo", "way0", "P", "true2", "nil", "none"]
+_SORTS = ["Way", "Location", "PState", "ThreadList", "MThread", "Access", "Bag"]
+
+
+def _applied(name: str, *args: str) -> str:
+    """An operator with its arguments: all of it, and each of them, in brackets."""
+    if "_" not in name:
+        return f"{name}({', '.join(f'({each})' for each in args)})"
+    text, *rest = name.replace("`", "").split("_")
+    return f"({text}{''.join(f' ({arg}) {word}' for arg, word in zip(args, rest, strict=True))})"
+
+
+@dataclass(frozen=True)
+class TheoryText:
+    """A theory with a set, threads and a cell, and a formula to ask."""
+
+    body: str
+    formula: str
+
+    def loaded(self, load: Callable[[str], object]):
+        name = f"THEORY{next(_numbers)}"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{name.lower()}.maude"
+            path.write_text(f"sload model-checker\n{self.body}".replace("NAME", name), encoding="utf-8")
+            keys = {"module": name, "initial": "init", "state": "Conf", "thread": "Thread", "tid": "Nat"}
+            keys["propositions"] = f"{name}-PROPS"
+            described = "".join(f'{key} = "{value}"\n' for key, value in keys.items())
+            path.with_suffix(".toml").write_text(described, encoding="utf-8")
+            return load(str(path))
+
+
+@st.composite
+def theories(draw: st.DrawFn) -> TheoryText:
+    join, attributes = draw(st.sampled_from(_JOINS)), draw(st.sampled_from(_JOIN_ATTRIBUTES))
+    thread, cell = draw(st.lists(st.sampled_from(_PAIRS), min_size=2, max_size=2, unique=True))
+    test = draw(st.sampled_from([each for each in _TESTS if each != join]))  # or Maude itself could not tell
+    bag = draw(st.sampled_from(_SORTS))
+    constants = draw(st.lists(st.sampled_from(_CONSTANTS), max_size=3, unique=True))
+    guarded, wide = draw(st.booleans()), draw(st.booleans())
+    wanted = draw(st.lists(st.integers(1, 2), min_size=2, max_size=3))
+
+    def joined(one: str, two: str) -> str:
+        return _applied(join, one, two)
+
+    soup = "__" if join != "__" else "_+++_"
+    threads = [_applied(thread, str(tid), str(number)) for tid, number in enumerate(wanted)]
+    parts = [*threads, _applied(cell, "1", "empty"), _applied(cell, "2", "empty")]
+    around = f" {soup.strip('_')} "
+    where = "X" if draw(st.booleans()) else "1"
+    body = f"""mod NAME is
+  protecting NAT .  sorts {bag} Thread Cell Conf .  subsort Nat < {bag} .  subsorts Thread Cell < Conf .
+  op no-one : -> Conf [ctor] .  op {soup} : Conf Conf -> Conf [ctor assoc comm id: no-one] .
+  op empty : -> {bag} [ctor] .  op {join} : {bag} {bag} -> {bag} [ctor assoc comm id: empty {attributes}] .
+  op {thread} : Nat Nat -> Thread [ctor] .  op ended : Nat -> Thread [ctor] .
+  op {cell} : Nat {bag} -> Cell [ctor] .
+  op {test} : Nat {bag} -> Bool .  {f"op {test.replace('_', '')} : Nat Nat {bag} -> Bool ." if wide else ""}
+  sort Other .  {" ".join(f"op {each} : -> Other ." for each in constants)}
+  vars I X : Nat .  var Ns : {bag} .
+  eq {_applied(test, "X", joined("X", "Ns"))} = true .  eq {_applied(test, "X", "Ns")} = false [owise] .
+  {"crl" if guarded else "rl"} [step] : {_applied(thread, "I", "X")}{around}{_applied(cell, where, "Ns")}
+    => ended(I){around}{_applied(cell, where, joined("X", "Ns"))}
+    {f"if not ({_applied(test, 'X', 'Ns')})" if guarded else ""} .
+  op init : -> Conf .  eq init = {around.join(parts)} .
+endm
+mod NAME-PROPS is
+  protecting NAME .  including SATISFACTION .  subsort Conf < State .
+  ops has left : Nat -> Prop [ctor] .  vars I X K : Nat .  var Ns : {bag} .  var S : Conf .
+  eq {_applied(cell, "K", joined("X", "Ns"))}{around}S |= has(X) = true .
+  eq {_applied(thread, "I", "X")}{around}S |= left(I) = true .
+  eq S |= P:Prop = false [owise] .
+endm
+"""
+    formulas = ["<> has(1)", "[] ~ has(2)", "[] (has(1) -> has(2))", "<> [] ~ left(0)", "has(1) U has(2)"]
+    return TheoryText(body, draw(st.sampled_from(formulas)))

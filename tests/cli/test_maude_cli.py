@@ -270,7 +270,7 @@ def test_a_file_that_ends_too_soon(tmp_path) -> None:
         ("sload no-such-file\nmod BAD is endm\n", "no-such-file"),
         (b"\xff\xfe", "UTF-8"),
         ("", "there is no module `BAD`"),
-        ("mod BAD is endm hello world", "unexpected token: hello"),
+        ("mod BAD is endm hello world", "`hello` begins no module"),
         ("mod BAD is protecting NOWHERE . endm", "NOWHERE"),
     ],
 )
@@ -358,7 +358,6 @@ def test_rules_that_no_thread_could_take(porcini, theory, body, said) -> None:  
         ("  eq t(I, 0) S = S .\n", "does not keep threads"),
         ("  eq t(I, 0) t(I, 0) = t(I, 0) .\n", "does not keep threads"),
         ("  eq t(I, 5) c(V) = t(I, 4) c(V) .\n", "looks at a thread together with something else"),
-        ("  op enabled : Nat -> Cell .\n", "the operator `enabled` has a name that the transformation needs"),
     ],
 )
 def test_equations_that_the_transformation_is_wrong_for(porcini, theory, body, said) -> None:  # noqa: F811
@@ -425,6 +424,6 @@ def test_a_model_is_data(porcini, theory, tmp_path) -> None:  # noqa: F811
     """Commands in a file are not for the shell: nothing is written, nothing is run."""
     file = theory(RULE)
     here = tmp_path / "made"
-    Path(file).write_text(Path(file).read_text() + f"sload file\nmod WRITER is including FILE . endm\nls {here}\n")
-    porcini("explore", file)
+    Path(file).write_text(Path(file).read_text() + f"ls ; touch {here}\n")
+    assert "`ls` begins no module: commands are not run" in refused(porcini, "explore", file)
     assert not here.exists()

@@ -18,9 +18,17 @@ import helpers
 import porcini
 from helpers import all_runs
 from laws.test_gcl_laws import swaps_agree
-from maude_strategies import Program, gcl_programs, maude_programs, stutter_free_formulas, talking_programs
-from porcini.commands.formulas import show_formula
-from porcini.core.errors import Place
+from maude_strategies import (
+    Program,
+    TheoryText,
+    gcl_programs,
+    maude_programs,
+    stutter_free_formulas,
+    talking_programs,
+    theories,
+)
+from porcini.commands.formulas import given_formula, show_formula
+from porcini.core.errors import InputError, InternalError, Place
 from porcini.core.events import Move, Schedule
 from porcini.core.languages import CheckerOptions
 from porcini.core.pids import Pid
@@ -32,10 +40,13 @@ from porcini.engines.equivalence import _Joined
 from porcini.engines.options import Ample
 from porcini.langs import maude
 from porcini.langs.maude import bindings, derived, reduction, steps, visibility
+from porcini.langs.maude import model as model_module
 from porcini.langs.maude.reduction import _Reduction
 from porcini.langs.maude.terms import Variable
+from porcini.langs.maude.text import Printer
 from porcini.langs.maude.visibility import Visibility
 from porcini.langs.maude.worker import answer
+from porcini.langs.maude.written import Written
 from porcini.properties.ltl.formula import Formula, atoms
 from porcini.properties.ltl.lassos import holds as holds_on
 from strategies import PROGRAMS
@@ -141,7 +152,7 @@ def original(model: maude.Model, texts: list[str]) -> Drawn | None:
 
 def reduced(model: maude.Model, heuristic: Ample, texts: list[str]) -> Drawn | None:
     module = model.reduced_module(heuristic, tuple(texts))
-    start = module.parseTerm("Start")
+    start = module.parseTerm(model.theory.names["Start"])
     start.reduce()
     return drawn(module, start, texts)
 
@@ -271,6 +282,33 @@ def test_both_ends_of_a_channel(program: Program, derived: bool, data) -> None:
 # Verdicts
 
 
+@some(15)
+@given(theories())
+def test_theories_of_all_sorts_of_syntax(theory: TheoryText) -> None:
+    """Maude on the theory as it is and on the transformed one, and `graph`: one verdict."""
+    try:
+        model = theory.loaded(porcini.load)
+    except InputError:
+        return  # such as two readings of one statement, which is for the user to settle
+    verdicts_agree(model, given_formula(theory.formula, model).formula)
+
+
+def test_mutant_that_believes_its_own_text(monkeypatch) -> None:
+    """Without brackets around what is loose, and without reading back what was written."""
+
+    def believed(written: Written) -> str | None:
+        return next((each.message for each in bindings.enter(written.text) if bindings.is_fatal(each)), None)
+
+    monkeypatch.setattr(model_module, "enter", believed)
+    monkeypatch.setattr(Printer, "argument", Printer.term)
+    monkeypatch.setattr(Printer, "_within", lambda self, node, _: self.term(node))
+    law = settings(some(15), database=None, phases=[Phase.generate], max_examples=100)(
+        given(theories())(test_theories_of_all_sorts_of_syntax.hypothesis.inner_test)
+    )
+    with pytest.raises((AssertionError, InternalError)):
+        seed(1)(law)()
+
+
 def by_maude(module: Any, start: Any, formula: Formula) -> bool:
     term = module.parseTerm(show_formula(formula, maude.MaudeChecker.signs))
     assert term is not None, formula
@@ -279,7 +317,7 @@ def by_maude(module: Any, start: Any, formula: Formula) -> bool:
 
 def by_reduction(theory: maude.Model, heuristic: Ample, texts: list[str], formula: Formula) -> bool:
     module = theory.reduced_module(heuristic, tuple(texts))
-    start = module.parseTerm("Start")
+    start = module.parseTerm(theory.theory.names["Start"])
     start.reduce()
     return by_maude(module, start, formula)
 

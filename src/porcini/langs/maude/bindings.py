@@ -6,8 +6,10 @@ says there, so that no warning is lost and none is printed behind the user's bac
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from porcini.core.errors import InputError, Place
+from porcini.langs.maude.child import run_child
+from porcini.langs.maude.source import Library, Piece, cut, read_pieces
 
 Term = Any
 Module = Any
@@ -32,35 +36,51 @@ class Warned:
     line: int | None
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}: " if self.file else ""
+        where = f"{Path(self.file).name}:{self.line}: " if self.file else ""
         return f"Maude: {where}{self.message}"
 
 
 _maude: Any = None
-_loaded: dict[Path, tuple[str, list[Warned]]] = {}
+_read: dict[str, tuple[Piece, list[Warned]]] = {}
+"""The user's modules and views, by name, with what Maude said about them: they are global in a process."""
+_written: dict[str, Path] = {}
+"""The files that pieces come from, by the names under which Maude reads them."""
+_libraries = {"model-checker"}
 _system: set[str] = set()
 _INTERFACE = Path(__file__).with_name("porcini.maude")
+_PATIENCE = 60.0
+"""Seconds for Maude to read a model."""
 
 
 def maude() -> Any:
     """The bindings, set up once."""
     global _maude
     if _maude is None:
-        try:
-            import maude as bindings
-        except ImportError:
-            raise InputError(
-                "rewrite theories need the Maude bindings", hint="pip install 'porcini[maude]'"
-            ) from None
-        bindings.init(advise=False)
-        for forbid in (bindings.setAllowFiles, bindings.setAllowDir, bindings.setAllowProcesses):
-            forbid(False)  # a model is data: nothing in it reaches the host
-        _maude = bindings
+        _require()
         with _heard():
-            bindings.load("model-checker.maude")
+            import maude as bindings
+
+            bindings.init(advise=False)
+            for forbid in (bindings.setAllowFiles, bindings.setAllowDir, bindings.setAllowProcesses):
+                forbid(False)  # a model is data: nothing in it reaches the host
+            bindings.load(str(Path(bindings.__file__).with_name("model-checker.maude")))
             bindings.load(str(_INTERFACE))
+        _maude = bindings
         _system.update(header.name for header in bindings.getModules())
     return _maude
+
+
+def _require() -> None:
+    """The bindings are a package with a library; some `maude.py` that happens to be around is not run."""
+    spec = importlib.util.find_spec("maude")
+    folders = spec.submodule_search_locations if spec is not None else None
+    if not any(any(Path(folder).glob("_maude.*")) for folder in folders or ()):
+        raise InputError("rewrite theories need the Maude bindings", hint="pip install 'porcini[maude]'")
+
+
+def home() -> Path:
+    """The package of the bindings."""
+    return Path(maude().__file__).parent
 
 
 def interface() -> str:
@@ -69,33 +89,115 @@ def interface() -> str:
 
 
 def load(path: Path) -> list[Warned]:
-    """Read a file of modules; a file that does not load is an error with Maude's own words."""
-    bindings = maude()
-    given, path = path, path.resolve()
-    text = path.read_text(encoding="utf-8", errors="replace")
-    known = _loaded.get(path)
-    if known is not None:
-        if known[0] != text:
-            hint = "start again: Maude does not always survive when modules are redefined"
-            raise InputError("has changed since this process has read it", file=str(given), hint=hint)
-        return known[1]
-    with _heard() as said:
-        done = bindings.load(str(path))
+    """Read a file of modules; a file that does not load is an error with Maude's own words.
+
+    Maude reads it in a child at first: what it dies of is an error as well, and what it stumbles over does not
+    leave half a module behind in this process.
+    """
+    maude()
+    try:
+        items = read_pieces(path)
+    except InputError as problem:
+        problem.file = problem.file and _shown(Path(problem.file), path)
+        raise
+    for item in items:
+        if isinstance(item, Piece) and _is_known(item, path):
+            continue
+        with tempfile.TemporaryDirectory(prefix="porcini-") as folder:
+            _rehearse(items, Path(folder), path)
+        break
+    return [warned for item in items for warned in _entered(item, path)]
+
+
+def _is_known(piece: Piece, path: Path) -> bool:
+    known = _read.get(piece.name)
+    if known is None:
+        return False
+    if known[0].text != piece.text:
+        hint = "start again: Maude does not always survive when modules are redefined"
+        twice = known[0].file == piece.file and known[0].line != piece.line
+        message = f"module {piece.name} is there twice" if twice else "has changed since this process has read it"
+        if known[0].file != piece.file:
+            message = f"module {piece.name} is not the one that this process has read from {known[0].file}"
+        raise InputError(message, file=_shown(piece.file, path), place=Place(piece.line, 1), hint=hint)
+    return True
+
+
+def _shown(file: Path, path: Path) -> str:
+    """A file as the user would write it."""
+    return str(path if file == path.resolve() else file)
+
+
+def _entered(item: Piece | Library, path: Path) -> list[Warned]:
+    if isinstance(item, Library):
+        if item.name not in _libraries:
+            with _heard():
+                maude().load(str(Path(maude().__file__).with_name(f"{item.name}.maude")))
+            _libraries.add(item.name)
+        return []
+    if _is_known(item, path):
+        return _read[item.name][1]
+    with tempfile.TemporaryDirectory(prefix="porcini-") as folder, _heard() as said:
+        maude().load(_put(item, Path(folder)))
     warned = _warnings(said[0])
-    if not done or any(map(is_fatal, warned)):
-        with _heard():
-            bindings.input("endm")  # a file may have ended inside a module
-    _refuse(warned, done, given, text)
-    _system.difference_update(_DEFINED.findall(text))  # a user may define a module that Maude has, too
-    _loaded[path] = text, warned
+    _refuse(warned, path)
+    _system.discard(item.name)  # a user may define a module that Maude has, too
+    _read[item.name] = item, warned
     return warned
 
 
+def _put(piece: Piece, folder: Path) -> str:
+    """A piece in a file of its own, for Maude to read."""
+    file = folder / f"{len(_written)}.maude"
+    _written[file.name] = piece.file
+    file.write_text(piece.in_its_lines, encoding="utf-8")
+    return str(file)
+
+
+_REHEARSAL = """
+import maude
+maude.init(advise=False)
+for forbid in (maude.setAllowFiles, maude.setAllowDir, maude.setAllowProcesses):
+    forbid(False)
+for file in sys.argv[1:]:
+    print(flush=True)
+    if not maude.load(file):
+        sys.exit(3)
+"""
+
+
+def _rehearse(items: list[Piece | Library], folder: Path, path: Path) -> None:
+    package = Path(maude().__file__).parent
+    first = [str(package / "model-checker.maude"), str(_INTERFACE)]
+    files = [
+        _put(item, folder) if isinstance(item, Piece) else str(package / f"{item.name}.maude") for item in items
+    ]
+    try:
+        done = run_child(_REHEARSAL, [*first, *files], bindings=package, timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"Maude has not read it after {_PATIENCE:g} s", file=str(path)) from None
+    _refuse(_warnings(done.stderr), path)
+    if done.returncode != 0:
+        last = done.stdout.count("\n") - len(first) - 1
+        culprit = items[last] if 0 <= last < len(items) else None
+        at = Place(culprit.line, 1) if isinstance(culprit, Piece) else None
+        file = culprit.file if isinstance(culprit, Piece) else path.resolve()
+        raise InputError("Maude cannot read it, and does not say why", file=_shown(file, path), place=at)
+
+
 def enter(text: str) -> list[Warned]:
-    """Read modules from a text."""
-    with _heard() as said:
-        maude().input(text)
-    return _warnings(said[0])
+    """Read modules from a text of ours, by the same gate as those of a user."""
+    warned = []
+    for piece in cut(text, Path("generated.maude")):
+        with tempfile.TemporaryDirectory(prefix="porcini-") as folder, _heard() as said:
+            maude().load(_put(piece, Path(folder)))
+        warned += _warnings(said[0])
+    return warned
+
+
+def origin(name: str) -> Path | None:
+    """The file that Maude has read under a name."""
+    return _written.get(name)
 
 
 def module(name: str) -> Module:
@@ -118,14 +220,27 @@ def system_modules() -> set[str]:
 
 
 def parse(module: Module, text: str, what: str) -> Term:
-    """A term of a module; Maude's own words if it is none."""
+    """A term of a module; Maude's own words if it is none, or several."""
     with _heard() as said:
         term = module.parseTerm(text)
+    warned = _warnings(said[0])
     if term is None:
-        warned = _warnings(said[0])
         said_so = warned[-1].message if warned else "no parse"
         raise InputError(f"{what} `{text}` is no term of its module: {said_so}")
+    if warned:
+        raise InputError(f"{what} `{text}` can be read in several ways: {warned[0].message}")
     return term
+
+
+def read_back(module: Module, text: str) -> Term | None:
+    """A term as data, if it is one, and can be read in one way only."""
+    with _heard() as said:
+        term = module.parseTerm(text)
+    return None if term is None or _warnings(said[0]) else module_of_terms().upTerm(term)
+
+
+def module_of_terms() -> Module:
+    return module("META-LEVEL")
 
 
 def meta_term(home: Module, text: str) -> Term:
@@ -151,22 +266,30 @@ def _reduced(text: str) -> Term:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """What is written to standard error meanwhile, by C++ as well."""
+    """What is written to standard error meanwhile, by C++ as well; what is written to standard output is dropped.
+
+    Maude takes $PWD for the current folder, and goes there when it has read a file: so we come back.
+    """
     said = [""]
+    sys.stdout.flush()
     sys.stderr.flush()
-    with tempfile.TemporaryFile() as caught:
-        kept = os.dup(2)
+    here = os.open(".", os.O_RDONLY)
+    with tempfile.TemporaryFile() as caught, tempfile.TemporaryFile() as dropped:
+        kept = os.dup(1), os.dup(2)
+        os.dup2(dropped.fileno(), 1)
         os.dup2(caught.fileno(), 2)
         try:
             yield said
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.fchdir(here)
+            os.close(here)
+            for number, descriptor in zip((1, 2), kept, strict=True):
+                os.dup2(descriptor, number)
+                os.close(descriptor)
             caught.seek(0)
             said[0] = caught.read().decode("utf-8", "replace")
 
 
-_DEFINED = re.compile(r"^\s*(?:s?mod|fmod|omod|fth|th)\s+(\S+)\s+is\b", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WARNED = re.compile(r'(?:"(?P<file>[^"]*)"|<[^>]*>), line (?P<line>\d+)(?: \([^)]*\))?: (?P<said>.*)', re.DOTALL)
 _FATAL = re.compile(
@@ -181,7 +304,9 @@ def _warnings(text: str) -> list[Warned]:
     for part in re.split(r"^(?:Warning|Error): ", text, flags=re.MULTILINE)[1:]:
         match = _WARNED.match(part.strip())
         if match:
-            found.append(Warned(_one_line(match["said"]), match["file"], int(match["line"])))
+            file = _written.get(match["file"] or "")
+            name = str(file) if file is not None else match["file"]
+            found.append(Warned(_one_line(match["said"]), name, int(match["line"])))
         else:
             found.append(Warned(_one_line(part), None, None))
     return found
@@ -196,15 +321,12 @@ def is_fatal(warned: Warned) -> bool:
     return bool(_FATAL.search(warned.message))
 
 
-def _refuse(warned: list[Warned], done: bool, path: Path, text: str) -> None:
+def _refuse(warned: list[Warned], path: Path) -> None:
     fatal = [each for each in warned if is_fatal(each)]
-    if not fatal and done:
-        return
     if not fatal:
-        raise InputError("Maude cannot read it", file=str(path))
+        return
     worst = fatal[0]
-    here = worst.file is None or Path(worst.file).name == path.name
-    place = Place(worst.line, 1) if worst.line is not None else None
-    raise InputError(
-        worst.message, file=str(path) if here else worst.file, place=place, source=text if here else None
-    )
+    file = Path(worst.file) if worst.file else path
+    place = Place(worst.line, 1) if worst.file and worst.line is not None else None
+    source = file.read_text(encoding="utf-8", errors="replace") if place and file.is_file() else None
+    raise InputError(worst.message, file=_shown(file, path), place=place, source=source)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from porcini.core.errors import InternalError, LimitHit
@@ -16,11 +14,12 @@ from porcini.core.events import Move
 from porcini.core.languages import CheckerOptions, Lasso
 from porcini.core.pids import Pid
 from porcini.core.systems import System
+from porcini.langs.maude import bindings
+from porcini.langs.maude.child import run_child
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.system import MaudeSystem
 
-_SHARE = 2
-"""The child may take one part in so many of the machine's memory."""
+_WORKER = "from porcini.langs.maude.worker import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,9 @@ class MaudeChecker:
 
     def ask(self, system: System, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Lasso | None:
         assert isinstance(system, MaudeSystem)
+        self.model.require_propositions()
+        if asked.ample is not None:
+            system.audit()
         found = _answer(self.model, formula, watched, asked)
         asked.counts.states = found["states"]
         if "limit" in found:
@@ -55,24 +57,15 @@ class MaudeChecker:
 
 def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOptions) -> dict[str, Any]:
     question = {
-        "file": str(model.theory.file),
-        "por": model.description.file,
+        "file": str(Path(model.theory.file).resolve()),
+        "por": str(Path(model.description.file).resolve()),
         "heuristic": asked.ample,
         "watched": list(watched),
         "formula": formula,
         "most": asked.max_states,
     }
-    command = [sys.executable, "-m", "porcini.langs.maude.worker"]
     try:
-        done = subprocess.run(
-            command,
-            input=json.dumps(question),
-            capture_output=True,
-            text=True,
-            timeout=asked.timeout,
-            preexec_fn=_bounded,
-            check=False,
-        )
+        done = run_child(_WORKER, (), bindings=bindings.home(), given=json.dumps(question), timeout=asked.timeout)
     except subprocess.TimeoutExpired:
         raise LimitHit(f"the time limit of {asked.timeout:g} s") from None
     if done.returncode != 0:
@@ -81,14 +74,3 @@ def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOp
         raise InternalError(f"Maude's checker failed: {done.stderr.strip().splitlines()[-1:]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-def _bounded() -> None:
-    """In the child, before it begins: a stack as large as may be, and not all of the memory."""
-    _, most = resource.getrlimit(resource.RLIMIT_STACK)
-    resource.setrlimit(resource.RLIMIT_STACK, (most, most))
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = total // _SHARE
-    if hard == resource.RLIM_INFINITY or wanted < hard:
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from porcini.langs.maude.names import tokens
 from porcini.langs.maude.terms import (
     Apply,
     Node,
@@ -206,7 +207,7 @@ def _is_rest(theory: Theory, equation: Statement, variable: Node) -> bool:
 
 
 def _name(theory: Theory, found: Derived) -> None:
-    taken: set[str] = set()
+    taken = {token for name, _ in theory.signature.operators for token in tokens(name)}
     for part, keys in found.keys.items():
         operator = theory.signature.declared(*part)[0]
         name, number = f"at-{operator.range}", 1

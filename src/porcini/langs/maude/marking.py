@@ -23,7 +23,6 @@ from porcini.langs.maude.theory import Theory, ThreadRule, fresh, names_of
 FALSE, TRUE = Apply("false", (), "Bool"), Apply("true", (), "Bool")
 _CONSTRUCTOR = Attributes(("ctor",))
 _FROZEN = Attributes(("ctor", "frozen"))
-RESERVED = ("enabled", "ready", "moved")
 
 
 @dataclass(slots=True)
@@ -41,8 +40,8 @@ class Marked:
 
 
 def marked(theory: Theory) -> Marked:
-    _free_names(theory, RESERVED)
-    description = theory.description
+    _no_hooks(theory)
+    description, names = theory.description, theory.names
     subsorts: list[tuple[str, str]] = []
     operators: list[Operator] = []
     equations: list[Statement] = []
@@ -52,20 +51,20 @@ def marked(theory: Theory) -> Marked:
         sorts += [sort for sort in module.sorts if sort not in sorts]
         for low, high in module.subsorts:
             part = low == description.thread and theory.in_states(high)
-            subsorts.append(("MThread" if part else low, high))
+            subsorts.append((names["MThread"] if part else low, high))
         operators += [_operator(theory, each) for each in module.operators]
         memberships += [_equation(theory, each) for each in module.memberships]
         equations += [_equation(theory, each) for each in module.equations]
     operators += [
-        Operator("enabled", (description.thread, "Bool"), "MThread", _CONSTRUCTOR),
-        Operator("ready", (description.state,), "MState", _FROZEN),
-        Operator("moved", (description.state, description.tid), "MState", _FROZEN),
+        Operator(names["enabled"], (description.thread, "Bool"), names["MThread"], _CONSTRUCTOR),
+        Operator(names["ready"], (description.state,), names["MState"], _FROZEN),
+        Operator(names["moved"], (description.state, description.tid), names["MState"], _FROZEN),
     ]
     rules = tuple(each for rule in theory.rules for each in _marked_rules(theory, rule))
     found = MetaModule(
         theory.generated("MARKED"),
         tuple(theory.imports),
-        (*sorts, "MThread", "MState"),
+        (*sorts, names["MThread"], names["MState"]),
         tuple(dict.fromkeys(subsorts)),
         tuple(dict.fromkeys(operators)),
         tuple(memberships),
@@ -75,38 +74,40 @@ def marked(theory: Theory) -> Marked:
     whole = MetaModule(
         "", (), tuple(theory.signature.sorts), (), tuple(theory.signature.all_operators()), (), (), ()
     )
-    return Marked(theory, found, Signature.of([whole, found]))
+    signature = Signature.of([whole, found])
+    signature.elsewhere = theory.signature.elsewhere
+    return Marked(theory, found, signature)
 
 
-def _free_names(theory: Theory, wanted: tuple[str, ...]) -> None:
-    taken = {operator.name for module in [*theory.touched, *theory.below] for operator in module.operators}
-    clash = sorted(taken & set(wanted))
-    if clash:
-        raise InputError(
-            f"the operator `{clash[0]}` has a name that the transformation needs",
-            file=str(theory.file),
-            hint=f"reserved: {', '.join(wanted)}",
-        )
+def _no_hooks(theory: Theory) -> None:
+    """Operators that Maude itself computes cannot be declared again."""
+    for module in theory.touched:
+        for operator in module.operators:
+            if operator.attributes.special:
+                hint = "declare it in a module that knows nothing of states"
+                message = f"the operator `{operator.name}` has an attribute that the transformation cannot keep"
+                raise InputError(message, file=str(theory.file), hint=hint)
 
 
 def _operator(theory: Theory, operator: Operator) -> Operator:
     if not theory.makes_states(operator):
         return operator
     low = theory.description.thread
-    domain = tuple("MThread" if theory.signature.below(sort, low) else sort for sort in operator.domain)
+    marked = theory.names["MThread"]
+    domain = tuple(marked if theory.signature.below(sort, low) else sort for sort in operator.domain)
     return replace(operator, domain=domain)
 
 
 def with_flags(theory: Theory, node: Node, flag: Callable[[Node], Node], top: bool = True) -> Node:
     """A term with its threads marked, where they are parts of a state."""
     if top and theory.is_thread(node):
-        return Apply("enabled", (node, flag(node)))
+        return Apply(theory.names["enabled"], (node, flag(node)))
     if not isinstance(node, Apply):
         return node
     args: list[Node] = []
     for number, arg in enumerate(node.args):
         if theory.is_part(node, number):
-            args.append(Apply("enabled", (arg, flag(arg))))
+            args.append(Apply(theory.names["enabled"], (arg, flag(arg))))
         else:
             args.append(with_flags(theory, arg, flag, top=False))
     return Apply(node.op, tuple(args), node.sort)
@@ -153,8 +154,8 @@ def _marked_rules(theory: Theory, rule: ThreadRule) -> list[Statement]:
     return [
         replace(
             rule.statement,
-            left=Apply("ready", (left,)),
-            right=Apply("moved", (right, rule.tid)),
+            left=Apply(theory.names["ready"], (left,)),
+            right=Apply(theory.names["moved"], (right, rule.tid)),
             condition=condition,
         )
         for left, right in _in_context(theory, rule, lambda _: TRUE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,10 +11,11 @@ from porcini.core.errors import InputError, InternalError, Place
 from porcini.langs.maude import bindings
 from porcini.langs.maude.derived import Derived, derive
 from porcini.langs.maude.description import Description, read_description, wrong_value
-from porcini.langs.maude.reduction import Heuristic, transformed
+from porcini.langs.maude.reduction import LIBRARIES, Heuristic, heading, transformed
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.theory import Theory, read_theory
 from porcini.langs.maude.visibility import Visibility, look_at
+from porcini.langs.maude.written import Written, enter
 
 
 @dataclass(slots=True, eq=False)
@@ -21,7 +23,7 @@ class _Kept:
     """What was made of a theory, and need not be made again."""
 
     engine: str | None = None
-    reduced: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
+    reduced: dict[tuple[str, tuple[str, ...]], tuple[str, bool]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -54,34 +56,36 @@ class Model:
         return tuple(found)
 
     def transformed(self, heuristic: Heuristic, watched: tuple[str, ...] = (), load: str | None = None) -> str:
-        """The theory with partial order reduction, as text."""
-        return transformed(self.theory, heuristic, watched, load)
+        """The theory with partial order reduction, as text: what is run, but for the names of the modules."""
+        self.reduced_module(heuristic, watched)
+        plain = self._kept.reduced[heuristic, watched][1]
+        modules = transformed(self.theory, heuristic, watched, plain=plain)
+        return "\n".join([heading(self.theory, load), *(each.text for each in modules)])
 
     def reduced_module(self, heuristic: Heuristic, watched: tuple[str, ...]) -> bindings.Module:
         """The same, loaded."""
         key = heuristic, watched
         if key not in self._kept.reduced:
-            version = len(self._kept.reduced) + 1
-            theory = replace(self.theory, version=version)
-            self._enter(transformed(theory, heuristic, watched))
-            self._kept.reduced[key] = theory.generated("REDUCED")
-        return bindings.module(self._kept.reduced[key])
+            self._kept.reduced[key] = self._loaded(
+                "REDUCED", lambda theory, plain: transformed(theory, heuristic, watched, plain=plain)
+            )
+        return bindings.module(self._kept.reduced[key][0])
 
     def engine_module(self) -> bindings.Module:
         """The theory as it is, with what its rules mean for threads: for Porcini's own engines."""
         if self._kept.engine is None:
-            self._kept.engine = self.theory.generated("ENGINE")
-            self._enter(self._engine_text(self._kept.engine))
+            self._kept.engine, _ = self._loaded("ENGINE", self._engine)
         return bindings.module(self._kept.engine)
 
-    def _engine_text(self, name: str) -> str:
-        description, theory = self.description, self.theory
-        steps = Steps(theory, self.derived, theory.signature, {}, marks=False)
-        return "\n".join(
+    def _engine(self, theory: Theory, plain: bool) -> list[Written]:
+        description = self.description
+        steps = Steps(theory, self.derived, theory.signature, {}, marks=False, plain=plain)
+        kept, name = steps.printer.kept, theory.generated("ENGINE")
+        text = "\n".join(
             [
-                f"mod {name} is",
-                *(f"  including {module} ." for module in description.modules),
-                *(f"  protecting {module} ." for module in ("EXT-BOOL", "NAT", "QID", "PORCINI")),
+                kept(f"mod {name} is"),
+                *(kept(f"  including {module} .") for module in description.modules),
+                *(kept(f"  protecting {module} .") for module in (*LIBRARIES, theory.names.interface)),
                 *(["  including MODEL-CHECKER ."] if description.propositions else []),
                 "",
                 steps.signature(),
@@ -93,12 +97,25 @@ class Model:
                 "",
             ]
         )
+        return [Written(steps.printer.filled(text), theory.signature, terms=steps.printer.terms, name=name)]
 
-    @staticmethod
-    def _enter(text: str) -> None:
-        wrong = [warned for warned in bindings.enter(text) if bindings.is_fatal(warned)]
-        if wrong:
-            raise InternalError(f"a generated module is wrong: {wrong[0].message}")
+    def _loaded(self, kind: str, make: Callable[[Theory, bool], list[Written]]) -> tuple[str, bool]:
+        """Load generated modules, under names that are new, and give the name of the last one. If they are not
+        read as they are meant, they are written again, without any mixfix, and that is the second result."""
+        wrong: str | None = None
+        for plain in (False, True):
+            theory = self._next_version(kind)
+            wrong = next(filter(None, map(enter, make(theory, plain))), None)
+            if wrong is None:
+                return theory.generated(kind), plain
+        raise InternalError(f"a generated module is wrong: {wrong}")
+
+    def _next_version(self, kind: str) -> Theory:
+        """Maude does not always survive when modules are redefined."""
+        theory, taken = self.theory, bindings.module_names()
+        while theory.generated(kind) in taken:
+            theory = replace(theory, version=theory.version + 1)
+        return theory
 
     def initial_in(self, module: bindings.Module) -> bindings.Term:
         """The initial state, in normal form."""
@@ -118,12 +135,7 @@ class Model:
 
     def proposition(self, module: bindings.Module, text: str, place: Place | None) -> bindings.Term:
         """A proposition of a formula."""
-        if self.description.propositions is None:
-            raise InputError(
-                "the description names no propositions",
-                place=place,
-                hint='propositions = "A-MODULE" in the TOML file',
-            )
+        self.require_propositions(place)
         try:
             term = bindings.parse(module, text, "the proposition")
         except InputError as problem:
@@ -132,6 +144,12 @@ class Model:
         if str(term.getSort()) != "Prop":
             raise InputError(f"`{text}` is a {term.getSort()}, no Prop", place=place)
         return term
+
+    def require_propositions(self, place: Place | None = None) -> None:
+        """Maude's checker comes with a module that defines some, even where a formula has none."""
+        if self.description.propositions is None:
+            hint = 'propositions = "A-MODULE" in the TOML file'
+            raise InputError("the description names no propositions", place=place, hint=hint)
 
     @property
     def rules_with_anything(self) -> bool:

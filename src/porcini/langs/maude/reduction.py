@@ -1,7 +1,7 @@
 """The theory with partial order reduction built in (P1, section 3.2 and 3.3), as a Maude module that a person
 can read.
 
-    transformed     the text: the marked theory, then the module that chooses ample sets
+    transformed     the modules: the marked theory, then the one that chooses ample sets
     _statements     what it says about each rule: when a thread offers it, can take it, and what comes of it
 
 A state of it is `{ ready(S) | I }`: a state with marked threads, and what has to be remembered. Its only rule is
@@ -28,13 +28,16 @@ from typing import Literal
 from porcini.langs.maude import bindings
 from porcini.langs.maude.derived import derive
 from porcini.langs.maude.marking import FALSE, TRUE, Marked, marked, with_flags
-from porcini.langs.maude.steps import Steps, section, variables_of
-from porcini.langs.maude.terms import Apply, Node, Statement, Variable
+from porcini.langs.maude.steps import Steps, variables_of
+from porcini.langs.maude.terms import Apply, Node, Statement, Variable, read_term
 from porcini.langs.maude.text import module_text
 from porcini.langs.maude.theory import Theory, ThreadRule, fresh, names_of
 from porcini.langs.maude.visibility import look_at
+from porcini.langs.maude.written import Written
 
 Heuristic = Literal["single", "closure"]
+LIBRARIES = ("EXT-BOOL", "NAT", "QID")
+"""What generated modules import besides."""
 
 _VARIABLES = (
     ("C C'", "{state}"),
@@ -48,54 +51,65 @@ _VARIABLES = (
 )
 
 
-def transformed(
-    theory: Theory, heuristic: Heuristic = "closure", watched: Sequence[str] = (), load: str | None = None
-) -> str:
-    """The transformed theory as text. `watched` are the propositions of a formula; `load` is where the theory
-    is."""
+def transformed(theory: Theory, heuristic: Heuristic, watched: Sequence[str], *, plain: bool) -> list[Written]:
+    """The transformed theory: two modules. `watched` are the propositions of a formula; `plain`: see `Printer`."""
     found = marked(theory)
-    head = [
+    por = _Reduction(found, heuristic, watched, plain=plain)
+    text = por.text()
+    return [
+        Written(module_text(found.module, found.signature, plain=plain), found.signature, found.module),
+        Written(text, found.signature, terms=por.printer.terms, name=theory.generated("REDUCED")),
+    ]
+
+
+def heading(theory: Theory, load: str | None) -> str:
+    """What stands before a transformed theory in a file; `load` is where the theory is."""
+    renamed = [f"{name} is {instead}" for name, instead in theory.names.instead.items()]
+    lines = [
         f"--- {theory.description.module} with partial order reduction built in, made by `porcini transform`.",
+        *([f"--- Names that the theory has, too, are others here: {', '.join(renamed)}."] if renamed else []),
         *(["", bindings.interface(), f"sload {load}"] if load else []),
         "",
     ]
-    por = _Reduction(found, heuristic, watched)
-    return "\n".join([*head, module_text(found.module, found.signature), por.text()])
+    return "\n".join(lines)
 
 
 class _Reduction:
     """Writes the module that chooses ample sets."""
 
-    def __init__(self, found: Marked, heuristic: Heuristic, watched: Sequence[str]) -> None:
+    def __init__(
+        self, found: Marked, heuristic: Heuristic, watched: Sequence[str], *, plain: bool = False
+    ) -> None:
         self.marked = found
         self.theory = theory = found.theory
         self.heuristic = heuristic
         self.watched = watched
-        own = variables_of(theory, _VARIABLES)
+        own, names = variables_of(theory, _VARIABLES), theory.names
         if theory.soup:
-            own["S"] = theory.soup.range
+            own[names["S"]] = theory.soup.range
         if watched:
-            own |= {"P": "Prop", "Ps": "PropList"}
+            own |= {names["P"]: "Prop", names["Ps"]: names["PropList"]}
         self.visibility = look_at(theory)
-        self.steps = Steps(theory, derive(theory), found.signature, own, marks=True)
+        self.steps = Steps(theory, derive(theory), found.signature, own, marks=True, plain=plain)
         self.printer = self.steps.printer
 
     def text(self) -> str:
         theory, description = self.theory, self.theory.description
         lines = [
-            f"mod {theory.generated('REDUCED')} is",
-            f"  including {theory.generated('MARKED')} .",
-            *(f"  protecting {name} ." for name in ("EXT-BOOL", "NAT", "QID", "PORCINI")),
+            self.printer.kept(f"mod {theory.generated('REDUCED')} is"),
+            self.printer.kept(f"  including {theory.generated('MARKED')} ."),
+            *self.printer.kept_lines(f"  protecting {name} ." for name in LIBRARIES),
+            self.printer.kept(f"  protecting {theory.names.interface} ."),
             *(["  including MODEL-CHECKER ."] if description.propositions else []),
             "",
             self.steps.signature(),
-            section(theory, "signature"),
-            *([section(theory, "signature of propositions")] if self.watched else []),
+            self.steps.section("signature"),
+            *([self.steps.section("signature of propositions")] if self.watched else []),
             *(["  subsort PState < State ."] if description.propositions else []),
             "",
             *self.steps.declared(),
             "",
-            section(theory, "step").replace("@initial@", self._initial()),
+            self.steps.section("step").replace("@initial@", self._initial()),
             *(["  eq { ready(C) | I } |= P:Prop = C |= P:Prop ."] if description.propositions else []),
             "",
             *self._parts(),
@@ -108,13 +122,13 @@ class _Reduction:
             "  --- How much a thread has left to do: the size of its term.",
             *self.steps.weights(),
             "",
-            section(theory, "choice"),
+            self.steps.section("choice"),
             *self._visible(),
-            section(theory, self.heuristic),
+            self.steps.section(self.heuristic),
             "endm",
             "",
         ]
-        return "\n".join(lines)
+        return self.printer.filled("\n".join(lines))
 
     def _initial(self) -> str:
         """The initial state, with its threads marked as those of other states."""
@@ -125,7 +139,7 @@ class _Reduction:
         soup = self.theory.soup
         if soup is None:
             return self.printer.term(part)
-        return self.printer.term(Apply(soup.name, (part, Variable("S", soup.range))))
+        return self.printer.term(Apply(soup.name, (part, Variable(self.theory.names["S"], soup.range))))
 
     def _parts(self) -> list[str]:
         """The threads of a state, and how to mark them."""
@@ -133,12 +147,14 @@ class _Reduction:
         sorts = [theory.description.state, *(operator.domain[number] for operator, number in theory.levels)]
         kinds = {theory.signature.kind(sort): sort for sort in reversed(sorts)}
         lines = ["  --- The threads of a state, and a state with some of them marked, or none."]
-        for sort in kinds.values():
+        for sort in map(self.printer.kept, kinds.values()):
             lines.append(f"  op Threads : {sort} -> ThreadList .")
             lines.append(f"  op Mark : {sort} ThreadList -> {sort} .")
             lines.append(f"  op Unmark : {sort} -> {sort} .")
-        thread = Variable("U", theory.thread_sort)
-        one, off, on = (Apply("enabled", (thread, flag)) for flag in (Variable("B", "Bool"), FALSE, TRUE))
+        names = theory.names
+        thread = Variable(names["U"], theory.thread_sort)
+        flags: tuple[Node, ...] = (Variable(names["B"], "Bool"), FALSE, TRUE)
+        one, off, on = (Apply(names["enabled"], (thread, flag)) for flag in flags)
         soup = theory.soup
         if soup is not None:
             lines += [
@@ -162,11 +178,12 @@ class _Reduction:
                 self.printer.term(others[number]),
             )
             lines.append(f"  eq Threads({whole}) = Threads({inner}) .")
-            for function, more in (("Mark", ", Cs"), ("Unmark", "")):
+            few = Variable(names["Cs"], names["ThreadList"])
+            for function, more in (("Mark", (few,)), ("Unmark", ())):
                 changed = list(others)
-                changed[number] = Variable(f"{function}({inner}{more})", "?")
-                after = self.printer.term(Apply(operator.name, tuple(changed))).replace(":?", "")
-                lines.append(f"  eq {function}({whole}{more}) = {after} .")
+                changed[number] = Apply(names[function], (others[number], *more))
+                after = self.printer.side(Apply(operator.name, tuple(changed)))
+                lines.append(f"  eq {function}({whole}{', Cs' if more else ''}) = {after} .")
         tids = {}
         for rule in self.theory.rules:
             shape = rule.thread.op, len(rule.thread.args)
@@ -174,37 +191,38 @@ class _Reduction:
                 index = rule.thread.args.index(rule.tid)
                 domain = self.theory.signature.declared(*shape)[0].domain
                 args: list[Node] = [Variable(f"X{k}", sort) for k, sort in enumerate(domain)]
-                args[index] = Variable("T", self.theory.description.tid)
+                args[index] = Variable(names["T"], self.theory.description.tid)
                 tids[shape] = f"  eq TidOf({self.printer.term(Apply(shape[0], tuple(args)))}) = T ."
         return [*lines, *tids.values()]
 
     def _statements(self) -> list[str]:
         """For each rule: who can take it, and the states after it."""
         lines = []
+        labels = [self.steps.label(label) for label in self.steps.labels]
         for rule in self.theory.rules:
-            name = Apply(f"'{rule.label}", (), "Qid")
             for left, right in self.marked.in_context(rule, lambda free: Variable(free, "Bool")):
-                can = Apply("Can", (name, rule.thread, left))
-                lines.append(self._equation(can, "true", rule.statement, ()))
+                args = self.steps.label(rule.label), self.printer.term(rule.thread), self.printer.term(left)
+                condition = self._condition(rule.statement, ())
+                head = f"Can({', '.join(args)}) = true"
+                lines.append(f"  ceq {head} if {condition} ." if condition else f"  eq {head} .")
                 lines.append(self._next(rule, left, right))
         lines += [
             "  eq Can(R, U, C) = false [owise] .",
             "  eq Next(R, U, Ss, C) = Ss [owise] .",
-            "  eq CanMove(U, C) = "
-            + " or-else ".join(f"Can('{label}, U, C)" for label in self.steps.labels)
-            + " .",
+            "  eq CanMove(U, C) = " + " or-else ".join(f"Can({label}, U, C)" for label in labels) + " .",
             "  eq AfterAll(noThread, C) = noState .",
             "  eq AfterAll(U ;; Us, C) = "
-            + " ;; ".join(f"Next('{label}, U, noState, C)" for label in self.steps.labels)
+            + " ;; ".join(f"Next({label}, U, noState, C)" for label in labels)
             + " ;; AfterAll(Us, C) .",
         ]
         return lines
 
     def _next(self, rule: ThreadRule, left: Node, right: Node) -> str:
         """The states after a rule are gathered one by one."""
-        then = f"{fresh(names_of(rule.statement), 'Then')}:{self.theory.description.state}"
-        extra = [f"{then} := {self.printer.term(right)}", f"not ({then} in Ss)"]
-        head = f"Next('{rule.label}, {self.printer.term(rule.thread)}, %s, {self.printer.term(left)})"
+        then = self.printer.kept(f"{fresh(names_of(rule.statement), 'Then')}:{self.theory.description.state}")
+        extra = [f"{then} := {self.printer.side(right)}", f"not ({then} in Ss)"]
+        label, thread = self.steps.label(rule.label), self.printer.term(rule.thread)
+        head = f"Next({label}, {thread}, %s, {self.printer.term(left)})"
         condition = self._condition(rule.statement, extra)
         return f"  ceq {head % 'Ss'} = {head % f'(Ss ;; state({then}))'} if {condition} ."
 
@@ -212,22 +230,25 @@ class _Reduction:
         own = [self.printer.condition(statement.condition)] if statement.condition else []
         return " /\\ ".join([*own, *extra])
 
-    def _equation(self, left: Node, right: str, statement: Statement, extra: Sequence[str]) -> str:
-        condition = self._condition(statement, extra)
-        head = f"{self.printer.term(left)} = {right}"
-        return f"  ceq {head} if {condition} ." if condition else f"  eq {head} ."
-
     def _visible(self) -> list[str]:
         if not self.watched:
             return ["  --- C2: there is no formula.", "  eq Invisible(Cs, Ss, C) = true ."]
-        offers = (f"(Shows('{label}, U, P) and-then Can('{label}, U, C))" for label in self.steps.labels)
+        labels = [self.steps.label(label) for label in self.steps.labels]
+        watched = " ;; ".join(f"({self.printer.term(each)})" for each in self._propositions())
+        offers = (f"(Shows({label}, U, P) and-then Can({label}, U, C))" for label in labels)
         return [
             *self.visibility.text(self.steps),
-            section(self.theory, "visibility"),
-            f"  eq Watched = {' ;; '.join(f'({each})' for each in self.watched)} .",
+            self.steps.section("visibility"),
+            f"  eq Watched = {watched} .",
             f"  eq Changes(U ;; Us, C, P) = {' or-else '.join(offers)} or-else Changes(Us, C, P) .",
             f"  eq Alike(Us, Vs, P) = {' and-then '.join(self._alike()) or 'true'} .",
         ]
+
+    def _propositions(self) -> Iterator[Node]:
+        """The propositions of the formula, as the module that defines them reads them."""
+        home = bindings.module(self.theory.description.propositions or self.theory.description.module)
+        for text in self.watched:
+            yield read_term(bindings.meta_term(home, text))
 
     def _alike(self) -> Iterator[str]:
         """Does what an equation says about threads that are gone hold of new ones as well?"""

@@ -19,6 +19,8 @@ class Signature:
     operators: dict[tuple[str, int], list[Operator]] = field(default_factory=lambda: defaultdict(list))
     kinds: dict[str, str] = field(default_factory=dict)
     """Each sort with one that stands for its kind."""
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    """Constants, with their sorts, of what generated modules import besides."""
 
     @classmethod
     def of(cls, modules: Iterable[MetaModule]) -> Signature:
@@ -81,6 +83,16 @@ class Signature:
         found = self.operators.get((name, arity), [])
         if not found and arity > 2:
             found = [operator for operator in self.operators.get((name, 2), []) if operator.flat]
+        return found
+
+    def fitting(self, node: Apply) -> list[Operator]:
+        """The declarations that an application can be of, by the kinds of its arguments."""
+        given = [self.least_sort(arg) for arg in node.args]
+        found = []
+        for operator in self.declared(node.op, len(given)):
+            domain = operator.domain if len(operator.domain) == len(given) else operator.domain[:1] * len(given)
+            if all("?" in a or self.same_kind(a, b) for a, b in zip(given, domain, strict=True)):
+                found.append(operator)
         return found
 
     def expected(self, node: Apply, index: int) -> set[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from porcini.langs.maude.derived import Derived, constructors, relevant_kinds
 from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.terms import Apply, Node, Operator, Variable, flattened, variables
-from porcini.langs.maude.text import Printer, variable_table
+from porcini.langs.maude.text import Filling, Printer, variable_table
 from porcini.langs.maude.theory import Theory, ThreadRule
 
 _VARIABLES = (
@@ -41,34 +41,39 @@ def _sections() -> dict[str, str]:
     return {name: text.rstrip() for name, _, text in (part.partition("\n") for part in parts)}
 
 
-def section(theory: Theory, name: str) -> str:
-    """A part of a generated module that is the same for all theories, but for what the description says."""
-    text = _sections()[name]
-    for key in ("state", "thread", "tid"):
-        text = text.replace(f"@{key}@", getattr(theory.description, key))
-    return text
-
-
 def variables_of(theory: Theory, table: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Variables by name, with the sorts that a description names."""
-    description = theory.description
+    """Variables of ours as they are called, with the sorts that a description names, or with sorts of ours."""
+    description, names = theory.description, theory.names
     sorts = {"state": description.state, "thread": description.thread, "tid": description.tid}
-    return {name: sort.format(**sorts) for listed, sort in table for name in listed.split()}
+    return {
+        names[name]: sort.format(**sorts) if sort.startswith("{") else names[sort]
+        for listed, sort in table
+        for name in listed.split()
+    }
 
 
 class Steps:
-    """Writes equations about threads. `marks`: do threads in states carry flags?"""
+    """Writes equations about threads. `marks`: do threads in states carry flags? `plain`: see `Printer`."""
 
     def __init__(
-        self, theory: Theory, derived: Derived, signature: Signature, own: dict[str, str], *, marks: bool
+        self,
+        theory: Theory,
+        derived: Derived,
+        signature: Signature,
+        own: dict[str, str],
+        *,
+        marks: bool,
+        plain: bool = False,
     ) -> None:
         self.theory = theory
         self.derived = derived
         self.marks = marks
         own = variables_of(theory, _VARIABLES) | own
         rules = [rule.statement for rule in theory.rules]
-        self.variables = {name: s for name, s in variable_table(rules).items() if name not in own} | own
-        self.printer = Printer(signature, self.variables)
+        constants = {name for name, arity in signature.operators if arity == 0}
+        theirs = {name: s for name, s in variable_table(rules).items() if name not in {*own, *constants}}
+        self.variables = theirs | own
+        self.printer = Filling(Printer(signature, self.variables, plain=plain), theory.names)
         self.labels = list(dict.fromkeys(rule.label for rule in theory.rules))
 
     def declared(self) -> list[str]:
@@ -76,15 +81,28 @@ class Steps:
         by_sort: dict[str, list[str]] = {}
         for name, sort in self.variables.items():
             by_sort.setdefault(sort, []).append(name)
+        kept = self.printer.kept
         return [
-            f"  var{'s' if len(names) > 1 else ''} {' '.join(names)} : {sort} ." for sort, names in by_sort.items()
+            f"  var{'s' if len(names) > 1 else ''} {kept(' '.join(names))} : {kept(sort)} ."
+            for sort, names in by_sort.items()
         ]
 
+    def section(self, name: str) -> str:
+        """A part of a generated module that is the same for all theories, but for what the description says."""
+        text = _sections()[name]
+        for key in ("state", "thread", "tid"):
+            text = text.replace(f"@{key}@", self.printer.kept(getattr(self.theory.description, key)))
+        return text
+
     def signature(self) -> str:
-        return section(self.theory, "signature of steps")
+        return self.section("signature of steps")
+
+    def label(self, label: str) -> str:
+        """The name of a rule, as a constant."""
+        return self.printer.kept(f"'{label}")
 
     def text(self) -> list[str]:
-        return [*self._touches(), "", *self._futures(), "", section(self.theory, "footprints")]
+        return [*self._touches(), "", *self._futures(), "", self.section("footprints")]
 
     def weights(self) -> list[str]:
         """How much a thread has left to do: the size of its term."""
@@ -96,14 +114,15 @@ class Steps:
         lines = ["  --- What the steps that a thread offers touch, whether it can take them now or not."]
         if not given:
             lines += [
-                f"  op {self.derived.names[part]} : {' '.join((*sorts, '->'))} Location [ctor] ."
+                f"  op {self.derived.names[part]} : {self.printer.kept(' '.join(sorts))} -> Location [ctor] ."
                 for part, sorts in self.derived.sorts.items()
             ]
         for number, rule in enumerate(self.theory.rules):
             pattern = self.printer.term(rule.thread)
             whole = f"enabled({pattern}, false)" if self.marks and self.of_states() else pattern
-            foot = f"Sure(touches('{rule.label}, {whole}))" if given else self.footprint(number)
-            head = f"Offers('{rule.label}, %s, {pattern})"
+            label = self.label(rule.label)
+            foot = f"Sure(touches({label}, {whole}))" if given else self.footprint(number)
+            head = f"Offers({label}, %s, {pattern})"
             own = [self.printer.condition(rule.own_condition)] if rule.own_condition else []
             condition = " /\\ ".join([*own, f"G := {foot}", "(F & G) =/= F"])
             lines.append(f"  ceq {head % 'F'} = {head % '(F & G)'} if {condition} .")
@@ -119,7 +138,9 @@ class Steps:
             "  eq Alone(Ys) = false [owise] .",
         ]
         lines += [
-            "  eq Offered(U) = " + " & ".join(f"Offers('{label}, nothing, U)" for label in self.labels) + " .",
+            "  eq Offered(U) = "
+            + " & ".join(f"Offers({self.label(each)}, nothing, U)" for each in self.labels)
+            + " .",
             "  --- Who can move, and in one way only, waits for nothing.",
             "  eq Now(U) = if Alone(AllWays(U)) then Going(Offered(U)) else Offered(U) fi .",
         ]
@@ -136,7 +157,7 @@ class Steps:
         own = sorted(variables(rule.thread, *matched), key=lambda each: each.name)
         if all(map(self.one_way, (rule.thread, *matched))):
             own = []
-        domain = " ".join(each.sort for each in own)
+        domain = " ".join(self.printer.kept(each.sort) for each in own)
         shown = ", ".join(map(self.printer.term, own))
         way = f"way{number}({shown})" if own else f"way{number}"
         head = f"Ways({number}, %s, {self.printer.term(rule.thread)})"
@@ -233,7 +254,7 @@ class Steps:
         range_ = "Footprint" if function == "Uses" else "Nat"
         lines = []
         for kind in sorted(kinds):
-            sort = theory.thread_sort if kind == thread_kind else f"[{kind}]"
+            sort = self.printer.kept(theory.thread_sort if kind == thread_kind else f"[{kind}]")
             lines.append(f"  op {function} : {sort} -> {range_} [memo] .")
         for operator in constructors(theory, kinds):
             in_threads = (operator.name, len(operator.domain)) in threads
@@ -257,6 +278,6 @@ class Steps:
             else:
                 lines.append(f"  eq {text} .")
         for kind in sorted(kinds):
-            sort = theory.thread_sort if kind == thread_kind else f"[{kind}]"
-            lines.append(f"  eq {function}(X:{sort}) = {base if function == 'Weight' else 'anything'} [owise] .")
+            sort = self.printer.kept(f"X:{theory.thread_sort if kind == thread_kind else f'[{kind}]'}")
+            lines.append(f"  eq {function}({sort}) = {base if function == 'Weight' else 'anything'} [owise] .")
         return lines

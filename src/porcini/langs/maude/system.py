@@ -10,14 +10,16 @@ counted by its spawner, so that pids are the same in every schedule.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
+from porcini.langs.maude.auditing import Audit, not_foreseen, walk
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
@@ -110,6 +112,16 @@ class MaudeAction(Action):
     step: _Step | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A step that can be taken, as `auditing` sees it."""
+
+    pid: Pid
+    rule: str
+    footprint: Footprint
+    after: State
+
+
 @dataclass(slots=True)
 class _Rule:
     """A rule of the loaded module, and where to find its thread in a match."""
@@ -161,6 +173,7 @@ class MaudeSystem(System):
         )
         self._decided = model.description.dependence is not None and bool(theory.signature.declared("decides", 1))
         self._identity_of_rules()
+        self._audit = Audit(model.description, lambda state: self._taken(state, self._actions(state)))
 
     # States and steps
 
@@ -203,6 +216,29 @@ class MaudeSystem(System):
             if len(self._moves) > _MOST_KEPT:
                 self._moves.clear()
             found = self._moves[state] = self._actions(state)
+            self._audit.look(self._taken(state, found))
+        return found
+
+    def audit(self) -> None:
+        """Try on some runs what steps are said to touch, for a checker that does not ask this system."""
+
+        def look(state: State) -> list[_Taken]:
+            return self._taken(state, self.actions(state))
+
+        walk(self.initial(), look)
+
+    def _taken(self, state: State, actions: Sequence[Action]) -> list[_Taken]:
+        """The steps that can be taken. Who can go in one way only does not wait for what it awaits."""
+        offered = Counter(action.pid for action in actions)
+        found = []
+        for action in actions:
+            assert isinstance(action, MaudeAction) and isinstance(action.label, RuleLabel)
+            if action.step is not None:
+                foot = action.footprint
+                if offered[action.pid] == 1:
+                    foot = replace(foot, reads=foot.reads - action.awaits)
+                after, _ = self.fire(state, action)
+                found.append(_Taken(action.pid, action.label.rule, foot, after))
         return found
 
     def fire(self, state: State, action: Action) -> tuple[State, Event]:
@@ -328,12 +364,17 @@ class MaudeSystem(System):
 
     def _info(self, thread: Any) -> ThreadInfo:
         offers = []
+        names = self.model.theory.names
         for each in sorted(self._rules.values(), key=lambda each: each.number):
-            ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay"), thread])
+            ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay", "WayList"), thread])
             touch = self._touch(
-                self.ask("Offers", [self.label_term(each.rule.label), self._constant("nothing"), thread])
+                self.ask(
+                    "Offers", [self.label_term(each.rule.label), self._constant("nothing", "Footprint"), thread]
+                )
             )
-            for way in sorted(tuple(map(str, way.arguments())) for way in _listed(ways, "_;;_", "noWay")):
+            for way in sorted(
+                tuple(map(str, way.arguments())) for way in _listed(ways, names["_;;_"], names["noWay"])
+            ):
                 offers.append(Offer(each.rule, each.number, way, touch))
         guard_locations = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
@@ -345,7 +386,8 @@ class MaudeSystem(System):
                 self._touch(self.ask("touches", [self.label_term(label), thread]))
         if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
             raise Restart(MaudeSystem(self.model, coarse=True))
-        return ThreadInfo(tuple(offers), guard_locations, self._touch(self.ask("Future", [thread])))
+        future = self._touch(self.ask("Future", [thread]))
+        return ThreadInfo(tuple(offers), guard_locations, future)
 
     def _actions(self, state: State) -> list[Action]:
         names = {tid: pid for tid, pid, _ in state.names}
@@ -392,8 +434,18 @@ class MaudeSystem(System):
                 step = _Step(after, tuple(sorted(born, key=_by_number)), tid)
                 # several results of one way, by what else it matched: numbered after all ways
                 number = choice + index * len(info.offers)
+                self._foreseen(tid, touch, info.future)
                 found.append(self._action(pid, number, offer.rule, touch, info, step))
         return found
+
+    def _foreseen(self, tid: str, touch: Touch, future: Touch) -> None:
+        """Is what a thread does now among what it may still do?"""
+        if self.model.description.future is None or future.anything:
+            return
+        missing = (touch.reads - future.reads - future.writes) | (touch.writes - future.writes)
+        if touch.anything or missing:
+            what = "anything" if touch.anything else ", ".join(sorted(missing))
+            raise not_foreseen(self.model.description, f"a step of thread {tid}", what)
 
     def _action(
         self, pid: Pid, choice: int, rule: ThreadRule, touch: Touch, info: ThreadInfo, step: _Step | None = None
@@ -447,6 +499,8 @@ class MaudeSystem(System):
             )
 
     def ask(self, function: str, args: list[Any]) -> Any:
+        """What a function says: one of ours, or one that the user defines for us (`touches`, `future` ...)."""
+        function = self.model.theory.names[function]
         if function not in self._symbols:
             kinds = [arg.symbol().getRangeSort().kind() for arg in args]
             self._symbols[function] = next(
@@ -460,8 +514,9 @@ class MaudeSystem(System):
         term.reduce()
         return term
 
-    def _constant(self, name: str) -> Any:
-        return self.module.parseTerm(name)
+    def _constant(self, name: str, sort: str) -> Any:
+        names = self.model.theory.names
+        return self.module.parseTerm(names[name], self.module.findSort(names[sort]).kind())
 
     def number_term(self, number: int) -> Any:
         return self.module.parseTerm(str(number), self.module.findSort("Nat").kind())
@@ -471,10 +526,11 @@ class MaudeSystem(System):
 
     def _touch(self, term: Any) -> Touch:
         """A footprint from a term of sort Footprint; what is none may be anything."""
-        found = Touch()
-        for access in _listed(term, "_&_", "nothing"):
+        found, names = Touch(), self.model.theory.names
+        called = {names[name]: name for name in ("reads", "writes", "awaits", "anything")}
+        for access in _listed(term, "_&_", names["nothing"]):
             args = frozenset(Location(str(arg)) for arg in access.arguments())
-            match str(access.symbol()):
+            match called.get(str(access.symbol())):
                 case "reads":
                     found |= Touch(reads=args)
                 case "writes":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from porcini.langs.maude.names import Names
 from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.terms import (
     Apply,
@@ -22,30 +23,56 @@ from porcini.langs.maude.terms import condition_variables as variables_of_condit
 
 _LOOSE, _UNARY = 41, 15
 """The precedence of an operator that begins or ends with an argument, and of one with one argument only."""
+_WIDEST_ARGUMENT = 95
+"""What is looser needs brackets as an argument: `PREFIX_GATHER` in Maude."""
 _SPECIAL = "[](){},"
 
 
 class Printer:
-    """Prints terms. Variables that were declared go by their names alone, others say their sorts."""
+    """Prints terms. Variables that were declared go by their names alone, others say their sorts.
 
-    def __init__(self, signature: Signature, declared: dict[str, str] | None = None) -> None:
+    Where terms are written as a person would, Maude may read something else: a comma is an operator of the user's
+    or the next argument. So whoever prints a module reads it back (`written`), and if it is not the same, prints
+    it again, *plain*: every operator before its arguments, every variable with its sort.
+    """
+
+    def __init__(
+        self, signature: Signature, declared: dict[str, str] | None = None, *, plain: bool = False
+    ) -> None:
         self.signature = signature
         self.declared = declared or {}
+        self.plain = plain
 
     def term(self, node: Node) -> str:
         return self._shown(node)[0]
 
+    def argument(self, node: Node) -> str:
+        """A term between brackets and commas, or between the words of an operator."""
+        text, inner = self._shown(node)
+        return f"({text})" if inner > _WIDEST_ARGUMENT or (inner and "," in _tokens_of(node)) else text
+
     def _shown(self, node: Node) -> tuple[str, int]:
         """A term and the precedence of what is outermost in it."""
         if isinstance(node, Variable):
-            known = self.declared.get(node.name) == node.sort
+            known = self.declared.get(node.name) == node.sort and not self.plain
             return (node.name if known else f"{node.name}:{node.sort}"), 0
-        name = shown_name(node.op)
         if not node.args:
+            name = shown_name(node.op)
             return (f"({name}).{node.sort}" if self._ambiguous(node) else name), 0
+        if self.plain:
+            return self._before_arguments(node), 0
         if "_" not in node.op:
-            return f"{name}({', '.join(self.term(arg) for arg in node.args)})", 0
-        operators = self.signature.declared(node.op, len(node.args))
+            return f"{shown_name(node.op)}({', '.join(map(self.argument, node.args))})", 0
+        return self._mixfix(node)
+
+    def _before_arguments(self, node: Apply) -> str:
+        args = list(map(self.term, node.args))
+        while len(args) > 2 and not self.signature.operators.get((node.op, len(args))):
+            args[-2:] = [f"{node.op}({', '.join(args[-2:])})"]
+        return f"{node.op}({', '.join(args)})"
+
+    def _mixfix(self, node: Apply) -> tuple[str, int]:
+        operators = self.signature.fitting(node) or self.signature.declared(node.op, len(node.args))
         flat = any(operator.flat for operator in operators)
         args: Sequence[Node] = flattened(node, node.op) if flat else node.args
         precedence = next(
@@ -66,27 +93,28 @@ class Printer:
                 pieces.append(token)
             else:
                 at_end = number in (0, len(tokens) - 1) or "_" in (tokens[number - 1], tokens[number + 1])
-                pieces.append(self._within(holes.pop(0), precedence) if at_end else self.term(holes.pop(0)))
+                hole = holes.pop(0)
+                shared = set(_tokens_of(hole)) & set(tokens) - {"_"}
+                if at_end or shared:
+                    pieces.append(self._within(hole, precedence if at_end else 1))
+                else:
+                    pieces.append(self.argument(hole))
         return _joined(pieces), precedence
 
     def _within(self, node: Node, precedence: int) -> str:
         text, inner = self._shown(node)
-        return f"({text})" if inner >= precedence else text
+        return f"({text})" if inner >= precedence or (inner and "," in _tokens_of(node)) else text
 
     def _ambiguous(self, node: Apply) -> bool:
         kinds = {self.signature.kind(o.range) for o in self.signature.operators.get((node.op, 0), [])}
-        return len(kinds) > 1
+        return len(kinds) > 1 or self.signature.elsewhere.get(node.op, node.sort) != node.sort
 
     def condition(self, condition: Iterable[Fragment]) -> str:
-        return r" /\ ".join(self._fragment(each) for each in condition)
+        return _condition(condition, self.side)
 
-    def _fragment(self, fragment: Fragment) -> str:
-        kind, left, right = fragment
-        if kind == "=" and right == Apply("true", (), "Bool"):
-            return self._within(left, 69)
-        if kind == ":":
-            return f"{self._within(left, 69)} : {shown_name(right.op)}"  # type: ignore[union-attr]
-        return f"{self._within(left, 69)} {kind} {self._within(right, 69)}"
+    def side(self, node: Node) -> str:
+        """A side of a part of a condition."""
+        return self._within(node, 69)
 
     def statement(self, statement: Statement, keyword: str) -> str:
         """An equation (`eq`) or a rule (`rl`)."""
@@ -102,6 +130,64 @@ class Printer:
             text += f" if {self.condition(statement.condition)}"
         flags = [name for name in ("owise", "nonexec") if getattr(statement, name)]
         return text + (f" [{' '.join(flags)}] ." if flags else " .")
+
+
+class Filling:
+    """Prints a text of ours with terms of the user's in it.
+
+    A term is written as a mark, and put in its place when the text is complete: so our names can be told from
+    theirs (`names`), and each term can be read back by itself.
+    """
+
+    def __init__(self, printer: Printer, names: Names) -> None:
+        self.printer = printer
+        self.names = names
+        self.terms: list[tuple[str, Node]] = []
+        self._texts: list[str] = []
+
+    def filled(self, text: str) -> str:
+        """The complete text: our names as they are called, and what belongs to the user as it was."""
+        return _MARK.sub(lambda mark: self._texts[int(mark[1])], self.names.in_text(text))
+
+    def kept(self, text: str) -> str:
+        """A name or a sort of the user's."""
+        self._texts.append(text)
+        return f"\x01{len(self._texts) - 1}\x02"
+
+    def kept_lines(self, lines: Iterable[str]) -> list[str]:
+        return list(map(self.kept, lines))
+
+    def term(self, node: Node) -> str:
+        return self._recorded(self.printer.argument(node), node)
+
+    def side(self, node: Node) -> str:
+        return self._recorded(self.printer.side(node), node)
+
+    def condition(self, condition: Iterable[Fragment]) -> str:
+        return _condition(condition, self.side)
+
+    def _recorded(self, text: str, node: Node) -> str:
+        self.terms.append((text, node))
+        return self.kept(text)
+
+
+def _condition(condition: Iterable[Fragment], side: Callable[[Node], str]) -> str:
+    found = []
+    for kind, left, right in condition:
+        if kind == "=" and right == Apply("true", (), "Bool"):
+            found.append(side(left))
+        elif kind == ":":
+            found.append(f"{side(left)} : {shown_name(right.op)}")  # type: ignore[union-attr]
+        else:
+            found.append(f"{side(left)} {kind} {side(right)}")
+    return r" /\ ".join(found)
+
+
+_MARK = re.compile("\x01(\\d+)\x02")
+
+
+def _tokens_of(node: Node) -> list[str]:
+    return _tokens(node.op) if isinstance(node, Apply) and node.args and "_" in node.op else []
 
 
 def shown_name(op: str) -> str:
@@ -154,12 +240,12 @@ def variable_table(statements: Iterable[Statement]) -> dict[str, str]:
     return {name: next(iter(found)) for name, found in sorted(sorts.items()) if len(found) == 1}
 
 
-def module_text(module: MetaModule, signature: Signature, more: Sequence[str] = ()) -> str:
-    """A module as text. `more` are lines to put before its variables."""
+def module_text(module: MetaModule, signature: Signature, *, plain: bool = False) -> str:
+    """A module as text."""
     statements = [*module.memberships, *module.equations, *module.rules]
     constants = {name for name, arity in signature.operators if arity == 0}
     declared = {name: sort for name, sort in variable_table(statements).items() if name not in constants}
-    printer = Printer(signature, declared)
+    printer = Printer(signature, declared, plain=plain)
     lines = [f"mod {module.name} is"]
     lines += [f"  {how} {what} ." for how, what in module.imports]
     if module.sorts:
@@ -167,7 +253,6 @@ def module_text(module: MetaModule, signature: Signature, more: Sequence[str] = 
     lines += [f"  subsort {low} < {high} ." for low, high in module.subsorts]
     lines.append("")
     lines += [f"  {operator_text(operator, printer)}" for operator in module.operators]
-    lines += more
     by_sort: dict[str, list[str]] = defaultdict(list)
     for name, sort in declared.items():
         by_sort[sort].append(name)

@@ -18,6 +18,7 @@ from pathlib import Path
 from porcini.core.errors import InputError, Place
 from porcini.langs.maude import bindings
 from porcini.langs.maude.description import Description, wrong_value
+from porcini.langs.maude.names import Names, names_for
 from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.terms import (
     Apply,
@@ -92,6 +93,8 @@ class Theory:
     order: list[str] = field(default_factory=list)
     """The labels of the rules as they are written."""
     places: dict[str, tuple[str, Place]] = field(default_factory=dict)
+    names: Names = field(default_factory=lambda: Names({}, ""))
+    """What our own names are called."""
     version: int = 1
     """Counts the transformed theories that a process has loaded: Maude does not always survive redefinitions."""
 
@@ -183,6 +186,12 @@ def read_theory(file: Path, description: Description) -> Theory:
             raise wrong_value(description, key, f"there is no module `{name}` in {file.name}")
     flat = [read_module(bindings.meta_flat_module(name)) for name in description.modules]
     signature = Signature.of(flat)
+    signature.elsewhere = {
+        operator.name: operator.range
+        for name in ("MODEL-CHECKER", "PORCINI")
+        for operator in read_module(bindings.meta_flat_module(name)).operators
+        if not operator.domain
+    }
     for key in ("state", "thread", "tid"):
         sort = getattr(description, key)
         if sort not in signature.sorts:
@@ -199,6 +208,8 @@ def read_theory(file: Path, description: Description) -> Theory:
     theory = Theory(
         description, file, signature, touched, below, imports, soup, [], initial, equations, list(warned)
     )
+    imported = any(what == "PORCINI" for module in closure.values() for _, what in module.imports)
+    theory.names = names_for(signature, imported=imported)
     theory.levels = _levels(theory)
     theory.places, theory.order = _places(file, description)
     _rules(theory)
@@ -307,9 +318,9 @@ def _places(file: Path, description: Description) -> tuple[dict[str, tuple[str, 
         match = _LINE.search(str(rule.getLineNumber()))
         order.append(label)
         if match:
-            written = file.parent / match[1]
-            path = str(written if written.is_file() else file)
-            found.setdefault(label, (path, Place(int(match[2]), 1)))
+            written = bindings.origin(match[1])
+            path = file if written is None or written == file.resolve() else written
+            found.setdefault(label, (str(path), Place(int(match[2]), 1)))
     return found, list(dict.fromkeys(order))
 
 

@@ -75,7 +75,8 @@ class Visibility:
 
     def text(self, steps: Steps) -> list[str]:
         """Both for marked states and for plain ones: it speaks of threads."""
-        thread, printer = steps.theory.thread_sort, steps.printer
+        printer = steps.printer
+        thread = printer.kept(steps.theory.thread_sort)
         sights: dict[Sight, str] = {}
         alters = [line for rule in steps.theory.rules for line in self._alters(steps, rule, sights)]
         return [
@@ -95,7 +96,7 @@ class Visibility:
 
     def _alters(self, steps: Steps, rule: ThreadRule, sights: dict[Sight, str]) -> Iterator[str]:
         """When a rule may change a part that a proposition looks at: what the thread knows of it must match."""
-        label, printer = f"'{rule.label}", steps.printer
+        label, printer = steps.label(rule.label), steps.printer
         changed = _changed(steps.theory, rule)
         if changed is None:
             yield f"  eq Alters({label}, U, {_ANY}) = true ."
@@ -117,13 +118,13 @@ class Visibility:
         (op, arity), known = sight
         signature, printer = steps.theory.signature, steps.printer
         domain = next(o.domain for o in signature.declared(op, arity) if steps.theory.in_states(o.range))
-        kinds = "".join(f"[{signature.kind(domain[number])}] " for number in known)
+        kinds = "".join(printer.kept(f"[{signature.kind(domain[number])}] ") for number in known)
         yield f"  op {name} : {kinds}Prop -> Bool ."
         for looked in self.others:
             if name_of(looked.part) == (op, arity):
                 args = [looked.part.args[number] for number in known]
                 yield f"  eq {name}({', '.join(map(printer.term, (*args, looked.proposition)))}) = true ."
-        free = [f"X{number}:[{signature.kind(domain[number])}]" for number in known]
+        free = [printer.kept(f"X{number}:[{signature.kind(domain[number])}]") for number in known]
         yield f"  eq {name}({', '.join((*free, _ANY))}) = false [owise] ."
 
 

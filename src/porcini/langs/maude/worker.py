@@ -28,7 +28,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
         start = model.initial_in(module)
     else:
         module = model.reduced_module(heuristic, tuple(question["watched"]))
-        start = bindings.parse(module, "Start", "the initial state")
+        start = bindings.parse(module, model.theory.names["Start"], "the initial state")
         start.reduce()
     formula = bindings.parse(module, question["formula"], "the formula")
     graph = bindings.maude().RewriteGraph(start)
@@ -40,7 +40,8 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     if not result.holds:
         system = MaudeSystem(model)
         states = [graph.getStateTerm(number) for number in (*result.leadIn, *result.cycle, result.cycle[0])]
-        moves = _moves(system, [_key(system, term) for term in states])
+        keys = [_key(system, term, marked=heuristic is not None) for term in states]
+        moves = _moves(system, keys)
         split = len(result.leadIn)
         found["stem"] = [move for move in moves[:split] if move]
         found["loop"] = [move for move in moves[split:] if move]
@@ -63,16 +64,21 @@ def _explored(graph: Any, most: int) -> bool:
 _SORTED = re.compile(r"\(([^()\s]+)\)\.[A-Z]\w*")
 
 
-def _key(system: MaudeSystem, term: Any) -> tuple[str, ...]:
-    """The parts of a state as text, whichever module it belongs to: marks and what is remembered are left out."""
-    while str(term.symbol()) in ("{_|_}", "`{_|_`}", "ready"):
-        term = next(iter(term.arguments()))
+def _key(system: MaudeSystem, term: Any, *, marked: bool = False) -> tuple[str, ...]:
+    """The parts of a state as text, whichever module it belongs to. Of a state of the transformed theory,
+    `{ ready(S) | I }`, marks and what is remembered are left out."""
+    if marked:
+        term = _first(_first(term))
     found = []
     for part in system.parts(term):
-        if str(part.symbol()) == "enabled":
-            part = next(iter(part.arguments()))
+        if marked and str(part.symbol()) == system.model.theory.names["enabled"]:
+            part = _first(part)
         found.append(_SORTED.sub(r"\1", str(part)))
     return tuple(sorted(found))
+
+
+def _first(term: Any) -> Any:
+    return next(iter(term.arguments()))
 
 
 def _moves(system: MaudeSystem, keys: list[tuple[str, ...]]) -> list[tuple[str, int] | None]:
