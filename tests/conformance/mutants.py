@@ -19,6 +19,7 @@ from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
+from porcini.ir.packed.relations import Relations
 from porcini.langs.aio.joins import Joins
 
 MODELS = ("gcl", "abs", "par")
@@ -261,6 +262,28 @@ def _whatever_the_process_did(self: Any, race: Any, between: Any) -> Event | Non
     return next(iter(self._seen.get(self._process(race.step), ())), None)
 
 
+# Stubborn and ample sets ----------------------------------------------------------------------------------------
+
+
+def _entered_by_senders_only(self: Relations, process: Any, there: int) -> int:
+    """A process comes to a point by its own steps, not by what it receives."""
+    found = 0
+    for transition in self.all:
+        for (mover, _), ends in zip(transition.stands[:1], transition.ends[:1], strict=False):
+            if mover is process and ends >> there & 1:
+                found |= 1 << transition.number
+    return found
+
+
+@contextmanager
+def _without_partners() -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(Relations, "entering", _entered_by_senders_only))
+        here = lambda self, process, here, there: _entered_by_senders_only(self, process, there)  # noqa: E731
+        stack.enter_context(patch.object(Relations, "leading", here))
+        yield
+
+
 MUTANTS = [
     Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
     Mutant(
@@ -350,5 +373,23 @@ MUTANTS = [
         _patch(Joins, "_is_private", lambda self, group: True),
         kinds=("asyncio",),
         known=("asyncio", 195),
+    ),
+    Mutant(
+        "nobody is started any more (stubborn sets)",
+        _patch(Relations, "_find_later", lambda self: None),
+        kinds=("spin",),
+        known=("spin", 108),
+    ),
+    Mutant(
+        "nobody comes to a point by what it receives (stubborn sets)",
+        _without_partners,
+        kinds=("spin",),
+        known=("spin", 10157),
+    ),
+    Mutant(
+        "else does not look for partners (stubborn sets)",
+        _patch(Relations, "_watch_partners", lambda *_: None),
+        kinds=("spin",),
+        known=("spin", 10468),
     ),
 ]

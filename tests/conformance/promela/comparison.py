@@ -3,7 +3,7 @@
 What is compared, and under what:
 
     states         without a reduction, every statement a step
-    end states     is there an invalid one? Under every reduction of Porcini
+    end states     is there an invalid one? Under every reduction of Porcini, and each finds the same ones
     assertions     can one fail? Under every reduction
     errors         can a process do what has no meaning, such as block inside of a `d_step`? Then nothing else is
                    compared, because SPIN stops where Porcini goes on
@@ -54,6 +54,10 @@ class OtherStates(Broken):
 
 class OtherEnds(Broken):
     """One finds an invalid end state, the other does not."""
+
+
+class LostEnds(Broken):
+    """A reduction does not find all states in which runs end."""
 
 
 class OtherFailures(Broken):
@@ -144,11 +148,21 @@ def _compare_states(model: porcini.Model, states: int) -> None:
 
 def _compare_ends(model: porcini.Model, verifier: Verifier, states: int) -> None:
     deadlocks = verifier.deadlocks()
+    everything = _ends(model, PLAIN, states)
     for name, options in REDUCTIONS.items():
-        if ("deadlock" in _kinds(model, options, states)) != deadlocks:
+        ends = _ends(model, options, states)
+        if any(kind == "deadlock" for kind, _ in ends) != deadlocks:
             raise OtherEnds(
                 f"an invalid end state: SPIN {_yes(deadlocks)}, Porcini ({name}) {_yes(not deadlocks)}"
             )
+        if ends != everything:
+            raise LostEnds(f"{len(everything)} states in which runs end, {len(ends)} by {name}")
+
+
+def _ends(model: porcini.Model, options: Options, states: int) -> set[tuple[str, str]]:
+    """The states in which runs end, as far as they can be seen."""
+    found = _explored(model, options, states).outcomes
+    return {(each.kind, str(sorted(each.state.items()))) for each in found}
 
 
 def _compare_failures(model: porcini.Model, verifier: Verifier, states: int) -> None:

@@ -3,9 +3,9 @@
     forget   a private variable that will be assigned before it is read again is set to 0: what it held makes no
              difference, and states that differ in nothing else become one (SPIN does so too, `-o1` turns it off)
     merge    a step that touches nothing but private variables, and can always be taken, is taken together with the
-             one before it: nobody can see whether others go first (SPIN: `-o3`). But a process that has not come to
-             where it would receive can be seen by who sends by a rendezvous, and does something else if nobody is
-             there: by `else`, or by giving up the turn. Where this may be, steps to such points are left alone
+             one before it: nobody can see whether others go first (SPIN: `-o3`). But who sends by a rendezvous
+             can see that somebody has not come yet to where he would receive, and do something else: by `else`,
+             or by giving up the turn. Where this may be, steps to such points are left alone
 
 Points keep their numbers and their labels. An edge remembers the edges that it was made of (`parts`), so that a
 run of the smaller program is a run of the one that was written.

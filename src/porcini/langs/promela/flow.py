@@ -37,6 +37,7 @@ from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show, show_statement
 
+_JUMPS = (ast.Goto, ast.Break, ast.Fi)
 _TELLING = ("end", "accept", "progress")
 
 
@@ -204,11 +205,20 @@ class Flow:
         if isinstance(statement, ast.Choose):
             assert node.next is not None
             context = replace(node.context, loop=node.next) if statement.loops else node.context
-            after = node if statement.loops else node.next
+            after = node if statement.loops else self._end_of_choice(node, node.next)
             for option in statement.options:
                 made = statement.made_of_for
                 statements = option.statements if made else _without_idle_steps(option.statements)
                 node.options.append(self._chain(statements, node.scope, context, after))
+
+    def _end_of_choice(self, node: Node, following: Node) -> Node:
+        """What comes after the options of an `if`: with the `if` an atomic sequence may end, and then its end is a
+        step, the last one of the sequence."""
+        context = node.context
+        if context.atomic is None or context.d_step is not None or following.context.atomic is not None:
+            return following
+        assert node.statement is not None
+        return Node(ast.Fi(node.statement.place), node.scope, replace(context, loop=following))
 
     def _for(self, loop: ast.For, scope: Scope) -> ast.Statement:
         """As SPIN has it: `i = low; do :: i <= high -> body; i++ :: else -> break od`."""
@@ -299,7 +309,7 @@ class Flow:
             if id(inner) in seen:
                 return node  # `L: goto L`
             seen.add(id(inner))
-            if inner.begins_block or not isinstance(inner.statement, ast.Goto | ast.Break):
+            if inner.begins_block or not isinstance(inner.statement, _JUMPS):
                 return node
             target = self._jump(inner)
             if inner.context.atomic is not None and target.context.atomic is None:
@@ -314,7 +324,7 @@ class Flow:
         """Where a `goto` or a `break` leads."""
         if isinstance(node.statement, ast.Goto):
             return self._target(node)
-        assert isinstance(node.statement, ast.Break)
+        assert isinstance(node.statement, ast.Break | ast.Fi)
         if node.context.loop is None:
             raise problem("`break` outside a loop", node.statement.place)
         return node.context.loop
@@ -350,7 +360,7 @@ class Flow:
                 inside = (*families, next(self._numbers))
                 for option in node.options:
                     self._emit(option, source, inside)
-            case ast.Goto() | ast.Break():
+            case ast.Goto() | ast.Break() | ast.Fi():
                 self._add(node, source, families, TRUE, (), target=self._landing(self._jump(node)))
             case ast.Else():
                 self._add(node, source, families, TRUE, (), otherwise=True)

@@ -228,6 +228,13 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
+class Fi:
+    """The end of an `if`, where it is a step: nobody writes it."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Else:
     """`else`, the first statement of an option."""
 
@@ -292,8 +299,8 @@ class Exclusive:
 
 
 Statement = (
-    Declare | Assign | Condition | Send | Receive | Assert | Print | Goto | Break | Else | Labelled | Choose | For
-    | Select | Block | Exclusive
+    Declare | Assign | Condition | Send | Receive | Assert | Print | Goto | Break | Fi | Else | Labelled | Choose
+    | For | Select | Block | Exclusive
 )  # fmt: skip
 
 # Programs
