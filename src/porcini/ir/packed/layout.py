@@ -87,9 +87,9 @@ class Channel:
         if not ordered:
             return s + (message << start + count * self._message) + (1 << self.at)
         held = self.messages(s)
-        new = self._unpack(message)
-        place = next((i for i, other in enumerate(held) if new < other), count)
-        return self._with(s, [*held[:place], new, *held[place:]])
+        sent = (*values, *[0] * (len(self._fields) - len(values)))  # SPIN compares what was not cut yet
+        place = next((i for i, other in enumerate(held) if sent < other), count)
+        return self._with(s, [*held[:place], self._unpack(message), *held[place:]])
 
     def find(self, s: int, pattern: Sequence[int | None], anywhere: bool) -> int:
         """The position of the message that a receive would take, or -1."""

@@ -81,10 +81,11 @@ class PackedView(System):
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
         shared = [channel.name for channel in self.system.layout.shared_channels]
-        slots = range(MOST_PROCESSES)
+        self._slots = slots = range(MOST_PROCESSES if self.system.starts else len(program.initial))
+        numbers = range(MOST_PROCESSES + 1)
         remote = [var for template in program.templates for var in template.variables if var.remote]
         # What an edge may touch of which it is not known which one it is.
-        self._all_channels = {Location(name) for name in shared} | {Location(f"channel {n}") for n in slots}
+        self._all_channels = {Location(name) for name in shared} | {Location(f"channel {n}") for n in numbers}
         self._all_private = {self._point(slot) for slot in slots} | {
             _location(var, cell, slot) for slot in slots for var in remote for cell in range(var.size)
         }
@@ -203,7 +204,7 @@ class PackedView(System):
         everything = frozenset({TURN}) if self.system.has_atomic else frozenset()
         guard_locations = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
         if any(rendezvous(code) or _timed(code) for code in here.edges):
-            guard_locations |= {self._point(slot) for slot in range(MOST_PROCESSES)}
+            guard_locations |= {self._point(slot) for slot in self._slots}
         # By taking one of its choices a process gives up the others: a step reads what decides all of them.
         return tuple(foot | Footprint(guard_locations, frozenset()) for foot in feet), guard_locations
 

@@ -161,8 +161,9 @@ class Lines:
             yield Way(room, (*needs, *line, longer))
             return
         _not_looking(talk.values, Poll, "the message of a sorted send", place)  # its length changes last
+        sent = [term.value for term in values] + [const(0)] * (len(message) - len(values))  # not cut yet
         for position in range(channel.capacity):
-            here = self._belongs(channel, message, position)
+            here = self._belongs(channel, sent, position)
             yield Way(room, (*needs, Assert(here), *_inserted(channel, message, position), longer))
 
     @staticmethod
