@@ -15,27 +15,22 @@ from itertools import count
 
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import FALSE, TRUE, Const, Expr, Timeout, nodes
+from porcini.ir.expr import TRUE, Const, Expr
 from porcini.ir.program import (
-    Assert,
-    Assign,
-    ChannelType,
     Edge,
     Exit,
     Op,
     Point,
-    Print,
     Receive,
     Send,
-    Spawn,
-    Target,
     Template,
     Variable,
 )
 from porcini.langs.promela import syntax as ast
+from porcini.langs.promela.effects import Effects
 from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
-from porcini.langs.promela.text import show, show_statement
+from porcini.langs.promela.text import show_statement
 
 _JUMPS = (ast.Goto, ast.Break, ast.Fi)
 _TELLING = ("end", "accept", "progress")
@@ -79,6 +74,7 @@ class Flow:
     ) -> None:
         self.world, self.template, self.declared, self.parameters = world, template, declared, parameters
         self.never = never
+        self._effects = Effects(world, parameters, never)
         self.labels: dict[str, Node] = {}
         self._numbers = count(1)
         self._d_steps: dict[Edge, int] = {}
@@ -369,7 +365,9 @@ class Flow:
                 self._add(node, source, families, held, ())
                 self._add(node, source, families, ir.not_(held), (), target=self._last)
             case _:
-                guard, block, talk = self._effect(node)
+                assert statement is not None
+                in_d_step = node.context.d_step is not None
+                guard, block, talk = self._effects.of(statement, node.scope, in_d_step)
                 self._add(node, source, families, guard, block, talk=talk)
 
     def _add(
@@ -409,88 +407,6 @@ class Flow:
 
     def _edge(self, source: int, edge: Edge) -> None:
         self.template.points[source].edges.append(edge)
-
-    def _effect(self, node: Node) -> tuple[Expr, tuple[Op, ...], Send | Receive | None]:
-        lower = Expressions(self.world, node.scope, not self.never)
-        statement = node.statement
-        match statement:
-            case ast.Condition(test=ast.Run() as run):
-                return TRUE, (self._start(run, lower, None),), None
-            case ast.Condition(test=test):
-                return lower.condition(test), (), None
-            case ast.Assert(test=test, place=place):
-                held = ir.truth_of(self._timeless(lower, test))
-                return TRUE, (Assert(held, show(test), place),), None
-            case ast.Print(text=text, args=args):
-                return TRUE, (Print(text, tuple(self._timeless(lower, arg) for arg in args)),), None
-            case _ if self.never:
-                assert statement is not None
-                raise problem("a never claim may only test", statement.place)
-            case ast.Assign(target=ast.Ref(name="_"), value=value):
-                self._timeless(lower, value)
-                return TRUE, (), None
-            case ast.Assign(target=target, value=ast.Run() as run):
-                return TRUE, (self._start(run, lower, self._assignable(lower, target)),), None
-            case ast.Assign(target=target, value=value):
-                to = self._assignable(lower, target)
-                lower.check_mtype(to, value)
-                return TRUE, (Assign(to, self._timeless(lower, value)),), None
-            case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
-                values = tuple(self._timeless(lower, arg) for arg in lower.message(args))
-                type_, wrong = self._misfit(lower, channel, len(values), place)
-                if type_ is not None and wrong:
-                    if len(values) > len(type_.fields):
-                        fields, given = len(type_.fields), len(values)
-                        raise problem(f"channel `{channel.name}` takes {fields} values, not {given}", place)
-                    if not type_.capacity:  # SPIN's verifier reports it before anybody answers
-                        return TRUE, wrong, None
-                    values += (ir.ZERO,) * (len(type_.fields) - len(values))
-                inside = node.context.d_step is not None
-                return TRUE, wrong, Send(lower.channel(channel), values, ordered, inside)
-            case ast.Receive(channel=channel, args=args, anywhere=anywhere, keep=keep, place=place):
-                parts = [lower.pattern(arg) for arg in lower.message(args)]
-                type_, wrong = self._misfit(lower, channel, len(parts), place)
-                if type_ is not None:
-                    parts = (parts + [(None, None)] * len(type_.fields))[: len(type_.fields)]
-                pattern, into = tuple(part for part, _ in parts), tuple(target for _, target in parts)
-                return TRUE, wrong, Receive(lower.channel(channel), pattern, into, anywhere, keep)
-        raise InternalError(f"no edge for {statement}")
-
-    def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
-        found = lower(expr)
-        if any(isinstance(node, Timeout) for node in nodes(found)):
-            raise problem("`timeout` can only be waited for", expr.place)
-        return found
-
-    def _assignable(self, lower: Expressions, ref: ast.Ref) -> Target:
-        if ref.name in ("_pid", "_nr_pr") or (
-            ref.name in self.world.mtypes and lower.scope.find(ref.name) is None
-        ):
-            raise problem(f"`{ref.name}` cannot be assigned to", ref.place)
-        return lower.load(ref)
-
-    def _misfit(
-        self, lower: Expressions, ref: ast.Ref, given: int, place: Place
-    ) -> tuple[ChannelType | None, tuple[Op, ...]]:
-        """What a channel was declared as, where that is known, and how a statement fails that has another number
-        of values: SPIN's verifier reports it when it is run."""
-        declared = lower.declared(ref)
-        type_ = declared.channel if declared is not None else None
-        if type_ is None or given == len(type_.fields):
-            return type_, ()
-        text = f"{ref.name} takes {len(type_.fields)} values, not {given}"
-        self.world.notes[f"line {place.line}: channel {text}"] = None
-        return type_, (Assert(FALSE, text, place),)
-
-    def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> Spawn:
-        if run.proctype not in self.world.templates:
-            raise problem(f"no proctype `{run.proctype}`", run.place)
-        wanted = self.parameters[run.proctype]
-        values = [self._timeless(lower, arg) for arg in lower.message(run.args)]
-        if len(wanted) != len(values):
-            raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(values)}", run.place)
-        copies = zip((parameter.var for parameter in wanted), values, strict=True)
-        return Spawn(self.world.templates[run.proctype], tuple(copies), into=into)
 
 
 def _can_talk(talk: Send | Receive | None) -> Expr:
