@@ -104,15 +104,18 @@ def written(folder: Path, name: str) -> str:
 FORMULAS = {"<> ~ left": 1, "[] left": 0, "<> has(1)": 0, "<> [] (has(1) /\\ has(2))": 0, "[] ~ has(2)": 1}
 """Two threads want to put 1, and one of them may: so one is left, whatever the order."""
 
+WAYS = (["--ample", "closure"], ["--ample", "single"], ["--engine", "graph"], ["--no-reduction"])
+
 
 @pytest.mark.parametrize("name", THEORIES)
 def test_verdicts_are_those_of_the_theory_as_it_is(porcini, tmp_path: Path, name: str) -> None:  # noqa: F811
-    file = written(tmp_path, name)
-    for formula, expected in FORMULAS.items():
-        for options in (["--no-reduction"], ["--ample", "single"], ["--ample", "closure"], ["--engine", "graph"]):
-            status, out, err = porcini("check", file, "--ltl", formula, *options, "--json")
-            assert (status, err) == (expected, ""), (formula, options, out)
-            assert json.loads(out)["verdict"] == ("violated" if expected else "holds")
+    """Each formula in one of the ways, another one for each theory: all of them would take minutes."""
+    file, first = written(tmp_path, name), list(THEORIES).index(name)
+    for number, (formula, expected) in enumerate(FORMULAS.items(), first):
+        options = WAYS[number % len(WAYS)]
+        status, out, err = porcini("check", file, "--ltl", formula, *options, "--json")
+        assert (status, err) == (expected, ""), (formula, options, out)
+        assert json.loads(out)["verdict"] == ("violated" if expected else "holds")
     status, out, _ = porcini("explore", file, "--json")
     assert {each["kind"] for each in json.loads(out)["outcomes"]} == {"deadlock"}, "one of the three has to wait"
 
