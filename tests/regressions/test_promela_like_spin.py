@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple, get_args
 import pytest
 
 import porcini
+from porcini.core.errors import InputError
 from porcini.engines.catalogue import Options
 from porcini.engines.options import Reducing
 
@@ -21,7 +23,7 @@ class Case(NamedTuple):
     fails: bool
     """May an assertion fail, something go wrong, or a formula not hold?"""
     states: int | None = None
-    """Without a reduction, where SPIN's number is known."""
+    """As many as SPIN stores, without a reduction; where it stops at an error, it says nothing of the rest."""
 
 
 RENDEZVOUS = "chan r = [0] of { byte }; byte x, y, z;"
@@ -144,7 +146,29 @@ def test_states(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_spin_agrees(case: Case, tmp_path: Path) -> None:
     (tmp_path / "model.pml").write_text(case.source)
-    subprocess.run(["spin", "-a", "model.pml"], cwd=tmp_path, capture_output=True, check=True)
+    subprocess.run(["spin", "-a", "-o1", "-o2", "-o3", "model.pml"], cwd=tmp_path, capture_output=True, check=True)
     subprocess.run(["tcc", "-w", "-DNOREDUCE", "-o", "pan", "pan.c"], cwd=tmp_path, check=True)
-    said = subprocess.run(["./pan", "-a", "-m10000"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ("errors: 0" not in said.stdout) == case.fails
+    pan = ["./pan", "-a", "-m10000"]
+    said = subprocess.run(pan, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    assert ("errors: 0" not in said) == case.fails
+    stored = re.search(r"(\d+) states, stored", said)
+    assert stored is not None and case.states in (None, int(stored[1]))
+
+
+JUMP = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> m: break od; x = 0 }"
+
+
+def test_a_label_on_a_jump_that_the_model_does_not_ask_for(tmp_path: Path) -> None:
+    """Nobody stands there; what is asked from outside must not be answered as if the model never came by."""
+    model, claim = porcini.loads(JUMP, "pml"), tmp_path / "claim"
+    with pytest.raises(InputError, match="nobody stands at `m`"):
+        porcini.check(model, ltl="[] !P@m")
+    claim.write_text("never { do :: P@m -> break :: else od }")
+    with pytest.raises(InputError, match="nobody stands at `m`"):
+        porcini.check(model, claim=claim)
+
+
+def test_a_label_that_an_included_file_asks_for(tmp_path: Path) -> None:
+    (tmp_path / "formula").write_text("ltl { [] !P@m }")
+    (tmp_path / "model.pml").write_text(f'{JUMP}\n#include "formula"\n')
+    assert porcini.check(tmp_path / "model.pml").verdict == "violated"

@@ -34,7 +34,8 @@ from porcini.engines.graph import Choice
 from porcini.engines.options import Ample
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.processes import Process, ProcessSet
-from porcini.ir.packed.relations import Relations, Transition
+from porcini.ir.packed.relations import Relations
+from porcini.ir.packed.transitions import Transition
 
 _DEAR = 1_000
 """What a transition costs that can be taken, against one that cannot."""

@@ -13,6 +13,7 @@ from porcini.core.reports import Outcome, Report
 from porcini.formats.lanes import Row, columns_here, ending, rows_of
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import deadlock_head, short_path, show_deadlock, show_raised
+from porcini.formats.values import make_table
 
 _MOST_ROWS = 20
 _LONGEST_SCHEDULE = 300
@@ -23,7 +24,7 @@ _BAD, _GOOD = "bold red", "bold green"
 
 def outcomes_table(report: Report) -> Table:
     """How it can end, how often, and one schedule for each."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table()
     table.add_column("outcome", overflow="fold")
     table.add_column("schedules", justify="right")
     table.add_column("one of them", overflow="fold")

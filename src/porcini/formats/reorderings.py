@@ -10,6 +10,7 @@ from rich.text import Text
 from porcini.core.reports import TraceEntry
 from porcini.core.traces import ids_of
 from porcini.formats.schedules import show_schedule
+from porcini.formats.values import make_table
 
 _MOST_ROWS = 20
 _LONGEST_LABEL = 40
@@ -17,7 +18,7 @@ _LONGEST_LABEL = 40
 
 def reorderings_table(entries: Sequence[TraceEntry]) -> Table:
     """One row per class of a trace without formulas; the first is the recorded one."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table()
     for column in ("order", "what comes first in it", "schedule"):
         table.add_column(column, overflow="fold")
     for entry in entries[:_MOST_ROWS]:

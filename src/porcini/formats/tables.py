@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from porcini.formats.text import make_console
+from porcini.formats.values import make_table
 
 _YES, _NO = "yes", "-"
 
@@ -30,7 +31,7 @@ class Language(Protocol):
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table()
     for column in columns:
         table.add_column(column, no_wrap=True)
     return table

@@ -26,7 +26,7 @@ from porcini.formats.real_code import outcomes_table, print_again, print_lanes, 
 from porcini.formats.reorderings import reorderings_table
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import wait_cycle
-from porcini.formats.values import make_grid, print_table, show_state, show_value
+from porcini.formats.values import make_grid, make_table, print_table, show_state, show_value
 from porcini.formats.verdicts import count_of, footer_of, until_failure, verdict_of
 
 _COLOURS = {"holds": "bold green", "violated": "bold red", "unknown": "bold yellow"}
@@ -89,7 +89,7 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
 
 
 def _print_formulas(formulas: Mapping[str, Verdict], console: Console) -> None:
-    table = Table("formula", "verdict", box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table("formula", "verdict")
     for name, verdict in formulas.items():
         table.add_row(Text(name), Text("does not hold" if verdict == "violated" else verdict))
     console.print()
@@ -168,7 +168,7 @@ def _on_terminal(reader: Console, text: StringIO) -> Console:
 
 def print_comparison(reports: Sequence[Report], console: Console) -> None:
     """One row per engine."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table()
     for column in ("engine", "verdict", "outcomes", "executions", "blocked", "classes", "events", "seconds"):
         table.add_column(column, justify="left" if column in ("engine", "verdict") else "right")
     for report in reports:
@@ -188,7 +188,7 @@ def print_verdict(report: Report, console: Console) -> None:
 
 
 def _outcomes(report: Report) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table()
     for column in ("outcome", "final state"):
         table.add_column(column, overflow="fold")
     table.add_column("end states" if report.kept_states else "executions", justify="right")
@@ -214,7 +214,7 @@ def _table_of(report: Report) -> Table:
 
 def _traces(entries: Sequence[TraceEntry]) -> Table:
     """One row per class of `permute`."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = make_table()
     with_inputs = any(entry.input for entry in entries)
     columns = ("outcome", "final state", "path condition", *(("input",) if with_inputs else ()), "schedule")
     for column in columns:

@@ -40,5 +40,10 @@ def print_table(table: Table, console: Console) -> None:
         console.print(Text(line.rstrip()))
 
 
+def make_table(*columns: str) -> Table:
+    """A table with headings, without lines."""
+    return Table(*columns, box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+
+
 def make_grid() -> Table:
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)

@@ -35,8 +35,10 @@ class World:
     alone: dict[int, int] = field(default_factory=dict)
     """The numbers of processes that are the only ones of their templates, now and for ever."""
     labels_wanted: list[tuple[int, str, Place]] = field(default_factory=list)
-    remote_labels: frozenset[str] = frozenset()
-    """Labels that some expression may ask for from outside."""
+    asked_labels: frozenset[str] = frozenset()
+    """Labels that the model asks for: a jump there is a place to stand."""
+    passed_labels: set[tuple[str, str]] = field(default_factory=set)
+    """Processes and labels where nobody ever stands: on a jump that is passed over."""
     kinds: dict[str, str] = field(default_factory=dict)
     """For each name of an mtype the set that it is in: `mtype`, `mtype:fruit`."""
 

@@ -92,7 +92,10 @@ class Flow:
             self._edge(last.point, Edge(youngest, (Exit(),), last.point, end, text="-end-"))
         self.template.entry = self._point(first)
         for name, node in self.labels.items():  # also those that nobody goes to
-            self.template.labels[name.partition("#")[0]] = self._point(node)  # `#` is from inlines
+            label = name.partition("#")[0]  # `#` is from inlines
+            self.template.labels[label] = self._point(node)
+            if self._landing(node) is not node:
+                self.world.passed_labels.add((self.template.name, label))
         while self._waiting:
             self._emit(*self._waiting.popleft(), ())
         self._make_d_steps_deterministic()
@@ -314,7 +317,7 @@ class Flow:
 
     def _tells(self, label: str) -> bool:
         """Is something said of whoever stands at a label, so that there must be a place to stand?"""
-        return label.startswith(_TELLING) or label in self.world.remote_labels
+        return label.startswith(_TELLING) or label in self.world.asked_labels
 
     def _jump(self, node: Node) -> Node:
         """Where a `goto` or a `break` leads."""

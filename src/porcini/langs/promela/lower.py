@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -52,6 +51,9 @@ class Lowered:
             raise
         if len(found.nevers) == len(self.nevers):
             raise InputError("there is no never claim in it", file=file, hint="never { ... }")
+        for label in found.syntax.asked_labels - self.syntax.asked_labels:
+            if any(label == passed for _, passed in self.world.passed_labels):
+                raise InputError(_passed_over(label), file=file, hint=_PASSED_OVER)
         found.nevers = found.nevers[-1:]
         return found
 
@@ -68,8 +70,8 @@ class Lowered:
             {proctype.name: number for number, proctype in enumerate(tree.proctypes)},
             self.types,
             kinds={name: kind for kind, names in mtypes.items() for name in names},
+            asked_labels=tree.asked_labels,
         )
-        self.world.remote_labels = frozenset(re.findall(r"@\s*([A-Za-z_]\w*)", self.source))
         self.scope = Scope()
         self.program = Program([], [], [], mtypes=mtypes)
         self._declared: dict[int, Symbol] = {}
@@ -274,9 +276,10 @@ class Lowered:
 
     def _check_labels(self) -> None:
         for template, label, place in self.world.labels_wanted:
-            known = self.program.templates[template].labels
+            name, known = self.program.templates[template].name, self.program.templates[template].labels
+            if (name, label) in self.world.passed_labels:
+                raise problem(_passed_over(label), place, _PASSED_OVER)
             if label not in known:
-                name = self.program.templates[template].name
                 hint = f"known: {', '.join(known)}" if known else None
                 raise problem(f"proctype {name} has no label `{label}`", place, hint)
 
@@ -294,6 +297,14 @@ class Lowered:
     def shown(self, text: str) -> str:
         """A proposition as a person would write it."""
         return show(parse_expression(text, Place(1, 1), (), self.world.templates))
+
+
+_PASSED_OVER = "put what asks for it into the model: then the jump is a step"
+
+
+def _passed_over(label: str) -> str:
+    """SPIN makes such a jump a step where it finds the label asked for; then runs have other steps."""
+    return f"nobody stands at `{label}`: it is on a jump, which is no step"
 
 
 def _set(variable: Variable, cells: Sequence[int]) -> None:

@@ -52,12 +52,18 @@ def parse(
         raise InputError("the file is empty", file=file, hint="a program is its proctypes, or an `init`")
     try:
         preprocessor = preprocessed(source, include, defines)
+        asked = frozenset(label.text for at, label in pairwise(preprocessor.out) if at.text == "@")
         inlines = Inlines(preprocessor)
         stream = inlines.top(preprocessor.out)
         proctypes = {word.text for before, word in pairwise(stream) if before.text in ("proctype", "D_proctype")}
         program = _build(stream, proctypes, "program", source)
         assert isinstance(program, ast.Program)
-        return replace(program, formulas=tuple(inlines.formulas), independent=tuple(preprocessor.independent))
+        return replace(
+            program,
+            formulas=tuple(inlines.formulas),
+            independent=tuple(preprocessor.independent),
+            asked_labels=asked,
+        )
     except InputError as problem:
         raise InputError(
             problem.message, file=file, place=problem.place, source=source, hint=problem.hint

@@ -115,7 +115,7 @@ def is_jump(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class SpinTransition:
     """One of SPIN's transitions. `is_silent` ones only lead on to others, as do those of `if` and of `goto`."""
 
     id: int
@@ -133,9 +133,9 @@ class SpinProctype:
     """A proctype as SPIN's verifier has it: transitions by the state that they lead from."""
 
     start: int
-    transitions: dict[int, list[Transition]] = field(default_factory=dict)
+    transitions: dict[int, list[SpinTransition]] = field(default_factory=dict)
 
-    def visible(self, state: int) -> Iterator[Transition]:
+    def visible(self, state: int) -> Iterator[SpinTransition]:
         """The transitions from a state on, through silent ones, which count too: a `goto` may be a step."""
         seen, todo = {state}, [state]
         while todo:
@@ -177,7 +177,7 @@ def _read_table(
             state = int(transition[2]) if transition[2] else state
             known = lines.get(number, ())
             line = known[state] if state < len(known) else 0
-            made = Transition(int(transition[3]), int(transition[4]), transition[5], line or None)
+            made = SpinTransition(int(transition[3]), int(transition[4]), transition[5], line or None)
             current.transitions.setdefault(state, []).append(made)
     return found
 

@@ -361,3 +361,5 @@ class Program:
     nevers: tuple[Never, ...] = ()
     independent: tuple[tuple[str, str, Place], ...] = field(default=())
     """`//@ independent a b`: two names (variables or channels) whose users need not be ordered."""
+    asked_labels: frozenset[str] = frozenset()
+    """Those after an `@`, wherever: `P@here`."""

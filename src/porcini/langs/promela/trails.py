@@ -6,8 +6,7 @@ schedule_of    follow what SPIN does under a trail: each of its steps is one of 
 trail_of       find, for each process, a way through SPIN's transitions that has the lines and texts of its steps.
 
 A `d_step` is one step of ours, one transition of SPIN's, and several lines of its simulation. A rendezvous is one
-step of ours, and two of SPIN's. A `skip` after another one is a step of ours and none of SPIN's; the `goto` at the
-end of a `for` can be one of SPIN's and none of ours.
+step of ours, and two of SPIN's. The `goto` at the end of a `for` can be one of SPIN's and none of ours.
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from porcini.core.systems import Observed
 from porcini.ir.packed.runs import PackedAction, PackedRun
 from porcini.ir.packed.view import PackedView
 from porcini.ir.program import Edge
-from porcini.langs.promela.spin import Simulated, SpinProctype, Transition, is_jump, numbering, simulate
+from porcini.langs.promela.spin import Simulated, SpinProctype, SpinTransition, is_jump, numbering, simulate
 
 _START_OF_CYCLE = "-1:-1:-1\n"
 _BOTH_DIFFER = 2
-_NOT_SHOWN = 3
 _MOST_TRIED = 100_000
 _BLANKS = re.compile(r"[\s()]+")
-_SPELLINGS = {"skip": "1", "true": "1", "false": "0"}
+_SPELLINGS = {"skip": "1", "true": "1", "false": "0", "fi": ".goto"}
 
 
 def schedule_of(view: PackedView, text: str, trail: str) -> tuple[Schedule, Schedule | None]:
@@ -42,16 +40,15 @@ def schedule_of(view: PackedView, text: str, trail: str) -> tuple[Schedule, Sche
 def trail_of(view: PackedView, text: str, schedule: Schedule, loop: Schedule | None) -> str:
     """A trail under which SPIN does what a schedule does, and then a loop; SPIN is asked whether it does so."""
     steps = list(_steps_of(view, schedule + (loop or ())))
-    ids = _ids(steps, numbering(text))
-    known = [(step.pid[0], id_) for step, id_ in zip(steps, ids, strict=True) if id_ is not None]
-    lines = [f"{depth}:{process}:{id_}\n" for depth, (process, id_) in enumerate(known, 1)]
+    if not steps:
+        raise InputError("no step was taken: there is nothing to write into a trail")
+    ids = zip(steps, _ids(steps, numbering(text)), strict=True)
+    lines = [f"{depth}:{step.pid[0]}:{id_}\n" for depth, (step, id_) in enumerate(ids, 1)]
     if loop is not None:
-        stem = sum(1 for _ in _steps_of(view, schedule))
-        lines.insert(stem - ids[:stem].count(None), _START_OF_CYCLE)
+        lines.insert(sum(1 for _ in _steps_of(view, schedule)), _START_OF_CYCLE)
     trail = "".join(lines)
     again, round_ = schedule_of(view, text, trail)
-    followed = [step.edge for step in _steps_of(view, again + (round_ or ())) if not _is_skip(step.edge)]
-    if followed != [step.edge for step in steps if not _is_skip(step.edge)]:
+    if [step.edge for step in _steps_of(view, again + (round_ or ()))] != [step.edge for step in steps]:
         raise InputError("SPIN does not follow this schedule under any trail")
     return trail
 
@@ -71,10 +68,6 @@ def _cost(edge: Edge, text: str, line: int | None) -> int:
     is_same = _spelling(edge.text) == _spelling(text) or (edge.d_step and text.startswith("D_STEP"))
     is_here = line is None or own is None or line == own
     return (not is_same) + (not is_here)
-
-
-def _is_skip(edge: Edge) -> bool:
-    return edge.text == "skip"
 
 
 # Trails to schedules
@@ -148,9 +141,8 @@ class _Matching:
         shown, step = self.steps[done], action.step
         if step is None:
             return None
-        last_resort = (_NOT_SHOWN, 0, action) if _is_skip(step.code.edge) else None
         if step.process.slot != shown.process:
-            return last_resort
+            return None
         lines, cost = 1, _cost(step.code.edge, shown.text, shown.line)
         if step.partner is not None and step.partner_code is not None:
             lines = 2
@@ -160,7 +152,7 @@ class _Matching:
             cost = max(cost, _cost(step.partner_code.edge, answer.text, answer.line))
         elif step.code.edge.d_step:
             lines = self._lines_of_transition(done)
-        return last_resort if cost >= _BOTH_DIFFER else (cost, lines, action)
+        return None if cost >= _BOTH_DIFFER else (cost, lines, action)
 
     def _lines_of_transition(self, done: int) -> int:
         first = self.steps[done]
@@ -233,24 +225,24 @@ def _steps_of(view: PackedView, schedule: Schedule) -> Iterator[_OwnStep]:
 @dataclass(slots=True)
 class _Way:
     """The cheapest way of a process to a state of SPIN's, as the way before its last step and the transition for
-    that, which a `skip` may lack."""
+    that."""
 
     cost: int
     state: int
     before: _Way | None = None
-    last: Transition | None = None
+    last: SpinTransition | None = None
 
-    def ids(self) -> list[int | None]:
-        found: list[int | None] = []
+    def ids(self) -> list[int]:
+        found: list[int] = []
         way = self
-        while way.before is not None:
-            found.append(way.last.id if way.last else None)
+        while way.before is not None and way.last is not None:
+            found.append(way.last.id)
             way = way.before
         return found[::-1]
 
 
-def _ids(steps: list[_OwnStep], proctypes: Mapping[str, SpinProctype]) -> list[int | None]:
-    """The number of SPIN's transition for each step that has one. Processes do not depend on each other here."""
+def _ids(steps: list[_OwnStep], proctypes: Mapping[str, SpinProctype]) -> list[int]:
+    """The number of SPIN's transition for each step. Processes do not depend on each other here."""
     ways: dict[Pid, dict[int, _Way]] = {}
     for number, step in enumerate(steps, 1):
         proctype = proctypes[step.proctype]
@@ -265,9 +257,6 @@ def _ids(steps: list[_OwnStep], proctypes: Mapping[str, SpinProctype]) -> list[i
 def _next_ways(proctype: SpinProctype, before: Mapping[int, _Way], edge: Edge) -> dict[int, _Way]:
     """The cheapest ways to go on by a step that looks like an edge."""
     found: dict[int, _Way] = {}
-    for way in before.values():
-        if _is_skip(edge):
-            found[way.state] = _Way(way.cost + _NOT_SHOWN, way.state, way)
     for way in before.values():
         for transition in proctype.visible(way.state):
             cost = _cost(edge, transition.text, transition.line)

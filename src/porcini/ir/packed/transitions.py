@@ -1,0 +1,119 @@
+"""Transitions as reductions know them: who must stand where, what is touched, which guards must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from porcini.core.bits import bits
+from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.later import Later
+from porcini.ir.packed.processes import Process
+from porcini.ir.packed.touch import Touch
+from porcini.ir.program import Assign, Spawn, Target, targets_of, variable_of
+
+ANYTHING = -1
+"""As resources: whatever is written may matter."""
+
+
+@dataclass(eq=False, slots=True)
+class Guard:
+    """A condition of a transition; `holds` may be None: it is false whenever the transition cannot be taken."""
+
+    wakes: int
+    holds: Callable[[int], bool] | None
+    cell: int = 0
+    """The one resource that it looks at, if there is only one, and it can be told by its value alone."""
+    test: Callable[[int], bool] | None = None
+    template: int | None = None
+    """It waits until a process of this template is started that is not there yet."""
+    enablers: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Transition:
+    """`stands` are its processes with the points at which they must stand."""
+
+    number: int
+    stands: tuple[tuple[Process, int], ...]
+    codes: tuple[EdgeCode, ...]
+    touch: Touch
+    guards: tuple[Guard, ...]
+    ends: tuple[int, ...] = ()
+    """For each of its processes, the points at which it may stand afterwards, as a set."""
+    stores: dict[int, set[int] | None] = field(default_factory=dict)
+    """By resource: the values that may be stored there; None if they are not known."""
+    starts: frozenset[int] = frozenset()
+    template: int | None = None
+    """For what a process may do that is not there yet."""
+    answers: dict[int, int] = field(default_factory=dict)
+    """Of an `else` beside a rendezvous, by slot: the points of others who would take part, so that it is not
+    possible while one of them stands there."""
+    later_answers: frozenset[int] = frozenset()
+    """The same for processes that are not there yet, by template."""
+    conflicts: int | None = field(default=None)
+
+
+class Run:
+    """An edge with what may follow it: what it touches, where it may end, what it may store and start."""
+
+    def __init__(self, touch: Touch) -> None:
+        self.touch = touch
+        self.ends: dict[Process, int] = {}
+        self.stores: dict[int, set[int] | None] = {}
+        self.starts: set[int] = set()
+
+    def take(self, process: Process, code: EdgeCode) -> None:
+        self.ends[process] = self.ends.get(process, 0) | 1 << code.edge.target
+        self.starts |= {op.template for op in code.edge.block if isinstance(op, Spawn)}
+        known: set[Target] = set()
+        for op in code.edge.block:
+            if isinstance(op, Assign):
+                value = process.constants.of(op.value)
+                bounds = process.toucher.layout.declared[variable_of(op.target)].bounded
+                if value is not None and bounds.holds(value):
+                    self._store(process, op.target, value)
+                    known.add(op.target)
+        targets = list(targets_of(code.edge))
+        assigned = [variable_of(target) for target in targets]
+        for target in targets:
+            if target not in known or assigned.count(variable_of(target)) > 1:
+                self._store(process, target, None)
+
+    def _store(self, process: Process, target: Target, value: int | None) -> None:
+        for cell in bits(process.toucher.cells(target)):
+            values = self.stores.setdefault(1 << cell, set())
+            if value is None or values is None:
+                self.stores[1 << cell] = None
+            else:
+                values.add(value)
+
+    def meet(self, later: Later) -> None:
+        """With anything that a process might do which is not there yet."""
+        self.touch |= later.touch
+        self.starts |= later.starts
+        for cell in bits(later.touch.writes):
+            self.stores[1 << cell] = None
+
+    def joined(self, other: Run) -> Run:
+        both = Run(self.touch | other.touch)
+        both.starts = self.starts | other.starts
+        for run in (self, other):
+            for process, ends in run.ends.items():
+                both.ends[process] = both.ends.get(process, 0) | ends
+            for cell, values in run.stores.items():
+                if values is None or both.stores.get(cell, set()) is None:
+                    both.stores[cell] = None
+                else:
+                    both.stores[cell] = (both.stores.get(cell) or set()) | values
+        return both
+
+
+def disturbs(one: Transition, other: Transition) -> bool:
+    """May one transition bring somebody to or from where he keeps the other, an `else`, from being taken?"""
+    if not other.answers and not other.later_answers:
+        return False
+    for (mover, point), ends in zip(one.stands, one.ends, strict=False):
+        if other.answers.get(mover.slot, 0) & (1 << point | ends):
+            return True
+    return one.template in other.later_answers or not other.later_answers.isdisjoint(one.starts)
