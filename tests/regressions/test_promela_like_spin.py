@@ -6,14 +6,18 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
+from unittest.mock import patch
 
 import pytest
 
 import porcini
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, InternalError
 from porcini.engines.catalogue import Options
 from porcini.engines.options import Reducing
+from porcini.ir.packed import passes, relations
+from porcini.ir.packed.relations import Relations
+from porcini.ir.packed.touch import NOTHING, Toucher
 
 REDUCTIONS = get_args(Reducing)
 
@@ -118,6 +122,18 @@ CASES = {
         active proctype Q() { P@m; assert(false) }""",
         True,
     ),
+    "a send inside an atomic that waits for who receives": Case(
+        """byte x; chan c = [1] of { byte };
+        active proctype Q() { end: c!7; c?_ }
+        active proctype P() { atomic { x = 1; c!1; x = 2 } }
+        active proctype R() { end: x == 1; false }""",
+        True,
+    ),
+    "a private step before a receive can be seen": Case(
+        f"""{RENDEZVOUS} active proctype P() {{ z == 1; if :: r!1 :: else -> assert(false) fi }}
+        active proctype Q() {{ byte i; z = 1; i = 1; end: r?_ }}""",
+        True,
+    ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }
 
@@ -132,6 +148,32 @@ def test_verdict(case: Case, reduction: Reducing, optimise: bool) -> None:
     for outcome in report.outcomes:
         again = porcini.replay(porcini.loads(case.source, "pml"), outcome.schedule)
         assert again.outcomes[0].kind == outcome.kind
+
+
+def fails(case: Case) -> bool:
+    return porcini.check(porcini.loads(case.source, "pml")).verdict == "violated"
+
+
+MUTANTS = [
+    ("the one to meet is not started yet", Relations, "_later_meetings", lambda *_: None),
+    ("the one to meet is not started yet", Relations, "_find_later", lambda *_: None),
+    ("who sends is not started yet", Relations, "_later_meetings", lambda *_: None),
+    ("a partner who comes makes else impossible", Relations, "_watch_partners", lambda *_: None),
+    ("a send inside an atomic that waits for who receives", relations, "_tested", lambda *_: NOTHING),
+    ("a private step before a receive can be seen", passes, "_may_be_missed", lambda *_: False),
+    ("what a started process begins with", Toucher, "_first_value", lambda *_: NOTHING),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "condition", "mutant"), MUTANTS)
+def test_each_condition_is_needed(name: str, place: object, condition: str, mutant: Any) -> None:
+    """Without it the failure is lost, or a step is not found again that was foreseen."""
+    assert fails(CASES[name])
+    with patch.object(place, condition, mutant):
+        try:
+            assert not fails(CASES[name])
+        except InternalError as problem:
+            assert "no step leads" in str(problem)
 
 
 @pytest.mark.parametrize(

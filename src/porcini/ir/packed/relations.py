@@ -24,7 +24,7 @@ from porcini.ir.packed.layout import RunError, matches
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.space import Move, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
-from porcini.ir.packed.touch import Touch
+from porcini.ir.packed.touch import NOTHING, Touch
 from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs
 from porcini.ir.program import (
     Receive,
@@ -174,8 +174,7 @@ class Relations:
             run.touch |= here.touch
             for edge in here.edges:
                 take(mover, edge)
-                if edge.edge.talk is not None:  # which may be possible or not by then: it tests the channel
-                    run.touch |= mover.toucher.tested(edge.edge.talk.channel)
+                run.touch |= _tested(mover, edge)
                 if rendezvous(edge) and isinstance(edge.edge.talk, Send):
                     for later in self._laters:
                         if later.may_meet(edge):  # it may be started meanwhile
@@ -398,6 +397,12 @@ class Relations:
                         known |= 1 << number
             self._leading[key] = known
         return known
+
+
+def _tested(process: Process, code: EdgeCode) -> Touch:
+    """What an edge tests that is tried after others of the same step. Sending and receiving accord where both are
+    possible; whether this one is possible by then may depend on what others do at the other end of its channel."""
+    return NOTHING if code.edge.talk is None else process.toucher.tested(code.edge.talk.channel)
 
 
 def _by_value(process: Process, expr: Expr) -> tuple[int, Callable[[int], bool] | None]:
