@@ -4,7 +4,7 @@
              difference, and states that differ in nothing else become one (SPIN does so too, `-o1` turns it off)
     merge    a step that touches nothing but private variables, and can always be taken, is taken together with the
              one before it: nobody can see whether others go first (SPIN: `-o3`). But who sends by a rendezvous
-             can see that somebody has not come yet to where he would receive, and do something else: by `else`,
+             can see that another process has not come yet to where it would receive: by `else`,
              or by giving up the turn. Where this may be, steps to such points are left alone
 
 Points keep their numbers and their labels. An edge remembers the edges that it was made of (`parts`), so that a
@@ -52,7 +52,7 @@ def optimised(program: Program) -> Program:
 
 
 def _may_be_missed(program: Program) -> bool:
-    """May it make a difference to a sender that nobody stands where he would receive?"""
+    """May it make a difference to a sender that no process stands where it would receive?"""
     own = (channel for template in program.templates for channel in template.channels)
     if all(channel.capacity for channel in (*program.channels, *own)):
         return False

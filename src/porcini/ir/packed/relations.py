@@ -1,4 +1,4 @@
-"""The transitions of a present, and what they have to do with each other.
+"""The transitions of the processes of a state, and what they have to do with each other.
 
 A transition is an edge of a process, or the two edges of a rendezvous, with all that follows while the turn is
 held. It can be taken when each of its processes stands at the right point and all of its guards are true. Of
@@ -35,7 +35,7 @@ from porcini.ir.program import (
 
 
 class Relations:
-    """All transitions of one present."""
+    """All transitions of one set of processes."""
 
     def __init__(self, system: PackedSystem, present: ProcessSet, visible: int = 0) -> None:
         self.system, self.present = system, present
@@ -125,7 +125,7 @@ class Relations:
                 self._add(((process, point),), (here.edges[number],), run, (guard,))
 
     def _watch_partners(self, made: Transition, process: Process, code: EdgeCode, here: PointCode) -> None:
-        """Who comes to where he would answer a rendezvous beside an `else` makes that `else` impossible."""
+        """A process that comes to where it would answer a rendezvous beside an `else` makes that `else` impossible."""
         others = rivals(code.edge, [rival.edge for rival in here.edges])
         sends = [c for c in here.edges if c.edge in others and isinstance(c.edge.talk, Send) and rendezvous(c)]
         for other in self.present.members if sends else ():

@@ -24,7 +24,7 @@ from porcini.ir.packed.touch import EVERYTHING
 from porcini.ir.program import MOST_PROCESSES, Receive, Send, Spawn
 
 _SAMPLE = 512
-"""States of a present after which its processes are put into groups."""
+"""States with the same processes after which these are put into groups."""
 _MOST_VIEWS = 4_096
 """About how many entries the table of a group may get."""
 _MOST_KEPT = 1 << 20
@@ -64,7 +64,7 @@ class _Group:
 
 
 class _Seen:
-    """What is kept for one present."""
+    """What is kept for one set of processes."""
 
     __slots__ = ("groups", "masks", "moves", "states", "units")
 

@@ -1,6 +1,6 @@
 """Running packed programs.
 
-    present        who is there in a state
+    present     who is there in a state
     steps       what each process can do, one edge at a time
     fire        one of these steps, with the turn: a process inside `atomic` goes on alone until it is blocked
 

@@ -110,7 +110,7 @@ class Run:
 
 
 def disturbs(one: Transition, other: Transition) -> bool:
-    """May one transition bring somebody to or from where he keeps the other, an `else`, from being taken?"""
+    """May one transition bring a process to or from where it keeps the other, an `else`, from being taken?"""
     if not other.answers and not other.later_answers:
         return False
     for (mover, point), ends in zip(one.stands, one.ends, strict=False):
