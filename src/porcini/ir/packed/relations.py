@@ -125,7 +125,7 @@ class Relations:
                 self._add(((process, point),), (here.edges[number],), run, (guard,))
 
     def _watch_partners(self, made: Transition, process: Process, code: EdgeCode, here: PointCode) -> None:
-        """A process that comes to where it would answer a rendezvous beside an `else` makes that `else` impossible."""
+        """A process that comes to where it would answer a rendezvous makes an `else` beside that impossible."""
         others = rivals(code.edge, [rival.edge for rival in here.edges])
         sends = [c for c in here.edges if c.edge in others and isinstance(c.edge.talk, Send) and rendezvous(c)]
         for other in self.present.members if sends else ():
