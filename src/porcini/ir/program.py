@@ -11,9 +11,13 @@ named by a number, its id.
 Edges have attributes; what they mean is said here, once, and every machine must agree:
 
     otherwise   `else`: can be taken when no other edge of its family can
+    rank        an edge can be taken when no edge of its point with a lower rank can; of the receives by which a
+                process may answer a rendezvous, only those of the lowest rank are there (`unless`)
     atomic      after this edge the process keeps the turn: nobody else moves until it is blocked, or comes out
     d_step      after this edge the process goes on at once, within the same step
     choice      edges with one number exclude each other: the state decides between them, not the scheduler
+
+A process can do something, be it to answer a rendezvous, only while what its template is `provided` with holds.
 """
 
 from __future__ import annotations
@@ -220,6 +224,7 @@ class Edge:
     otherwise: bool = False
     families: tuple[int, ...] = ()
     """The selections that it is an option of, the outermost first."""
+    rank: int = 0
     atomic: bool = False
     d_step: bool = False
     parts: tuple[Edge, ...] = ()
@@ -243,8 +248,13 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rivals(edge: Edge, edges: Iterable[Edge]) -> list[Edge]:
-    """The edges that keep an `else` from being taken."""
-    return [other for other in edges if other is not edge and edge.families[-1] in other.families]
+    """The edges that keep one from being taken while they can be: of an `else`, and of one with a higher rank."""
+    family = edge.families[-1] if edge.otherwise else None
+    return [
+        other
+        for other in edges
+        if other is not edge and (other.rank < edge.rank or (family is not None and family in other.families))
+    ]
 
 
 # Points and programs
@@ -298,6 +308,8 @@ class Template:
     channel_cells: list[tuple[Variable, int]] = field(default_factory=list)
     """For each own channel, the cell that is its name at first."""
     labels: dict[str, int] = field(default_factory=dict)
+    provided: Expr = TRUE
+    """Its processes do nothing while this is false; but they do not stop in the middle of a `d_step`."""
 
     @property
     def edges(self) -> Iterator[Edge]:

@@ -120,7 +120,9 @@ def mapped(block: Block, change: Callable[[Line], Line]) -> Block:
 
 def has_else_in_first_choice(block: Block) -> bool:
     """Does an option of a choice begin with another choice that has an `else`? For that, SPIN's verifier also
-    looks at the options of the outer choice, and docs/promela.md says that Porcini does not."""
+    looks at the options of the outer choice, and docs/promela.md says that Porcini does not. Or an escape with a
+    choice that has one: there SPIN's verifier takes the `else` even where another option can be taken; with a
+    send in a choice, it goes on as if nothing had been possible when that one finds nobody to meet."""
     for statement in block:
         match statement:
             case Labelled(_, inner):
@@ -129,10 +131,24 @@ def has_else_in_first_choice(block: Block) -> bool:
                 found = any(begins_with_else(option) or has_else_in_first_choice(option) for option in options)
             case Braces(_, body, escape):
                 found = has_else_in_first_choice(body) or has_else_in_first_choice(escape)
+                found = found or (bool(escape) and (begins_with_else(escape) or _chooses_to_send(escape)))
             case _:
                 found = False
         if found:
             return True
+    return False
+
+
+def _chooses_to_send(block: Block) -> bool:
+    match block[0]:
+        case Choice(_, options):
+            return any(
+                _chooses_to_send(option) or re.match(r"\w+(\[.*\])?!", option[0].lines()[0]) for option in options
+            )
+        case Braces(_, body):
+            return _chooses_to_send(body)
+        case Labelled(_, inner):
+            return _chooses_to_send((inner,))
     return False
 
 

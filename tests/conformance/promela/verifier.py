@@ -56,6 +56,7 @@ class Verifier:
         self, model: Path, folder: Path, *, depth: int = 10_000, seconds: float = 10, flags: Sequence[str] = ()
     ) -> None:
         self._folder, self._depth, self._seconds = folder, depth, seconds
+        self.text = model.read_text("utf-8", "replace")
         said = self._call("spin", "-a", *PLAIN, *flags, str(model.resolve()))
         if said.returncode or not Path(folder, "pan.m").exists():
             raise Rejected(_first_line(said.stdout + said.stderr))

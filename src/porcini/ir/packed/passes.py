@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from porcini.ir.expr import PARTIAL, Binary, Const, Expr, Ite, Junction, Neg, Not, OwnNumber, Select, Var
+from porcini.ir.expr import PARTIAL, TRUE, Binary, Const, Expr, Ite, Junction, Neg, Not, OwnNumber, Select, Var
 from porcini.ir.program import (
     Assign,
     Edge,
@@ -59,13 +59,15 @@ def _may_be_missed(program: Program) -> bool:
     for template in program.templates:
         held = {edge.target for edge in template.edges if edge.atomic}
         for number, point in enumerate(template.points):
-            tests = number in held or any(edge.otherwise for edge in point.edges)
+            tests = number in held or any(edge.otherwise or edge.rank for edge in point.edges)
             if tests and any(isinstance(edge.talk, Send) for edge in point.edges):
                 return True
     return False
 
 
 def _merge(template: Template, declared: Declared, missed: bool) -> Template:
+    if template.provided is not TRUE:
+        return template  # no step of it can always be taken
     inside = {edge.target for edge in template.edges if edge.d_step}
     points = [
         point

@@ -6,8 +6,10 @@ sets that it is in. Most programs have few of these; which one a state has is to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from porcini.ir.expr import TRUE
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
 from porcini.ir.packed.layout import Channel, Layout
 from porcini.ir.packed.touch import Resources, Touch, Toucher
@@ -21,6 +23,8 @@ class PointCode:
     number: int
     point: Point
     edges: tuple[EdgeCode, ...]
+    ranks: tuple[tuple[EdgeCode, ...], ...]
+    """The edges of each rank, the lowest first."""
     touches: tuple[Touch, ...]
     """Of each edge."""
     touch: Touch
@@ -50,7 +54,14 @@ class Process:
         self.failed_assertion, self.failed_error = len(self.template.points), len(self.template.points) + 1
         self.coder = Coder(layout, number, self.constants, around, channels)
         self.toucher = Toucher(layout, number, self.constants, channels, resources, channels.get)
+        self.provided: Callable[[int], int] | None = None
+        """What must hold for it to do anything; None if nothing need hold."""
+        if self.template.provided is not TRUE:
+            self.provided = self.coder.function(self.template.provided)
         self._points: dict[int, PointCode] = {}
+
+    def may_run(self, s: int) -> bool:
+        return self.provided is None or bool(self.provided(s))
 
     def point(self, number: int) -> PointCode:
         """A point's code; that of a failed process has no edges."""
@@ -66,17 +77,20 @@ class Process:
         touch = Touch(bits=self.toucher.point)
         for part in touches:
             touch |= part
-        return PointCode(number, point, tuple(map(self.coder.edge, point.edges)), touches, touch)
+        edges = tuple(map(self.coder.edge, point.edges))
+        numbers = sorted({edge.rank for edge in point.edges})
+        ranks = tuple(tuple(code for code in edges if code.edge.rank == rank) for rank in numbers)
+        return PointCode(number, point, edges, ranks, touches, touch)
 
     def _touch(self, point: Point, edge: Edge) -> Touch:
-        """What an edge touches; `else` reads the guards of its family, and what they communicate on."""
+        """What an edge touches; `else` reads the guards of its family, and what they communicate on, and so does
+        what waits for edges of a lower rank."""
         touch = self.toucher.edge(edge)
-        if edge.otherwise:
-            for other in rivals(edge, point.edges):
-                seen = self.toucher.edge(other)
-                touch |= Touch(bits=seen.bits, reads=seen.reads, wide=seen.wide)
-                if other.talk is not None:
-                    touch |= self.toucher.tested(other.talk.channel)
+        for other in rivals(edge, point.edges):
+            seen = self.toucher.edge(other)
+            touch |= Touch(bits=seen.bits, reads=seen.reads, wide=seen.wide)
+            if other.talk is not None:
+                touch |= self.toucher.tested(other.talk.channel)
         return touch
 
     def rest_of_d_step(self, code: EdgeCode) -> list[EdgeCode]:

@@ -13,17 +13,17 @@ Sets of transitions are whole numbers, a bit for each. All of this is worked out
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from porcini.core.bits import bits
 from porcini.ir.evaluation import OPERATIONS
-from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
+from porcini.ir.expr import COMPARISONS, TRUE, Binary, Expr, Select, Timeout, Var, nodes
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.later import Later, any_of, may_talk
 from porcini.ir.packed.layout import RunError, matches
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.space import Move, may_meet
-from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
+from porcini.ir.packed.system import PackedSystem, always_meets, answers_with, rendezvous
 from porcini.ir.packed.touch import NOTHING, Touch
 from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs
 from porcini.ir.program import (
@@ -86,12 +86,13 @@ class Relations:
             run = self._followed(here.touches[number], process, code)
             made = self._add(((process, point),), (code,), run, self._guards(process, code, point))
             self._by_edges[code, None] = made.number
-            if code.edge.otherwise:
-                self._watch_partners(made, process, code, here)
+            self._watch_partners(made, process, code, here)
 
     def _can_stand(self, process: Process, point: int) -> bool:
         """Inside an atomic sequence a process stands only where it may be blocked."""
         template = process.template
+        if template.provided is not TRUE:
+            return True
         into = [edge for spot in template.points for edge in spot.edges if edge.target == point]
         if point == template.entry or not into or not all(edge.atomic or edge.d_step for edge in into):
             return True
@@ -110,9 +111,10 @@ class Relations:
                 for answer, touched in zip(other.point(there).edges, other.point(there).touches, strict=True):
                     if isinstance(answer.edge.talk, Receive) and may_meet(code, answer):
                         both = run.joined(self._followed(touched, other, answer))
-                        guards = self._guards_of_meeting(process, code, other, answer)
+                        guards = self._guards_of_meeting(process, code, point, other, answer, there)
                         made = self._add(((process, point), (other, there)), (code, answer), both, guards)
                         self._by_edges[code, answer] = made.number
+                        self._watch_partners(made, process, code, process.point(point))
 
     def _later_meetings(self, process: Process, point: int, number: int) -> None:
         """One half of a rendezvous whose other half is not there yet: it waits for that one to be started."""
@@ -125,7 +127,8 @@ class Relations:
                 self._add(((process, point),), (here.edges[number],), run, (guard,))
 
     def _watch_partners(self, made: Transition, process: Process, code: EdgeCode, here: PointCode) -> None:
-        """A process that comes to where it would answer a rendezvous makes an `else` beside that impossible."""
+        """A process that comes to where it would answer a rendezvous makes an `else` beside that impossible, and
+        what has a higher rank."""
         others = rivals(code.edge, [rival.edge for rival in here.edges])
         sends = [c for c in here.edges if c.edge in others and isinstance(c.edge.talk, Send) and rendezvous(c)]
         for other in self.present.members if sends else ():
@@ -189,7 +192,7 @@ class Relations:
         return run
 
     def _guards(self, process: Process, code: EdgeCode, point: int) -> tuple[Guard, ...]:
-        toucher, found = process.toucher, []
+        toucher, found = process.toucher, [*self._allowed(process, code, process.point(point))]
         for expr in code.edge.guards:
             if any(isinstance(node, Timeout) for node in nodes(expr)):
                 found.append(Guard(ANYTHING, None))
@@ -199,20 +202,31 @@ class Relations:
                 )
         if code.edge.talk is not None:
             found.append(Guard(toucher.waking_talk(code.edge.talk), _tester(lambda s: code.ready(s, False))))
-        if code.edge.otherwise:
-            here = process.point(point)
-            wakes = 0
-            for other in rivals(code.edge, [rival.edge for rival in here.edges]):
-                for expr in other.guards:
-                    wakes |= toucher.waking(expr)
-                if other.talk is not None:
-                    both = toucher.tested(other.talk.channel)
-                    wakes |= toucher.waking_talk(other.talk) | both.reads | both.wide
-            found.append(Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, None))
         return tuple(found)
 
+    def _allowed(self, process: Process, code: EdgeCode, here: PointCode) -> Iterator[Guard]:
+        """What must hold besides an edge's own guards: its process may run, and no rival of it can be taken."""
+        if process.provided is not None:
+            yield Guard(process.toucher.waking(process.template.provided), _tester(process.provided))
+        others = rivals(code.edge, [rival.edge for rival in here.edges])
+        if not others and not code.edge.otherwise:
+            return
+        wakes = 0
+        for other in others:
+            for expr in other.guards:
+                wakes |= process.toucher.waking(expr)
+            if other.talk is not None:
+                both = process.toucher.tested(other.talk.channel)
+                wakes |= process.toucher.waking_talk(other.talk) | both.reads | both.wide
+        codes = [rival for rival in here.edges if rival.edge in others]
+
+        def unrivalled(s: int) -> bool:
+            return not any(self.system.can_take(s, self.present, process, rival) for rival in codes)
+
+        yield Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, unrivalled)
+
     def _guards_of_meeting(
-        self, process: Process, code: EdgeCode, other: Process, answer: EdgeCode
+        self, process: Process, code: EdgeCode, point: int, other: Process, answer: EdgeCode, there: int
     ) -> tuple[Guard, ...]:
         wakes = 0
         for mover, part in ((process, code), (other, answer)):
@@ -228,7 +242,20 @@ class Relations:
             assert code.channel is not None and answer.channel is not None
             return code.channel(s).id == answer.channel(s).id and matches(code.values(s), answer.wanted(s))
 
-        return (Guard(wakes, _tester(fits)),)
+        found = [Guard(wakes, _tester(fits)), *self._allowed(process, code, process.point(point))]
+        if other.provided is not None:
+            found.append(Guard(other.toucher.waking(other.template.provided), _tester(other.provided)))
+        others = rivals(answer.edge, [rival.edge for rival in other.point(there).edges])
+        first = [rival for rival in other.point(there).edges if rival.edge in others]
+        if first:  # those that would answer instead
+
+            def foremost(s: int) -> bool:
+                assert code.values is not None and code.channel is not None
+                values, channel = code.values(s), code.channel(s)
+                return not any(answers_with(s, rival, channel, values) for rival in first)
+
+            found.append(Guard(ANYTHING, _tester(foremost)))
+        return tuple(found)
 
     def _find_later(self) -> None:
         """The templates of which processes may still be started, and all that these might do."""

@@ -94,6 +94,8 @@ def _separable(present: ProcessSet, process: Process) -> bool:
         if any(edge.atomic for edge in point.edges):
             return False
         sends = any(isinstance(edge.talk, Send) for edge in point.edges)
+        if any(edge.rank for edge in point.edges):
+            return False
         if sends and any(edge.otherwise or edge.d_step for edge in point.edges):
             return False
     sent = [code for code in _talking(process, Send) if rendezvous(code)]

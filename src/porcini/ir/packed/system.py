@@ -270,7 +270,7 @@ class PackedSystem:
     def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[Step]:
         """The rendezvous in which one process sends to another."""
         found: list[Step] = []
-        for code in process.at(s).edges:
+        for code in process.at(s).edges if process.may_run(s) else ():
             if isinstance(code.edge.talk, Send) and always_meets(code):
                 try:
                     found += self._meetings(s, present, process, code, (other,))
@@ -282,11 +282,29 @@ class PackedSystem:
         self, s: int, present: ProcessSet, process: Process, quiet: bool = False, meetings: bool = True
     ) -> list[Step]:
         """What one process can do; who receives a rendezvous does it by the sender's step."""
-        here = process.at(s)
+        if not process.may_run(s):
+            return []
+        found: list[Step] = []
+        for edges in process.at(s).ranks:
+            found = self._steps_of_rank(s, present, process, edges, quiet, meetings)
+            if found:
+                break
+        return found
+
+    def _steps_of_rank(
+        self,
+        s: int,
+        present: ProcessSet,
+        process: Process,
+        edges: tuple[EdgeCode, ...],
+        quiet: bool,
+        meetings: bool,
+    ) -> list[Step]:
+        """What one process can do by edges among which only `else` waits for others."""
         found: list[Step] = []
         able: set[int] = set()
         waiting: list[EdgeCode] = []
-        for code in here.edges:
+        for code in edges:
             if code.edge.otherwise:
                 waiting.append(code)
                 continue
@@ -337,13 +355,13 @@ class PackedSystem:
         assert code.channel is not None and code.values is not None
         channel, values = code.channel(s), code.values(s)
         for other in others:
-            if other is process:
+            if other is process or not other.may_run(s):
                 continue
-            for answer in other.at(s).edges:
-                if isinstance(answer.edge.talk, Receive):
-                    assert answer.channel is not None and answer.wanted is not None
-                    if answer.channel(s).id == channel.id and matches(values, answer.wanted(s)):
-                        yield other, answer
+            for edges in other.at(s).ranks:
+                answers = [answer for answer in edges if answers_with(s, answer, channel, values)]
+                if answers:
+                    yield from ((other, answer) for answer in answers)
+                    break
 
     def _meetings(
         self, s: int, present: ProcessSet, process: Process, code: EdgeCode, others: Sequence[Process]
@@ -392,18 +410,18 @@ class PackedSystem:
         return step._replace(after=after)
 
     def _can_move(self, s: int, present: ProcessSet, process: Process) -> bool:
-        for code in process.at(s).edges:
-            if code.edge.otherwise:
-                return True
-            try:
-                if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
-                    if any(True for _ in self._partners(s, present.members, process, code)):
-                        return True
-                elif code.ready(s, False):
-                    return True
-            except RunError:
-                return True
-        return False
+        if not process.may_run(s):
+            return False
+        return any(code.edge.otherwise or self.can_take(s, present, process, code) for code in process.at(s).edges)
+
+    def can_take(self, s: int, present: ProcessSet, process: Process, code: EdgeCode) -> bool:
+        """Can an edge be taken as far as it alone is concerned, be it to fail?"""
+        try:
+            if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
+                return any(True for _ in self._partners(s, present.members, process, code))
+            return code.ready(s, False)
+        except RunError:
+            return True
 
     def _rest_of_d_step(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
         """The end of a `d_step`: the first edge that is ready, again and again."""
@@ -426,8 +444,9 @@ class PackedSystem:
 
     @staticmethod
     def _first_ready(s: int, here: PointCode) -> EdgeCode | None:
-        ready = (code for code in here.edges if not code.edge.otherwise and code.ready(s, False))
-        otherwise = (code for code in here.edges if code.edge.otherwise)
+        edges = here.ranks[-1]  # nothing goes before a `d_step` once it has begun
+        ready = (code for code in edges if not code.edge.otherwise and code.ready(s, False))
+        otherwise = (code for code in edges if code.edge.otherwise)
         return next(ready, None) or next(otherwise, None)
 
 
@@ -448,6 +467,14 @@ def _may_fail(edge: Edge, declared: Mapping[Var, Variable]) -> bool:
         return True
     channel = edge.talk.channel
     return not (isinstance(channel, Var | Select) and declared[variable_of(channel)].constant)
+
+
+def answers_with(s: int, code: EdgeCode, channel: Channel, values: tuple[int, ...]) -> bool:
+    """Would an edge receive these values by a rendezvous?"""
+    if not isinstance(code.edge.talk, Receive):
+        return False
+    assert code.channel is not None and code.wanted is not None
+    return code.channel(s).id == channel.id and matches(values, code.wanted(s))
 
 
 def rendezvous(code: EdgeCode) -> bool:

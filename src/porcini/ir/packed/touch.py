@@ -118,7 +118,7 @@ class Toucher:
         """All that an edge touches when it is taken, or tried."""
         own = self.resources("point", self.slot)
         touch = Touch(bits=self.point, reads=own, writes=own, effects=SOME_POINT)
-        for expr in expressions(edge):
+        for expr in (self.layout.program.templates[self.template].provided, *expressions(edge)):
             touch |= self.expr(expr)
         for target in targets_of(edge):
             touch |= self._cell(target, written=True)

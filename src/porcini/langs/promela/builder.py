@@ -51,6 +51,14 @@ class _Index(tuple[ast.Expr]):
     """The number of instances of an active proctype."""
 
 
+class _Provided(tuple[ast.Expr]):
+    """What must hold for a process to do anything."""
+
+
+class _Priority(tuple[int]):
+    """How urgent a process is."""
+
+
 @v_args(meta=True)
 class Builder(Transformer_NonRecursive[Token, Any]):
     """One method per rule of the grammar."""
@@ -77,19 +85,40 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         name = next(part for part in parts if isinstance(part, Token) and part.type == "NAME")
         count = _items(parts, _Index)
         body, end = parts[-1]
+        provided = _items(parts, _Provided)
+        priority = _items(parts, _Priority)
         parameters: list[ast.Variable] = []
         for type_, variable in (part for part in parts[:-1] if type(part) is tuple):
             if type_ is None and not parameters:
                 raise InputError(f"the parameter `{variable.name}` has no type", place=variable.place)
             parameters.append(_typed(variable, type_ or parameters[-1].type))
-        return ast.Proctype(_at(name), str(name), tuple(parameters), body, count[0][0] if count else None, end)
+        return ast.Proctype(
+            _at(name),
+            str(name),
+            tuple(parameters),
+            body,
+            count[0][0] if count else None,
+            end,
+            provided[0][0] if provided else None,
+            priority[0][0] if priority else None,
+        )
+
+    def provided(self, meta: Meta, parts: list[Any]) -> _Provided:
+        return _Provided((parts[2],))
+
+    def priority(self, meta: Meta, parts: list[Any]) -> _Priority:
+        return _Priority((_number(parts[1]),))
 
     def active(self, meta: Meta, parts: list[Any]) -> _Index:
         return _Index((_nodes(parts) or [ast.Number(_start(meta), 1)])[:1])
 
     def init(self, meta: Meta, parts: list[Any]) -> ast.Proctype:
-        body, end = parts[1]
-        return ast.Proctype(_start(meta), "init", (), body, ast.Number(_start(meta), 1), end)
+        body, end = parts[-1]
+        priority = _items(parts, _Priority)
+        one = ast.Number(_start(meta), 1)
+        return ast.Proctype(
+            _start(meta), "init", (), body, one, end, priority=priority[0][0] if priority else None
+        )
 
     def never(self, meta: Meta, parts: list[Any]) -> ast.Never:
         return ast.Never(_start(meta), str(parts[1]) if len(parts) > 2 else None, parts[-1][0])
@@ -160,6 +189,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def choose(self, meta: Meta, parts: list[Any]) -> ast.Choose:
         return ast.Choose(_start(meta), _items(parts, ast.Block), parts[0] == "do")
+
+    def unless(self, meta: Meta, parts: list[Any]) -> ast.Unless:
+        main, escape = _statements(parts)
+        return ast.Unless(_start(meta), main, escape)
 
     def label_only(self, meta: Meta, parts: list[Any]) -> ast.Labelled:
         skip = ast.Condition(_start(meta), ast.Number(_start(meta), 1))
@@ -329,7 +362,7 @@ def _constant(expr: ast.Expr, depth: int = 0) -> int:
 
 
 _EXPRESSIONS = frozenset(get_args(ast.Expr))
-_NESTING = frozenset({ast.Block, ast.Labelled})
+_NESTING = frozenset({ast.Block, ast.Labelled, ast.Unless})
 
 
 def check_depth(root: ast.Program | ast.Expr) -> None:

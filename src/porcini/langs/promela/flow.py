@@ -43,6 +43,15 @@ class Context:
     atomic: int | None = None
     d_step: int | None = None
     loop: Node | None = None
+    escapes: tuple[Escape, ...] = ()
+    """What goes first if it can begin (`unless`); the outermost before the others, as in SPIN."""
+
+
+@dataclass(eq=False, slots=True)
+class Escape:
+    """The statements after an `unless`."""
+
+    first: Node | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -77,6 +86,7 @@ class Flow:
         self._effects = Effects(world, parameters, never)
         self.labels: dict[str, Node] = {}
         self._numbers = count(1)
+        self._escapes: dict[Edge, tuple[Escape, ...]] = {}
         self._d_steps: dict[Edge, int] = {}
         """The edges inside a `d_step`, and which one."""
         self._begun = False
@@ -88,8 +98,7 @@ class Flow:
         first = self._chain(body.statements, scope, Context(), last)
         self.template.end = last.point = self._new_point(end)
         if not self.never:
-            youngest = ir.binary("==", ir.POPULATION, ir.binary("+", ir.OWN_NUMBER, ir.ONE))
-            self._edge(last.point, Edge(youngest, (Exit(),), last.point, end, text="-end-"))
+            self._edge(last.point, self._leaving(end))
         self.template.entry = self._point(first)
         for name, node in self.labels.items():  # also those that nobody goes to
             label = name.partition("#")[0]  # `#` is from inlines
@@ -97,7 +106,9 @@ class Flow:
             if self._landing(node) is not node:
                 self.world.passed_labels.add((self.template.name, label))
         while self._waiting:
-            self._emit(*self._waiting.popleft(), ())
+            node, source = self._waiting.popleft()
+            self._emit(node, source, ())
+            self._emit_escapes(source, node.context.escapes)
         self._make_d_steps_deterministic()
 
     def _make_d_steps_deterministic(self) -> None:
@@ -112,6 +123,11 @@ class Flow:
                     edge.guard = ir.conj(*map(ir.not_, before.get(d_step, ())), edge.guard)
                     before.setdefault(d_step, []).append(possible)
 
+    def _leaving(self, place: Place) -> Edge:
+        """The last step of a process, which is gone then: the youngest goes first."""
+        youngest = ir.binary("==", ir.POPULATION, ir.binary("+", ir.OWN_NUMBER, ir.ONE))
+        return Edge(youngest, (Exit(),), self.template.end, place, text="-end-")
+
     # Chains
 
     def _chain(self, statements: Sequence[ast.Statement], scope: Scope, context: Context, after: Node) -> Node:
@@ -120,6 +136,9 @@ class Flow:
             nodes += self._nodes(statement, scope, context)
         if not nodes:
             return after
+        if context.d_step is not None:  # it is one step: nothing goes before what comes later
+            for node in nodes[1:]:
+                node.context = replace(node.context, escapes=())
         for node, following in zip(nodes, [*nodes[1:], after], strict=True):
             tail = node
             while tail.next is not None:
@@ -209,10 +228,23 @@ class Flow:
                 made = statement.made_of_for
                 statements = option.statements if made else _without_idle_steps(option.statements)
                 node.options.append(self._chain(statements, node.scope, context, after))
+        elif isinstance(statement, ast.Unless):
+            assert node.next is not None
+            escape = Escape()
+            inside = replace(node.context, escapes=(*node.context.escapes, escape))
+            after = self._end_of_choice(node, node.next)
+            node.options.append(self._part_of_unless(statement.main, node.scope, inside, after))
+            escape.first = self._part_of_unless(statement.escape, node.scope, node.context, after)
+
+    def _part_of_unless(self, part: ast.Statement, scope: Scope, context: Context, after: Node) -> Node:
+        """Braces around a part make no block of their own: a jump that comes first in it is not a step."""
+        if isinstance(part, ast.Block) and part.kind == "plain":
+            return self._chain(part.statements, Scope(scope), context, after)
+        return self._chain([part], scope, context, after)
 
     def _end_of_choice(self, node: Node, following: Node) -> Node:
-        """What comes after the options of an `if`: with the `if` an atomic sequence may end, and then its end is a
-        step, the last one of the sequence."""
+        """What comes after the options of an `if`, or the parts of an `unless`: an atomic sequence may end there,
+        and then its end is a step, the last one of the sequence."""
         context = node.context
         if context.atomic is None or context.d_step is not None or following.context.atomic is not None:
             return following
@@ -308,6 +340,9 @@ class Flow:
             if id(inner) in seen:
                 return node  # `L: goto L`
             seen.add(id(inner))
+            if isinstance(inner.statement, ast.Unless):
+                node = inner.options[0]
+                continue
             if inner.begins_block or not isinstance(inner.statement, _JUMPS):
                 return node
             target = self._jump(inner)
@@ -359,6 +394,8 @@ class Flow:
                 inside = (*families, next(self._numbers))
                 for option in node.options:
                     self._emit(option, source, inside)
+            case ast.Unless():
+                self._emit(node.options[0], source, families)
             case ast.Goto() | ast.Break() | ast.Fi():
                 self._add(node, source, families, TRUE, (), target=self._landing(self._jump(node)))
             case ast.Else():
@@ -372,6 +409,43 @@ class Flow:
                 in_d_step = node.context.d_step is not None
                 guard, block, talk = self._effects.of(statement, node.scope, in_d_step)
                 self._add(node, source, families, guard, block, talk=talk)
+
+    def _emit_escapes(self, source: int, around: tuple[Escape, ...]) -> None:
+        """Edges from a point for what goes first there, as SPIN has it. If one option of a choice has an escape,
+        it goes before the other options, too; and together with what can be escaped to from the escape itself,
+        which for those `around` the whole point comes only after their first step."""
+        edges = self.template.points[source].edges
+        ranks: list[list[Escape]] = []
+        seen: set[Escape] = set()
+        for edge in edges:
+            for escape in reversed(self._escapes.get(edge, ())):
+                together = [escape, *(() if escape in around else self._escapes_of(escape))]
+                found = [each for each in together if each not in seen]
+                if found:
+                    ranks.insert(0, found)
+                    seen.update(found)
+        for edge in edges:
+            edge.rank = len(ranks)
+        for rank, escapes in enumerate(ranks):
+            before = len(edges)
+            for escape in escapes:
+                first = self._start_of(escape)
+                if first is self._last:
+                    place = self.template.points[self.template.end].place
+                    assert place is not None
+                    self._edge(source, replace(self._leaving(place), choice=len(edges)))
+                else:
+                    self._emit(first, source, ())
+            for edge in edges[before:]:
+                edge.rank = rank
+
+    def _escapes_of(self, escape: Escape) -> tuple[Escape, ...]:
+        """Those that go before the first statement of an escape."""
+        return self._start_of(escape).context.escapes
+
+    def _start_of(self, escape: Escape) -> Node:
+        assert escape.first is not None
+        return self._landing(escape.first)
 
     def _add(
         self,
@@ -405,6 +479,8 @@ class Flow:
         )
         if context.d_step is not None:
             self._d_steps[edge] = context.d_step
+        if context.escapes:
+            self._escapes[edge] = context.escapes
         self._edge(source, edge)
         edge.target = self._point(target)
 

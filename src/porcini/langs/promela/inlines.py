@@ -188,7 +188,7 @@ def _braced(word: Word, todo: deque[Word]) -> list[Word]:
 
 _PLAIN_KEYWORDS = """
     active assert atomic break chan d_step do else eval fi for goto if in init inline ltl mtype never od of printf
-    printm proctype run select timeout typedef unsigned xr xs
+    printm priority proctype provided run select timeout typedef unless unsigned xr xs
 """
 KEYWORDS = {
     **{word: word.upper() for word in _PLAIN_KEYWORDS.split()},
@@ -199,7 +199,7 @@ KEYWORDS = {
     "D_proctype": "PROCTYPE",
 }
 _OUTSIDE_WORDS = """
-    c_code c_expr c_decl c_state c_track unless trace notrace provided priority enabled pc_value get_priority
+    c_code c_expr c_decl c_state c_track trace notrace enabled pc_value get_priority
     set_priority STDIN np_ _last _priority
 """
 _OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
@@ -211,12 +211,12 @@ _OPERATORS = {
     "<": "LESS", ">": "MORE", "<=": "ORDER", ">=": "ORDER", "<<": "SHIFT", ">>": "SHIFT",
     "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "TIMES", "%": "TIMES", "~": "TILDE",
 }  # fmt: skip
-_ENDS = frozenset({"SEP", "RBRACE", "FI", "OD", "OPTION"})
+_ENDS = frozenset({"SEP", "RBRACE", "FI", "OD", "OPTION", "UNLESS"})
 """Before these no separator is wanted."""
 _FINISHED = {"NAME", "NUMBER", "CHAR", "CONST", "CLOSE", "RSQB", "RBRACE", "STEP", "FI", "OD", "BREAK", "TIMEOUT"}
 """After these a statement can be complete, and then the end of the line ends it."""
 _BEGINS = {"NAME", "NUMBER", "CHAR", "CONST", "OPEN", "LBRACE", "BANG", "MINUS", "TILDE"} | (
-    set(KEYWORDS.values()) - {"FI", "OD", "OF", "IN"}
+    set(KEYWORDS.values()) - {"FI", "OD", "OF", "IN", "UNLESS", "PRIORITY", "PROVIDED"}
 )
 """SPIN refuses a line that begins with another operator; here it goes on with the statement."""
 

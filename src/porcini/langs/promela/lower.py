@@ -87,6 +87,8 @@ class Lowered:
             scope = Scope(self.scope)
             for parameter in proctype.parameters:
                 scope.names[parameter.name] = self._declared[id(parameter)]
+            if proctype.provided is not None:
+                template.provided = Expressions(self.world, scope).condition(proctype.provided)
             Flow(self.world, template, self._declared, parameters).lower(proctype.body, proctype.end, scope)
         self.nevers: list[Template] = []
         for never in tree.nevers:
@@ -343,6 +345,9 @@ def _within(statement: ast.Statement, names: set[str], head: bool = False) -> It
                 yield from _within(part, inner)
         case ast.Labelled(body=body):
             yield from _within(body, names)
+        case ast.Unless(main=main, escape=escape):
+            yield from _within(main, names)
+            yield from _within(escape, names)
         case ast.Choose(options=options):
             for option in options:
                 for part in option.statements:

@@ -259,6 +259,15 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Unless:
+    """`main unless escape`: wherever `main` stands, `escape` goes first if it can begin, and takes its place."""
+
+    place: Place
+    main: Statement
+    escape: Statement
+
+
+@dataclass(frozen=True, slots=True)
 class For:
     """`for (i : low .. high) { body }`; `for (i in a)` has the array instead of bounds."""
 
@@ -300,7 +309,7 @@ class Exclusive:
 
 Statement = (
     Declare | Assign | Condition | Send | Receive | Assert | Print | Goto | Break | Fi | Else | Labelled | Choose
-    | For | Select | Block | Exclusive
+    | Unless | For | Select | Block | Exclusive
 )  # fmt: skip
 
 # Programs
@@ -333,6 +342,8 @@ class Proctype:
     active: Expr | None
     end: Place
     """Of the closing brace."""
+    provided: Expr | None = None
+    priority: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
