@@ -254,6 +254,23 @@ class Timeout(Expr):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NoProgress(Expr):
+    """Does nobody stand at a label that begins with `progress`, and can something be done?"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enabled(Expr):
+    """Can process `pid` do something? Who wants to send by a rendezvous is taken to be able to, who wants to
+    receive by one is not: so SPIN has it."""
+
+    pid: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.pid,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StandsAt(Expr):
     """Does process `pid`, of this template, stand at a point with this label?"""
 
@@ -369,6 +386,10 @@ def poll(channel: Expr, pattern: tuple[Expr | None, ...], anywhere: bool) -> Exp
     return _make(Poll, "bool", (channel, *parts), channel, pattern, anywhere)
 
 
+def enabled(pid: Expr) -> Expr:
+    return _make(Enabled, "bool", (pid,), pid)
+
+
 def stands_at(template: int, pid: Expr, label: str) -> Expr:
     return _make(StandsAt, "bool", (pid,), template, pid, label)
 
@@ -382,6 +403,7 @@ def peek(template: int, pid: Expr, variable: Var, index: Expr | None) -> Expr:
 OWN_NUMBER = _make(OwnNumber, "int", ())
 POPULATION = _make(Population, "int", ())
 TIMEOUT = _make(Timeout, "bool", ())
+NO_PROGRESS = _make(NoProgress, "bool", ())
 
 
 def number_of(expr: Expr) -> Expr:
@@ -457,6 +479,8 @@ def rebuild(expr: Expr, children: tuple[Expr, ...]) -> Expr:
             channel, *parts = children
             left = iter(parts)
             return poll(channel, tuple(part and next(left) for part in pattern), anywhere)
+        case Enabled():
+            return enabled(*children)
         case StandsAt(template=template, label=label):
             return stands_at(template, children[0], label)
         case Peek(template=template, variable=variable):

@@ -17,7 +17,8 @@ Edges have attributes; what they mean is said here, once, and every machine must
     d_step      after this edge the process goes on at once, within the same step
     choice      edges with one number exclude each other: the state decides between them, not the scheduler
 
-A process can do something, be it to answer a rendezvous, only while what its template is `provided` with holds.
+A process can do something, be it to answer a rendezvous, only while what its template is `provided` with holds;
+and with `Program.priorities`, only while no process with a higher priority can do something.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ class Variable:
     """It gets its first value when its process starts: a parameter, or an initial value that is worked out."""
     remote: bool = False
     """Another process may look at it."""
+    observed: bool = True
+    """Is it part of what a run comes to?"""
 
     @property
     def var(self) -> Var:
@@ -339,6 +342,9 @@ class Program:
     """The model's own word: variables and shared channels (by id) whose users need not be ordered."""
     strangers: list[tuple[int, int]] = field(default_factory=list)
     """The same for all that processes of two templates do."""
+    priorities: Variable | None = None
+    """An array: for the number of each process its priority. Who has a higher one goes first. There is no
+    rendezvous then."""
 
     @property
     def inputs(self) -> dict[str, Type]:

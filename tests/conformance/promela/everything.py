@@ -3,8 +3,6 @@
 Two to four processes over small values, so that their graphs of states are small; nothing has to end, and choices
 are open everywhere. Each model has some of the features below, so that most features meet most others sooner or
 later, and a model that shows something wrong is still short. What SPIN rejects is thrown away.
-
-`LATER` are features that Porcini refuses so far: add them to `FEATURES` when it takes them.
 """
 
 from __future__ import annotations
@@ -53,8 +51,9 @@ FEATURES = {
     "unless": 3,
     "provided": 2,
     "initial lists": 2,
+    "priority": 2,
+    "last": 2,
 }
-LATER = {"priority": 1}
 
 DECLARATIONS = {
     "x": "byte x",
@@ -113,6 +112,8 @@ VALUES: Lists = {
         "(y << 1) % 3",
     ),
     "counting": ("_pid % 3", "_nr_pr % 3", "_pid", "_nr_pr"),
+    "last": ("_last % 3",),
+    "priority": ("_priority % 3", "get_priority(0) % 3", "get_priority(x)"),
     "buffered": ("len(c)", "len(e)"),
     "overflow": ("255", "x - 1", "256 + y", "0 - x", "-1", "s", "u"),
 }
@@ -120,6 +121,7 @@ ASSIGNMENTS: Lists = {
     "": ("x = {}", "x = {}", "y = {}", "y = {}", "b = {}", "i = {}", "i = {}", "b = !b"),
     "arrays": ("a[0] = {}", "a[1] = {}", "a[x % 2] = {}", "a[i % 2] = {}"),
     "typedef": ("t.u = {}", "t.w[x % 2] = b", "ts[y % 2].u = {}", "ts[0].w[b] = b", "t.w[1] = !t.w[1]"),
+    "priority": ("_priority = 2", "_priority = y + 1", "_priority = 1"),  # SPIN does not take set_priority back
     "types": ("s = x - y", "f = !f", "m = red", "m = green", "n = x - 2", "u = {}", "s = {}", "n = {}", "f = {}"),
     "overflow": (
         *("y = x + 254", "s = 32766 + x", "u = u + 5", "n = 2147483647", "n = n + x", "b = x + 1", "y--", "x = s"),
@@ -141,6 +143,8 @@ TESTS: Lists = {
     "arrays": ("a[0] > i", "a[b] == 0", "a[0] == a[1]"),
     "typedef": ("t.u == 1", "t.w[0] != t.w[1]", "ts[0].u < ts[1].u"),
     "types": ("f", "m == red", "m != green", "s < 0", "n <= 0", "u >= 2"),
+    "last": ("_last == 0", "_last > 0", "_last == 1"),
+    "priority": ("_priority > 1", "get_priority(1) == 2"),
     "counting": ("_pid == 0", "_nr_pr > 2", "_nr_pr < 3", "_nr_pr == 2", "_pid == _nr_pr - 1"),
     "overflow": ("y > 200", "s < 0", "x == 255", "u == 7", "n < 0"),
 }
@@ -227,7 +231,8 @@ _ESCAPED = (
     ("d_step", 1),
     ("runs", 1),
 )
-SHAPES = (Shape(), Shape(), Shape(_LATE, 5, 4), Shape(_MISSED, 3, 4), Shape(_ESCAPED, 4, 5))
+_URGENT = (("priority", 4), ("provided", 1), ("buffered", 2), ("atomic", 2), ("runs", 2), ("last", 2))
+SHAPES = (Shape(), Shape(), Shape(_LATE, 5, 4), Shape(_MISSED, 3, 4), Shape(_ESCAPED, 4, 5), Shape(_URGENT, 4, 5))
 """Two fifths of the models are of everything; some are about who is there to be met, which reductions got
 wrong."""
 
@@ -258,6 +263,8 @@ class _Writer:
         self.random, self.shape, self.left = random, shape, 0
         names, weights = zip(*shape.features, strict=True)
         self.features = {"", *random.choices(names, weights, k=random.randint(2, shape.most_features))}
+        if self.has("priority"):  # SPIN takes only one of these
+            self.features -= {"meetings", "meeting arrays", "channels in channels"}
         self.late = False
         """Is the process at hand one that is started late? Only those have parameters."""
         self.labels: list[str] = []
@@ -333,9 +340,10 @@ class _Writer:
         )
         many = self.random.choice([1, 1, 2])
         into = ["", "", "i = "]
+        urgent = f" priority {self.random.randint(1, 3)}" if self.has("priority") else ""
         runs = [
-            Line(f"{self.random.choice(into)}run R({self._value()}, {self.random.choice(channels or ['c'])})")
-            for _ in range(many)
+            Line(f"{self.random.choice(into)}run R({self._value()}, {channel}){urgent}")
+            for channel in self.random.choices(channels or ["c"], k=many)
         ]
         return (Braces("atomic", tuple(runs)),) if self.chance(2) else tuple(runs)
 
@@ -388,7 +396,7 @@ class _Writer:
         if self.propositions and self.chance(2):
             return self.random.choice(self.propositions)
         found = self.pick(TESTS | LENGTHS)  # SPIN counts the claim as a process
-        return "x == 1" if re.search(r"\b(i|_pid|_nr_pr)\b", found) else found
+        return "x == 1" if re.search(r"\b(i|_pid|_nr_pr|_priority|get_priority)\b", found) else found
 
     # Expressions
 

@@ -20,10 +20,12 @@ from porcini.ir.expr import (
     Binary,
     Checked,
     Const,
+    Enabled,
     Expr,
     Ite,
     Junction,
     Neg,
+    NoProgress,
     Not,
     OfChannel,
     OwnNumber,
@@ -71,6 +73,10 @@ class Surroundings(Protocol):
     def start(self, s: int, template: int, args: tuple[int, ...]) -> int: ...
 
     def stands_at(self, s: int, template: int, pid: int, label: str) -> bool: ...
+
+    def enabled(self, s: int, pid: int) -> bool: ...
+
+    def no_progress(self, s: int) -> bool: ...
 
     def peek(self, s: int, template: int, pid: int, var: Variable, index: int) -> int: ...
 
@@ -246,6 +252,10 @@ class Coder:
                 return f"((s & {POPULATION}) >> {POPULATION_AT})"
             case Timeout():
                 return "t"
+            case NoProgress():
+                return "around.no_progress(s)"
+            case Enabled(pid=pid):
+                return f"around.enabled(s, {self.expr(pid)})"
             case StandsAt(template=template, pid=pid, label=label):
                 return f"around.stands_at(s, {template}, {self.expr(pid)}, {self._object(label)})"
             case Peek(template=template, pid=pid, variable=variable, index=index):

@@ -44,8 +44,10 @@ def optimised(program: Program) -> Program:
     """The same program with fewer states."""
     declared = program.declared
     missed = _may_be_missed(program)
-    templates = [_forget(_merge(template, declared, missed), declared) for template in program.templates]
-    return replace(program, templates=templates)
+    merged = program.templates
+    if program.priorities is None:  # with them, no step can always be taken
+        merged = [_merge(template, declared, missed) for template in merged]
+    return replace(program, templates=[_forget(template, declared) for template in merged])
 
 
 # Merging

@@ -206,8 +206,7 @@ class Relations:
 
     def _allowed(self, process: Process, code: EdgeCode, here: PointCode) -> Iterator[Guard]:
         """What must hold besides an edge's own guards: its process may run, and no rival of it can be taken."""
-        if process.provided is not None:
-            yield Guard(process.toucher.waking(process.template.provided), _tester(process.provided))
+        yield from self._may_run(process)
         others = rivals(code.edge, [rival.edge for rival in here.edges])
         if not others and not code.edge.otherwise:
             return
@@ -224,6 +223,12 @@ class Relations:
             return not any(self.system.can_take(s, self.present, process, rival) for rival in codes)
 
         yield Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, unrivalled)
+
+    def _may_run(self, process: Process) -> Iterator[Guard]:
+        if self.system.program.priorities is not None:
+            yield Guard(ANYTHING, _tester(lambda s: self.system.may_run(s, self.present, process)))
+        elif process.provided is not None:
+            yield Guard(process.toucher.waking(process.template.provided), _tester(process.provided))
 
     def _guards_of_meeting(
         self, process: Process, code: EdgeCode, point: int, other: Process, answer: EdgeCode, there: int
@@ -243,8 +248,7 @@ class Relations:
             return code.channel(s).id == answer.channel(s).id and matches(code.values(s), answer.wanted(s))
 
         found = [Guard(wakes, _tester(fits)), *self._allowed(process, code, process.point(point))]
-        if other.provided is not None:
-            found.append(Guard(other.toucher.waking(other.template.provided), _tester(other.provided)))
+        found += self._may_run(other)
         others = rivals(answer.edge, [rival.edge for rival in other.point(there).edges])
         first = [rival for rival in other.point(there).edges if rival.edge in others]
         if first:  # those that would answer instead

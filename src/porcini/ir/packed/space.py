@@ -90,6 +90,8 @@ def _units(present: ProcessSet, process: Process) -> list[_Unit]:
 
 def _separable(present: ProcessSet, process: Process) -> bool:
     """Does nothing else hang on whether a rendezvous is possible: no `else`, and nobody keeps the turn?"""
+    if process.toucher.layout.program.priorities is not None:
+        return False
     for point in process.template.points:
         if any(edge.atomic for edge in point.edges):
             return False

@@ -177,6 +177,32 @@ class PackedSystem:
         here = self.layout.point_of(s, slot, template)
         return here < len(points) and label in points[here].labels
 
+    def no_progress(self, s: int) -> bool:
+        """Where nothing can be done there is no progress to be missed."""
+        here = (process.at(s).point for process in self.present(s).members)
+        return not any(label.startswith("progress") for point in here for label in point.labels) and bool(
+            self.steps(s)
+        )
+
+    def enabled(self, s: int, pid: int) -> bool:
+        members = self.present(s).members
+        return 0 <= pid < len(members) and self._enabled(s, members[pid], quiet=False)
+
+    def _enabled(self, s: int, process: Process, quiet: bool) -> bool:
+        """Can a process do something, as SPIN sees it, which does not look for partners?"""
+        for code in process.at(s).edges:
+            if code.edge.otherwise:
+                return True
+            try:
+                if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
+                    if isinstance(code.edge.talk, Send):
+                        return True
+                elif code.ready(s, quiet):
+                    return True
+            except RunError:
+                return True
+        return False
+
     def peek(self, s: int, template: int, pid: int, var: Variable, index: int) -> int:
         slot = self._found(s, template, pid)
         if slot is None:
@@ -270,7 +296,7 @@ class PackedSystem:
     def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[Step]:
         """The rendezvous in which one process sends to another."""
         found: list[Step] = []
-        for code in process.at(s).edges if process.may_run(s) else ():
+        for code in process.at(s).edges if self.may_run(s, present, process) else ():
             if isinstance(code.edge.talk, Send) and always_meets(code):
                 try:
                     found += self._meetings(s, present, process, code, (other,))
@@ -282,7 +308,7 @@ class PackedSystem:
         self, s: int, present: ProcessSet, process: Process, quiet: bool = False, meetings: bool = True
     ) -> list[Step]:
         """What one process can do; who receives a rendezvous does it by the sender's step."""
-        if not process.may_run(s):
+        if not self.may_run(s, present, process, quiet):
             return []
         found: list[Step] = []
         for edges in process.at(s).ranks:
@@ -290,6 +316,22 @@ class PackedSystem:
             if found:
                 break
         return found
+
+    def may_run(self, s: int, present: ProcessSet, process: Process, quiet: bool = False) -> bool:
+        """Is a process allowed to do something, if it can?"""
+        if not process.may_run(s):
+            return False
+        if self.program.priorities is None:
+            return True
+        own = self._priority(s, process)
+        return not any(
+            self._priority(s, other) > own and other.may_run(s) and self._enabled(s, other, quiet)
+            for other in present.members
+        )
+
+    def _priority(self, s: int, process: Process) -> int:
+        assert self.program.priorities is not None
+        return self.read(s, self.program.priorities, process.slot)
 
     def _steps_of_rank(
         self,
@@ -348,20 +390,22 @@ class PackedSystem:
 
     def _partners(
         self, s: int, others: Sequence[Process], process: Process, code: EdgeCode
-    ) -> Iterator[tuple[Process, EdgeCode]]:
+    ) -> list[tuple[Process, EdgeCode]]:
         """Who could receive what a process wants to send by a rendezvous, and by which edge."""
         if not isinstance(code.edge.talk, Send):
-            return
+            return []
         assert code.channel is not None and code.values is not None
         channel, values = code.channel(s), code.values(s)
+        found: list[tuple[Process, EdgeCode]] = []
         for other in others:
             if other is process or not other.may_run(s):
                 continue
             for edges in other.at(s).ranks:
                 answers = [answer for answer in edges if answers_with(s, answer, channel, values)]
                 if answers:
-                    yield from ((other, answer) for answer in answers)
+                    found += [(other, answer) for answer in answers]
                     break
+        return found
 
     def _meetings(
         self, s: int, present: ProcessSet, process: Process, code: EdgeCode, others: Sequence[Process]
@@ -410,7 +454,7 @@ class PackedSystem:
         return step._replace(after=after)
 
     def _can_move(self, s: int, present: ProcessSet, process: Process) -> bool:
-        if not process.may_run(s):
+        if not self.may_run(s, present, process):
             return False
         return any(code.edge.otherwise or self.can_take(s, present, process, code) for code in process.at(s).edges)
 
@@ -418,7 +462,7 @@ class PackedSystem:
         """Can an edge be taken as far as it alone is concerned, be it to fail?"""
         try:
             if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
-                return any(True for _ in self._partners(s, present.members, process, code))
+                return bool(self._partners(s, present.members, process, code))
             return code.ready(s, False)
         except RunError:
             return True

@@ -17,7 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from porcini.ir.expr import Expr, OfChannel, Peek, Poll, Population, Select, StandsAt, Timeout, Var, nodes
+from porcini.ir.expr import (
+    Enabled,
+    Expr,
+    NoProgress,
+    OfChannel,
+    Peek,
+    Poll,
+    Population,
+    Select,
+    StandsAt,
+    Timeout,
+    Var,
+    nodes,
+)
 from porcini.ir.packed.code import Constants, channels_named
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
 from porcini.ir.program import (
@@ -71,6 +84,8 @@ class Touch:
 
 
 NOTHING = Touch()
+EVERYONE = Touch(bits=EVERYTHING, reads=POPULATION_OF_ALL, wide=SOME_POINT | SOME_VARIABLE | SOME_CHANNEL)
+"""What each process can do: every step may make a difference to that."""
 
 
 class Resources:
@@ -122,6 +137,8 @@ class Toucher:
             touch |= self.expr(expr)
         for target in targets_of(edge):
             touch |= self._cell(target, written=True)
+        if self.layout.program.priorities is not None:
+            touch |= EVERYONE
         if edge.talk is not None:
             touch |= self._talk(edge.talk)
         for op in edge.block:
@@ -151,7 +168,7 @@ class Toucher:
                     touch |= Touch(bits=EVERYTHING, wide=SOME_CHANNEL)
                 case Population():
                     touch |= Touch(bits=POPULATION, reads=POPULATION_OF_ALL)
-                case StandsAt() | Peek():
+                case StandsAt() | Peek() | Enabled() | NoProgress():
                     wide = SOME_POINT | SOME_VARIABLE
                     touch |= Touch(bits=EVERYTHING, reads=POPULATION_OF_ALL, wide=wide)
         return touch
@@ -182,6 +199,8 @@ class Toucher:
                 touch = Touch(bits=POPULATION, reads=POPULATION_OF_ALL)
             case Timeout():
                 touch = Touch(reads=TIME)
+            case Enabled() | NoProgress():
+                touch = EVERYONE
             case StandsAt(pid=pid):
                 touch = self._remote(pid, None)
             case Peek(pid=pid, variable=variable):

@@ -322,7 +322,7 @@ class PackedView(System):
         """The same, given the cells of variables and the messages in channels."""
         found: dict[str, Observed] = {}
         for var in self.system.program.variables:
-            if var.bounded.kind == "chan":
+            if var.bounded.kind == "chan" or not var.observed:
                 continue
             cells = tuple(self._shown(var, cell) for cell in cells_of(var))
             found[var.name] = nested(cells, var.sizes) if var.array else cells[0]

@@ -211,7 +211,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         what: Literal["xr", "xs"] = "xr" if parts[0] == "xr" else "xs"
         return ast.Exclusive(_start(meta), what, _items(parts, ast.Ref))
 
-    def assign(self, meta: Meta, parts: list[Any]) -> ast.Assign:
+    def assign(self, meta: Meta, parts: list[Any]) -> ast.Assign | ast.SetPriority:
+        if parts[0].name == "_priority":
+            return ast.SetPriority(_start(meta), None, parts[2])
         return ast.Assign(_start(meta), parts[0], parts[2])
 
     def count(self, meta: Meta, parts: list[Any]) -> ast.Assign:
@@ -257,6 +259,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def select(self, meta: Meta, parts: list[Any]) -> ast.Select:
         return ast.Select(_start(meta), *_nodes(parts))
 
+    def set_priority(self, meta: Meta, parts: list[Any]) -> ast.SetPriority:
+        return ast.SetPriority(_start(meta), *_nodes(parts))
+
     def condition(self, meta: Meta, parts: list[Any]) -> ast.Condition:
         return ast.Condition(_start(meta), parts[0])
 
@@ -295,7 +300,18 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Poll(_start(meta), channel, tuple(args), parts[1] == "??")
 
     def run(self, meta: Meta, parts: list[Any]) -> ast.Run:
-        return ast.Run(_start(meta), str(parts[1]), tuple(_nodes(parts)))
+        priority = _items(parts, _Priority)
+        args = tuple(part for part in _nodes(parts) if not isinstance(part, _Priority))
+        return ast.Run(_start(meta), str(parts[1]), args, priority[0][0] if priority else None)
+
+    def enabled(self, meta: Meta, parts: list[Any]) -> ast.Enabled:
+        return ast.Enabled(_start(meta), parts[2])
+
+    def get_priority(self, meta: Meta, parts: list[Any]) -> ast.Priority:
+        return ast.Priority(_start(meta), parts[2])
+
+    def np_(self, meta: Meta, parts: list[Any]) -> ast.NoProgress:
+        return ast.NoProgress(_start(meta))
 
     def timeout(self, meta: Meta, parts: list[Any]) -> ast.Timeout:
         return ast.Timeout(_start(meta))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import FALSE, TRUE, Expr, Timeout, nodes
+from porcini.ir.expr import FALSE, TRUE, Expr, Select, Timeout, nodes
 from porcini.ir.program import (
     Assert,
     Assign,
@@ -25,6 +25,7 @@ from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.names import Scope, problem
 from porcini.langs.promela.text import show
 
+MOST_PRIORITY = 255
 Effect = tuple[Expr, tuple[Op, ...], Send | Receive | None]
 
 
@@ -41,7 +42,7 @@ class Effects:
         lower = Expressions(self.world, scope, not self.never)
         match statement:
             case ast.Condition(test=ast.Run() as run):
-                return TRUE, (self._start(run, lower, None),), None
+                return TRUE, self._start(run, lower, None), None
             case ast.Condition(test=test):
                 return lower.condition(test), (), None
             case ast.Assert(test=test, place=place):
@@ -55,11 +56,14 @@ class Effects:
                 self._timeless(lower, value)
                 return TRUE, (), None
             case ast.Assign(target=target, value=ast.Run() as run):
-                return TRUE, (self._start(run, lower, self._assignable(lower, target)),), None
+                return TRUE, self._start(run, lower, self._assignable(lower, target)), None
             case ast.Assign(target=target, value=value):
                 to = self._assignable(lower, target)
                 lower.check_mtype(to, value)
                 return TRUE, (Assign(to, self._timeless(lower, value)),), None
+            case ast.SetPriority(pid=pid, value=value, place=place):
+                of = ir.OWN_NUMBER if pid is None else self._timeless(lower, pid)
+                return TRUE, self._set_priority(lower, of, self._timeless(lower, value), place), None
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
                 values = tuple(self._timeless(lower, arg) for arg in lower.message(args))
                 type_, wrong = self._misfit(lower, channel, len(values), place)
@@ -87,7 +91,7 @@ class Effects:
         return found
 
     def _assignable(self, lower: Expressions, ref: ast.Ref) -> Target:
-        if ref.name in ("_pid", "_nr_pr") or (
+        if ref.name in ("_pid", "_nr_pr", "_last") or (
             ref.name in self.world.mtypes and lower.scope.find(ref.name) is None
         ):
             raise problem(f"`{ref.name}` cannot be assigned to", ref.place)
@@ -106,7 +110,18 @@ class Effects:
         self.world.notes[f"line {place.line}: channel {text}"] = None
         return type_, (Assert(FALSE, text, place),)
 
-    def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> Spawn:
+    def _set_priority(self, lower: Expressions, pid: Expr, value: Expr, place: Place) -> tuple[Op, ...]:
+        """Of a process that is not there nothing is set."""
+        array = self.world.priorities
+        assert array is not None
+        there = ir.conj(ir.binary("<=", ir.ZERO, pid), ir.binary("<", pid, ir.POPULATION))
+        fits = ir.conj(ir.binary("<=", ir.ONE, value), ir.binary("<=", value, ir.const(MOST_PRIORITY)))
+        cell = ir.select(array.var, ir.ite(there, pid, ir.OWN_NUMBER))
+        assert isinstance(cell, Select)
+        kept = ir.ite(there, value, ir.select(array.var, ir.OWN_NUMBER))
+        return Assert(fits, f"a priority from 1 to {MOST_PRIORITY}", place), Assign(cell, kept)
+
+    def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> tuple[Op, ...]:
         if run.proctype not in self.world.templates:
             raise problem(f"no proctype `{run.proctype}`", run.place)
         wanted = self.parameters[run.proctype]
@@ -114,4 +129,9 @@ class Effects:
         if len(wanted) != len(values):
             raise problem(f"{run.proctype} takes {len(wanted)} arguments, not {len(values)}", run.place)
         copies = zip((parameter.var for parameter in wanted), values, strict=True)
-        return Spawn(self.world.templates[run.proctype], tuple(copies), into=into)
+        spawn = Spawn(self.world.templates[run.proctype], tuple(copies), into=into)
+        if self.world.priorities is None:
+            return (spawn,)
+        cell = ir.select(self.world.priorities.var, ir.POPULATION)
+        assert isinstance(cell, Select)
+        return Assign(cell, ir.const(run.priority or 1), silent=True), spawn

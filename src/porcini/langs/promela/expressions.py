@@ -41,6 +41,10 @@ class World:
     """Processes and labels where nobody ever stands: on a jump that is passed over."""
     kinds: dict[str, str] = field(default_factory=dict)
     """For each name of an mtype the set that it is in: `mtype`, `mtype:fruit`."""
+    last: Variable | None = None
+    """Who did the last step, where the model wants to know it."""
+    priorities: Variable | None = None
+    """The priority of each process, where some process has one."""
 
     @property
     def declared(self) -> dict[Var, Variable]:
@@ -100,6 +104,12 @@ class Expressions:
                 return self._remote(proctype, index, variable, place)
             case ast.Timeout():
                 return ir.TIMEOUT
+            case ast.NoProgress():
+                return ir.NO_PROGRESS
+            case ast.Enabled(pid=pid):
+                return ir.enabled(self(pid))
+            case ast.Priority(pid=pid):
+                return self.priority(ir.OWN_NUMBER if pid is None else self(pid))
             case ast.Run(place=place):
                 raise problem("`run` can only be a statement of its own, or be assigned", place)
             case ast.Eval(place=place):
@@ -112,11 +122,22 @@ class Expressions:
             return ir.OWN_NUMBER
         if ref.name == "_nr_pr":
             return ir.POPULATION
+        if ref.name == "_priority" and self.scope.find(ref.name) is None:
+            return self.priority(ir.OWN_NUMBER)
+        if ref.name == "_last" and self.world.last is not None:
+            return self.world.last.var
         if ref.name == "_":
             raise problem("`_` can be written only, not read", ref.place)
         if ref.name in self.world.mtypes and self.scope.find(ref.name) is None:
             return ir.const(self.world.mtypes[ref.name])
         return self.load(ref)
+
+    def priority(self, pid: Expr) -> Expr:
+        """That of a process; 0 if there is none of this number."""
+        if self.world.priorities is None:
+            return ir.ONE
+        there = ir.conj(ir.binary("<=", ir.ZERO, pid), ir.binary("<", pid, ir.POPULATION))
+        return ir.ite(there, ir.select(self.world.priorities.var, pid), ir.ZERO)
 
     def load(self, ref: ast.Ref) -> Target:
         """A variable or a cell."""

@@ -187,8 +187,9 @@ def _braced(word: Word, todo: deque[Word]) -> list[Word]:
 # Tokens
 
 _PLAIN_KEYWORDS = """
-    active assert atomic break chan d_step do else eval fi for goto if in init inline ltl mtype never od of printf
-    printm priority proctype provided run select timeout typedef unless unsigned xr xs
+    active assert atomic break chan d_step do else enabled eval fi for get_priority goto if in init inline ltl
+    mtype never np_ od of printf printm priority proctype provided run select set_priority timeout typedef unless
+    unsigned xr xs
 """
 KEYWORDS = {
     **{word: word.upper() for word in _PLAIN_KEYWORDS.split()},
@@ -199,8 +200,7 @@ KEYWORDS = {
     "D_proctype": "PROCTYPE",
 }
 _OUTSIDE_WORDS = """
-    c_code c_expr c_decl c_state c_track trace notrace enabled pc_value get_priority
-    set_priority STDIN np_ _last _priority
+    c_code c_expr c_decl c_state c_track trace notrace pc_value STDIN
 """
 _OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
 _OPERATORS = {
@@ -213,7 +213,21 @@ _OPERATORS = {
 }  # fmt: skip
 _ENDS = frozenset({"SEP", "RBRACE", "FI", "OD", "OPTION", "UNLESS"})
 """Before these no separator is wanted."""
-_FINISHED = {"NAME", "NUMBER", "CHAR", "CONST", "CLOSE", "RSQB", "RBRACE", "STEP", "FI", "OD", "BREAK", "TIMEOUT"}
+_FINISHED = {
+    "NAME",
+    "NUMBER",
+    "CHAR",
+    "CONST",
+    "CLOSE",
+    "RSQB",
+    "RBRACE",
+    "STEP",
+    "FI",
+    "OD",
+    "BREAK",
+    "TIMEOUT",
+    "NP_",
+}
 """After these a statement can be complete, and then the end of the line ends it."""
 _BEGINS = {"NAME", "NUMBER", "CHAR", "CONST", "OPEN", "LBRACE", "BANG", "MINUS", "TILDE"} | (
     set(KEYWORDS.values()) - {"FI", "OD", "OF", "IN", "UNLESS", "PRIORITY", "PROVIDED"}

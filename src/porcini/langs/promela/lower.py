@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.expr import Expr, Timeout, Var, free, nodes
-from porcini.ir.program import ChannelType, Program, Template, Variable, targets_of, variable_of
+from porcini.ir.expr import OWN_NUMBER, ZERO, Expr, Select, Timeout, Var, free, nodes, select
+from porcini.ir.program import Assign, ChannelType, Program, Template, Variable, targets_of, variable_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.flow import Flow
@@ -17,6 +17,7 @@ from porcini.langs.promela.text import show
 from porcini.langs.promela.words import Word
 
 MOST_ACTIVE = 255
+_OF_PRIORITIES = frozenset({"priority", "_priority", "set_priority", "get_priority"})
 
 
 class Lowered:
@@ -75,9 +76,11 @@ class Lowered:
         self.scope = Scope()
         self.program = Program([], [], [], mtypes=mtypes)
         self._declared: dict[int, Symbol] = {}
+        self._first_priorities: list[int] = []
         self.settled: set[Var] = set()
         """Variables whose first values are used in declarations."""
         self._unique(tree)
+        self._predefined(tree)
         for variable in tree.variables:
             self._global(variable)
         for proctype in tree.proctypes:
@@ -95,10 +98,14 @@ class Lowered:
             self._never(never, parameters)
         self._independent(tree)
         self._activate(tree)
+        own = (channel for template in self.program.templates for channel in template.channels)
+        if self.world.priorities is not None and not all(c.capacity for c in (*self.program.channels, *own)):
+            raise problem("use of priorities cannot be combined with rendezvous", Place(1, 1))
         started = {number for template in self.program.templates for number in template.starts}
         initial = self.program.initial
         self.world.several = {number for number in initial if initial.count(number) > 1} | started
         self.world.alone = {n: initial.index(n) for n in initial if initial.count(n) == 1 and n not in started}
+        self._note_who_was_last()
         self._mark_constants()
         self._check_labels()
         self.program.notes += self.world.notes
@@ -111,6 +118,34 @@ class Lowered:
             seen[proctype.name] = proctype.place
         if not tree.proctypes:
             raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
+
+    def _predefined(self, tree: ast.Program) -> None:
+        """Variables that nobody declares: who did the last step, and the priority of each process."""
+        if "_last" in tree.words:
+            self.world.last = self._predefined_variable("_last", None)
+        if tree.words & _OF_PRIORITIES:
+            active = sum(self._constant(p.active, self.scope) for p in tree.proctypes if p.active is not None)
+            size = MOST_ACTIVE if "run" in tree.words else max(1, min(active, MOST_ACTIVE))
+            self.world.priorities = self.program.priorities = self._predefined_variable("_priority", size)
+
+    def _predefined_variable(self, name: str, size: int | None) -> Variable:
+        number = None if size is None else ast.Number(Place(1, 1), size)
+        symbol, made = self.types.declare(ast.Variable(Place(1, 1), "byte", name, number), local=False)
+        assert isinstance(symbol, Scalar)
+        self.program.variables += made
+        symbol.variable.observed = False
+        return symbol.variable
+
+    def _note_who_was_last(self) -> None:
+        """Every step says who took it; and who goes takes his priority with him."""
+        last, priorities = self.world.last, self.world.priorities
+        for edge in (edge for template in self.program.templates for edge in template.edges):
+            if priorities is not None and edge.exits:
+                cell = select(priorities.var, OWN_NUMBER)
+                assert isinstance(cell, Select)
+                edge.block = (Assign(cell, ZERO, silent=True), *edge.block)
+            if last is not None:
+                edge.block = (*edge.block, Assign(last.var, OWN_NUMBER, silent=True))
 
     def _constant(self, expr: ast.Expr, scope: Scope) -> int:
         found = Expressions(self.world, scope, process=False)(expr)
@@ -265,10 +300,14 @@ class Lowered:
             if count and proctype.parameters:
                 self.program.notes.append(f"parameters of active proctype {proctype.name} are 0")
             self.program.initial += [number] * count
+            self._first_priorities += [proctype.priority or 1] * count
             if len(self.program.initial) > MOST_ACTIVE:
                 raise problem(f"more than {MOST_ACTIVE} processes", proctype.place)
         if not self.program.initial:
             raise problem("no process: a model wants an `active proctype` or an `init`", Place(1, 1))
+        if self.world.priorities is not None:
+            cells = self._first_priorities + [0] * (self.world.priorities.size - len(self._first_priorities))
+            _set(self.world.priorities, cells)
 
     def _mark_constants(self) -> None:
         for template in self.program.templates:

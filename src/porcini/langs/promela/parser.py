@@ -63,6 +63,7 @@ def parse(
             formulas=tuple(inlines.formulas),
             independent=tuple(preprocessor.independent),
             asked_labels=asked,
+            words=frozenset(word.text for word in preprocessor.out),
         )
     except InputError as problem:
         raise InputError(

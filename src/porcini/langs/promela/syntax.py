@@ -87,6 +87,30 @@ class Run:
     place: Place
     proctype: str
     args: tuple[Expr, ...]
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """`enabled(pid)`."""
+
+    place: Place
+    pid: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """`get_priority(pid)`; without a pid, `_priority`: the process's own."""
+
+    place: Place
+    pid: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoProgress:
+    """`np_`."""
+
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +138,10 @@ class Timeout:
     place: Place
 
 
-Expr = Number | Ref | Unary | Binary | Conditional | Asked | Eval | Poll | Run | AtLabel | Remote | Timeout
+Expr = (
+    Number | Ref | Unary | Binary | Conditional | Asked | Eval | Poll | Run | AtLabel | Remote | Timeout | Enabled
+    | Priority | NoProgress
+)  # fmt: skip
 
 # Declarations
 
@@ -290,6 +317,15 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPriority:
+    """`set_priority(pid, value)`; `_priority = value` has no pid."""
+
+    place: Place
+    pid: Expr | None
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """`{ ... }`, an option, or a body; `kind` says whether it is atomic."""
 
@@ -309,7 +345,7 @@ class Exclusive:
 
 Statement = (
     Declare | Assign | Condition | Send | Receive | Assert | Print | Goto | Break | Fi | Else | Labelled | Choose
-    | Unless | For | Select | Block | Exclusive
+    | Unless | For | Select | SetPriority | Block | Exclusive
 )  # fmt: skip
 
 # Programs
@@ -374,3 +410,5 @@ class Program:
     """`//@ independent a b`: two names (variables or channels) whose users need not be ordered."""
     asked_labels: frozenset[str] = frozenset()
     """Those after an `@`, wherever: `P@here`."""
+    words: frozenset[str] = frozenset()
+    """All words that it is written with."""

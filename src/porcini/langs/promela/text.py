@@ -33,14 +33,23 @@ def show(expr: ast.Expr, around: int = 0) -> str:
             return f"eval({show(operand)})"
         case ast.Poll(channel=channel, args=args, anywhere=anywhere):
             return f"{show(channel)}{'??' if anywhere else '?'}[{_list(args)}]"
-        case ast.Run(proctype=proctype, args=args):
-            return f"run {proctype}({_list(args)})"
+        case ast.Run(proctype=proctype, args=args, priority=priority):
+            return f"run {proctype}({_list(args)})" + ("" if priority is None else f" priority {priority}")
         case ast.AtLabel(proctype=proctype, index=index, label=label):
             return f"{_process(proctype, index)}@{label}"
         case ast.Remote(proctype=proctype, index=index, variable=variable):
             return f"{_process(proctype, index)}:{show(variable)}"
         case ast.Timeout():
             return "timeout"
+        case ast.NoProgress():
+            return "np_"
+        case ast.Enabled(pid=pid):
+            return f"enabled({show(pid)})"
+        case ast.Priority(pid=None):
+            return "_priority"
+        case ast.Priority(pid=of):
+            assert of is not None
+            return f"get_priority({show(of)})"
 
 
 def _process(name: str, index: ast.Expr | None) -> str:
@@ -69,6 +78,11 @@ def show_statement(stmt: ast.Statement) -> str:
         case ast.Print(text=text, args=args):
             shown = text.encode("unicode_escape").decode()
             return f'printf("{shown}"{"".join(", " + show(arg) for arg in args)})'
+        case ast.SetPriority(pid=None, value=value):
+            return f"_priority = {show(value)}"
+        case ast.SetPriority(pid=of, value=value):
+            assert of is not None
+            return f"set_priority({show(of)}, {show(value)})"
         case ast.Goto(label=label):
             return f"goto {label}"
         case ast.Break():

@@ -19,11 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from porcini.core.errors import InputError
 from porcini.core.systems import Value
 from porcini.ir import expr as ir
+from porcini.ir.expr import TRUE, Enabled, NoProgress
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, Channel
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.program import ChannelType, Template, Variable
+from porcini.ir.program import ChannelType, Program, Template, Variable, nodes_of
 
 TURN = ir.var("@turn", "int")
 POPULATION_VAR = ir.var("_nr_pr", "int")
@@ -72,6 +74,20 @@ class ChannelCells:
                 yield self.field(number).name, tuple(held + [0] * (self.capacity - len(held)))
 
 
+def _check(program: Program) -> None:
+    """What there are no formulas for."""
+    for template in program.templates:
+        for edge in template.edges:
+            if edge.rank:
+                raise InputError("there are no formulas for `unless`", place=edge.place)
+            if any(isinstance(node, Enabled | NoProgress) for node in nodes_of(edge)):
+                raise InputError("there are no formulas for `enabled` and `np_`", place=edge.place)
+        if template.provided is not TRUE:
+            raise InputError("there are no formulas for `provided`", place=template.place)
+    if program.priorities is not None:
+        raise InputError("there are no formulas for priorities")
+
+
 class World:
     """A program with a number of slots. Input variables are told apart by `symbols`: nothing is known of them."""
 
@@ -84,6 +100,7 @@ class World:
     ) -> None:
         self.system, self.program, self.slots, self.symbols = system, system.program, slots, symbols
         templates = self.program.templates
+        _check(self.program)
         self.started = _started(templates)
         initial = self.program.initial
         self.kinds = [
