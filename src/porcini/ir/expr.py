@@ -406,6 +406,19 @@ TIMEOUT = _make(Timeout, "bool", ())
 NO_PROGRESS = _make(NoProgress, "bool", ())
 
 
+def cut(expr: Expr) -> Expr:
+    """A number cut to a word, as in C."""
+    return binary("<<", expr, ZERO)
+
+
+def is_partial(expr: Expr) -> bool:
+    """Is it an operation that has no value for some operands?"""
+    if not isinstance(expr, Binary) or expr.op not in PARTIAL:
+        return False
+    fits = isinstance(expr.right, Const) and 0 <= expr.right.value < WORD
+    return not (fits and expr.op in ("<<", ">>"))
+
+
 def number_of(expr: Expr) -> Expr:
     """A truth value as a number, 1 or 0, where a language does not tell them apart."""
     if expr.type != "bool":

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from porcini.ir.expr import Binary, Checked, Const, Expr, Ite, Junction, Neg, Not
+from porcini.ir.expr import WORD, Binary, Checked, Const, Expr, Ite, Junction, Neg, Not
 
 Leaf = Callable[[Expr], str | None]
 """Source for what a machine knows how to get; None for what is made of other expressions."""
 
 _CALLED = {"quot": "quot", "rem": "rem", "<<": "shl", ">>": "shr"}
+_HALF = 1 << WORD - 1
 _WRITTEN = {"/": "//"}
 _CHAINED = ("+", "-")
 
@@ -33,6 +34,8 @@ def source(expr: Expr, leaf: Leaf) -> str:
             return f"(-{source(arg, leaf)})"
         case Junction(op=op, args=args):
             return "(" + f" {op} ".join(source(arg, leaf) for arg in args) + ")"
+        case Binary(op="<<", left=left, right=Const(value=0)):  # cut to a word
+            return f"(({source(left, leaf)} + {_HALF} & {2 * _HALF - 1}) - {_HALF})"
         case Binary(op=op, left=left, right=right) if op in _CALLED:
             return f"{_CALLED[op]}({source(left, leaf)}, {source(right, leaf)})"
         case Binary():

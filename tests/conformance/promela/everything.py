@@ -146,7 +146,7 @@ TESTS: Lists = {
     "last": ("_last == 0", "_last > 0", "_last == 1"),
     "priority": ("_priority > 1", "get_priority(1) == 2"),
     "counting": ("_pid == 0", "_nr_pr > 2", "_nr_pr < 3", "_nr_pr == 2", "_pid == _nr_pr - 1"),
-    "overflow": ("y > 200", "s < 0", "x == 255", "u == 7", "n < 0"),
+    "overflow": ("y > 200", "s < 0", "x == 255", "u == 7", "n < 0", "n + n < 0", "n * n == 1", "-n - 2 > 0"),
 }
 CHANNEL_TESTS: Lists = {
     "buffered": (

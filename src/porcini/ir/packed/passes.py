@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from porcini.ir.expr import PARTIAL, TRUE, Binary, Const, Expr, Ite, Junction, Neg, Not, OwnNumber, Select, Var
+from porcini.ir.expr import TRUE, Binary, Const, Expr, Ite, Junction, Neg, Not, OwnNumber, Select, Var, is_partial
 from porcini.ir.program import (
     Assign,
     Edge,
@@ -130,8 +130,7 @@ def _own(expr: Expr, declared: Declared) -> bool:
         case Const() | OwnNumber():
             return True
         case Not() | Neg() | Binary() | Junction() | Ite():
-            risky = isinstance(expr, Binary) and expr.op in PARTIAL
-            return not risky and all(_own(child, declared) for child in expr.children)
+            return not is_partial(expr) and all(_own(child, declared) for child in expr.children)
         case _:
             return False
 

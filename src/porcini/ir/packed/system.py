@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
-from porcini.ir.expr import PARTIAL, Binary, Checked, Const, Select, Timeout, Var
+from porcini.ir.expr import Checked, Const, Select, Timeout, Var, is_partial
 from porcini.ir.packed.code import RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -498,9 +498,7 @@ def _may_fail(edge: Edge, declared: Mapping[Var, Variable]) -> bool:
     """May an edge stop its process? By an assertion, an index, a division, a channel, one process too many."""
     if any(isinstance(op, Assert | Spawn) for op in edge.block) or edge.d_step:
         return True
-    if any(
-        isinstance(node, Checked) or (isinstance(node, Binary) and node.op in PARTIAL) for node in nodes_of(edge)
-    ):
+    if any(isinstance(node, Checked) or is_partial(node) for node in nodes_of(edge)):
         return True
     cells = [cell for expr in expressions(edge) for cell in loads(expr)]
     if any(isinstance(c, Select) and not isinstance(c.index, Const) for c in (*cells, *targets_of(edge))):

@@ -60,7 +60,7 @@ class Effects:
             case ast.Assign(target=target, value=value):
                 to = self._assignable(lower, target)
                 lower.check_mtype(to, value)
-                return TRUE, (Assign(to, self._timeless(lower, value)),), None
+                return TRUE, (Assign(to, self._timeless(lower, value, stored=True)),), None
             case ast.SetPriority(pid=pid, value=value, place=place):
                 of = ir.OWN_NUMBER if pid is None else self._timeless(lower, pid)
                 return TRUE, self._set_priority(lower, of, self._timeless(lower, value), place), None
@@ -84,8 +84,8 @@ class Effects:
                 return TRUE, wrong, Receive(lower.channel(channel), pattern, into, anywhere, keep)
         raise InternalError(f"no edge for {statement}")
 
-    def _timeless(self, lower: Expressions, expr: ast.Expr) -> Expr:
-        found = lower(expr)
+    def _timeless(self, lower: Expressions, expr: ast.Expr, stored: bool = False) -> Expr:
+        found = lower.uncut(expr) if stored else lower(expr)
         if any(isinstance(node, Timeout) for node in nodes(found)):
             raise problem("`timeout` can only be waited for", expr.place)
         return found

@@ -13,6 +13,7 @@ from porcini.ir.packed.code import Constants
 from porcini.ir.program import Target, Variable, variable_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, Types, problem, scalars
+from porcini.langs.promela.ranges import fitted
 
 _ARITHMETIC: dict[str, ir.BinaryOp] = {
     **{op: op for op in ("+", "-", "*", "<<", ">>", "&", "^", "|", "<", "<=", ">", ">=", "==", "!=")},
@@ -66,10 +67,15 @@ class Expressions:
     outside: str = ""
 
     def __call__(self, expr: ast.Expr) -> Expr:
+        return fitted(self.uncut(expr), self.world.declared)
+
+    def uncut(self, expr: ast.Expr) -> Expr:
+        """A number that may have too many bits, for what cuts it anyway."""
         return number_of(self._lowered(expr))
 
     def condition(self, expr: ast.Expr) -> Expr:
-        return truth_of(self._lowered(expr))
+        found = self._lowered(expr)
+        return found if found.type == "bool" else truth_of(fitted(found, self.world.declared))
 
     def _lowered(self, expr: ast.Expr) -> Expr:
         match expr:
@@ -80,13 +86,15 @@ class Expressions:
             case ast.Unary(op="!", operand=operand):
                 return ir.not_(self.condition(operand))
             case ast.Unary(op="~", operand=operand):
-                return ir.binary("-", ir.neg(self(operand)), ir.ONE)  # in two's complement
+                return ir.binary("-", ir.neg(self.uncut(operand)), ir.ONE)  # in two's complement
             case ast.Unary(operand=operand):
-                return ir.neg(self(operand))
+                return ir.neg(self.uncut(operand))
             case ast.Binary(op="&&", left=left, right=right):
                 return ir.conj(self.condition(left), self.condition(right))
             case ast.Binary(op="||", left=left, right=right):
                 return ir.disj(self.condition(left), self.condition(right))
+            case ast.Binary(op="+" | "-" | "*" | "&" | "|" | "^" as op, left=left, right=right):
+                return ir.binary(_ARITHMETIC[op], self.uncut(left), self.uncut(right))
             case ast.Binary(op=op, left=left, right=right):
                 return ir.binary(_ARITHMETIC[op], self(left), self(right))
             case ast.Conditional(test=test, then=then, otherwise=otherwise):
