@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from porcini.core.errors import InputError
-from porcini.core.languages import LANGUAGES, Model, Source
+from porcini.core.languages import LANGUAGES, OTHER_ENDINGS, Model, Source
 
 __all__ = ["Model", "load", "loads", "names_function"]
 
@@ -67,12 +67,12 @@ def loads(
 
 
 def _read(language: str, source: Source) -> Model:
-    if language not in LANGUAGES:
+    if language not in LANGUAGES and language not in OTHER_ENDINGS:
         known = ", ".join("." + ending for ending in LANGUAGES)
         stem = Path(source.file).stem
         hint = f"a coroutine function in it is {stem}:NAME" if language == "py" else f"known: {known}"
         raise InputError(f"unknown language `.{language}`", file=source.file, hint=hint)
-    found = LANGUAGES[language]
+    found = (LANGUAGES if language in LANGUAGES else OTHER_ENDINGS)[language]
     if source.description is not None and not found.takes_description:
         raise InputError("a description is for rewrite theories only", file=source.file)
     if source.defines and not found.takes_macros:

@@ -213,4 +213,6 @@ class Language(Protocol):
 
 
 LANGUAGES: Registry[Language] = Registry("porcini.languages", "language")
+OTHER_ENDINGS: Registry[Language] = Registry("porcini.endings", "ending")
+"""Other endings that files of a language have."""
 """By the ending of their files."""

@@ -108,7 +108,7 @@ class Lowered:
         self._note_who_was_last()
         self._mark_constants()
         self._check_labels()
-        self.program.notes += self.world.notes
+        self.program.notes += [*self.types.notes, *self.world.notes]
 
     def _unique(self, tree: ast.Program) -> None:
         seen: dict[str, Place] = {}
@@ -163,17 +163,21 @@ class Lowered:
         symbol, made = self.types.declare(variable, local=False)
         if isinstance(symbol, Scalar):
             if symbol.channel is not None:
-                first = len(self.program.channels) + 1
-                self.program.channels += list(_named(symbol.channel, symbol.variable))
-                _set(symbol.variable, range(first, first + symbol.variable.size))
+                self._shared_channels(symbol.channel, symbol.variable)
             elif variable.initial is not None:
                 assert not isinstance(variable.initial, ast.ChannelInit)
                 _set(symbol.variable, self._cells(symbol.variable, variable.initial))
-        self._fields(symbol, self.program.channels)
+        self._fields(symbol, self._shared_channels)
         self.scope.names[variable.name] = symbol
         self.program.variables += made
 
-    def _fields(self, symbol: Symbol, channels: list[ChannelType]) -> None:
+    def _shared_channels(self, type_: ChannelType, variable: Variable) -> None:
+        """Channels that are there from the start, each named by a cell of a variable."""
+        first = len(self.program.channels) + 1
+        self.program.channels += list(_named(type_, variable))
+        _set(variable, range(first, first + variable.size))
+
+    def _fields(self, symbol: Symbol, make_channels: Callable[[ChannelType, Variable], None]) -> None:
         """Fields of a typedef have the initial values that are declared there."""
         if isinstance(symbol, Scalar):
             return
@@ -182,13 +186,11 @@ class Lowered:
             initial = fields[name].initial
             if isinstance(member, Scalar):
                 if member.channel is not None:
-                    first = len(channels) + 1
-                    channels += list(_named(member.channel, member.variable))
-                    _set(member.variable, range(first, first + member.variable.size))
+                    make_channels(member.channel, member.variable)
                 elif initial is not None and not isinstance(initial, ast.ChannelInit):
                     _set(member.variable, self._cells(member.variable, initial))
             else:
-                self._fields(member, channels)
+                self._fields(member, make_channels)
 
     def _cells(self, variable: Variable, initial: ast.Expr | ast.Values) -> list[int]:
         """The initial values of all cells. Those that a list leaves out have its last value, as in SPIN."""
@@ -238,17 +240,18 @@ class Lowered:
     def _initialise(self, template: Template, variable: ast.Variable, symbol: Symbol, scope: Scope) -> None:
         """A declaration before the first statement: its value is there when the process starts. So are those of
         a record's fields, wherever it is declared."""
+
+        def own_channels(type_: ChannelType, of: Variable) -> None:
+            for cell, each in enumerate(_named(type_, of)):
+                template.channels.append(each)
+                template.channel_cells.append((of, cell))
+            of.set_up = True
+
         if not isinstance(symbol, Scalar):
-            channels: list[ChannelType] = []
-            self._fields(symbol, channels)
-            if channels:
-                raise problem("a channel in a typedef can only be shared by all processes", variable.place)
+            self._fields(symbol, own_channels)
             return
         if symbol.channel is not None:
-            for cell, type_ in enumerate(_named(symbol.channel, symbol.variable)):
-                template.channels.append(type_)
-                template.channel_cells.append((symbol.variable, cell))
-                symbol.variable.set_up = True
+            own_channels(symbol.channel, symbol.variable)
         elif variable.initial is not None:
             assert not isinstance(variable.initial, ast.ChannelInit)
             if isinstance(variable.initial, ast.Values):

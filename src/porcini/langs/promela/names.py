@@ -80,6 +80,8 @@ class Types:
         self.constant = constant
         self.typedefs = {typedef.name: typedef for typedef in program.typedefs}
         self.declared: dict[Var, Variable] = {}
+        self.notes: list[str] = []
+        """What a user should know about what was declared."""
 
     def declare(self, declared: ast.Variable, *, local: bool) -> tuple[Symbol, list[Variable]]:
         """A symbol for a declaration, and the variables that it is made of."""
@@ -96,8 +98,13 @@ class Types:
                 raise problem(f"array `{declared.name}` of {size} cells", declared.place)
             own = (size,)
         if declared.type in self.typedefs:
-            if declared.initial is not None:
+            if isinstance(declared.initial, ast.ChannelInit | ast.Values):
                 raise problem(f"`{declared.name}` is a {declared.type}: it cannot be initialised", declared.place)
+            if declared.initial is not None:
+                line = declared.place.line
+                self.notes.append(
+                    f"line {line}: `{declared.name}` is a {declared.type}, and gets no initial value"
+                )
             fields = self.typedefs[declared.type].fields
             members = {
                 part.name: self._symbol(part, f"{name}.{part.name}", around + own, local, made) for part in fields

@@ -35,7 +35,7 @@ Includer = Callable[[str], str]
 
 
 def includer(folder: Path) -> Includer:
-    """Read the files that a model includes, none of them outside its folder."""
+    """Read the files that a model includes, from its folder or from below the one that we are in."""
 
     def include(name: str) -> str:
         if PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor:
@@ -43,8 +43,9 @@ def includer(folder: Path) -> Includer:
         try:
             home = folder.resolve()
             path = (home / name).resolve()
-            if not path.is_relative_to(home):
-                raise InputError(f"`{name}` is outside the model's folder")
+            if not path.is_relative_to(home) and not path.is_relative_to(Path.cwd().resolve()):
+                hint = "a folder that both are in can be made the current one"
+                raise InputError(f"`{name}` is outside the model's folder", hint=hint)
             if not path.is_file():
                 raise InputError(f"no file `{name}` in the model's folder")
             if path.stat().st_size > LARGEST_INCLUDE:
