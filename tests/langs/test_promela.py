@@ -365,10 +365,7 @@ def test_files_below_the_folder_can_be_included(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "source, named",
     [
-        ("byte x; init { { x = 1 } unless { x == 3 } }", "`unless`"),
         ("init { c_code { x = 1; } }", "`c_code`"),
-        ("active proctype P() provided (true) { skip }", "`provided`"),
-        ("active proctype P() priority 3 { skip }", "`priority`"),
         ("float x; init { skip }", "`float`"),
         ("trace { skip } init { skip }", "`trace`"),
     ],

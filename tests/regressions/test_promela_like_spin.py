@@ -134,6 +134,76 @@ CASES = {
         active proctype Q() {{ byte i; z = 1; i = 1; end: r?_ }}""",
         True,
     ),
+    "a jump from one atomic into another does not interrupt": Case(
+        """byte x; active proctype S() { atomic { x = 1; goto f }; atomic { skip; f: x = 0 } }
+        active proctype Q() { assert(x == 0) }""",
+        False,
+        7,
+    ),
+    "a jump to where an atomic begins interrupts": Case(
+        """byte x; active proctype S() { atomic { x = 1; goto f }; f: atomic { x = 0; skip } }
+        active proctype Q() { assert(x == 0) }""",
+        True,
+    ),
+    "an else in a sequence can be taken": Case("byte x; active proctype P() { x = 1; else; x = 2 }", False, 5),
+    "a label on a for is on its loop": Case(
+        """byte n, k, i; active proctype F() {
+        L: for (i : 0 .. 1) { n++ }; k++; if :: k < 2 -> goto L :: else fi; assert(n == 4) }""",
+        True,
+    ),
+    "a label on a select that counts is on its loop": Case(
+        "byte i; active proctype F() { i = 7; goto L; L: select(i : 0 .. (1)); assert(i < 2) }", True
+    ),
+    "a select counts if its bounds are more than numbers": Case(
+        "byte f; active proctype P() { select(f : 1 .. (3)) } ltl { !((f == 0) U (f == 3)) }", False
+    ),
+    "a rendezvous channel is never full": Case(
+        f"{RENDEZVOUS} active proctype P() {{ end: full(r); assert(false) }}", False, 1
+    ),
+    "a rendezvous channel has room": Case(f"{RENDEZVOUS} active proctype P() {{ nfull(r); assert(false) }}", True),
+    "a rendezvous channel cannot be polled": Case(f"{RENDEZVOUS} active proctype P() {{ end: r?[1] }}", True),
+    "a guard that is protected from an error": Case(
+        "byte a[3], p; active proctype Q() { end: (p > 0 && a[6 / p] == 1) }", False, 1
+    ),
+    "32 bits of a product": Case("int j = 65536; active proctype P() { assert(j * j) }", True),
+    "32 bits of a sum": Case("int k = 2147483647; active proctype P() { assert(k + 1 < 0) }", False, 3),
+    "an escape goes first": Case(
+        """byte x, y; active proctype P() { { x = 1; x = 2; x = 3 } unless { y == 1 -> x = 9 }; assert(x != 2) }
+        active proctype Q() { y = 1 }""",
+        False,
+    ),
+    "the outermost escape goes before the others": Case(
+        """byte x, y; active proctype P() {
+        { { x = 1; x = 2 } unless { y == 1; x = 9; assert(false) } } unless { y >= 1; x = 20 } }
+        active proctype Q() { y = 1 }""",
+        False,
+    ),
+    "an escape of one option goes before the others": Case(
+        """byte x, y = 1; active proctype P() { if :: { x = 1 } unless { y == 1 } :: x = 5; assert(false) fi }""",
+        False,
+        3,
+    ),
+    "who is provided with nothing answers nobody": Case(
+        f"""{RENDEZVOUS} active proctype P() provided (x == 0) {{ end: r?y; assert(false) }}
+        active proctype Q() {{ x = 1; end2: r!1 }}""",
+        False,
+    ),
+    "a later receive is only there when an escape does not take the message": Case(
+        f"""{RENDEZVOUS} active proctype P() {{ {{ r?x; assert(false) }} unless {{ r?y }} }}
+        active proctype Q() {{ r!1 }}""",
+        False,
+    ),
+    "who has a higher priority goes first": Case(
+        """byte x; active proctype P() priority 2 { x = 1; x = 2 } active proctype Q() { assert(x == 2) }""",
+        False,
+        5,
+    ),
+    "who has a higher priority and cannot go does not keep others": Case(
+        """byte x; active proctype P() priority 2 { end: x == 7 } active proctype Q() { assert(x == 2) }""", True
+    ),
+    "who took the last step": Case(
+        """byte x; active proctype P() { x++ } active proctype Q() { x == 1; assert(_last == 0) }""", False
+    ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }
 

@@ -27,7 +27,7 @@ from porcini.engines.stats import SearchStats
 
 S = TypeVar("S", bound=Hashable)
 
-_BETWEEN_LOOKS = 1024
+_BETWEEN_LOOKS = 64
 
 
 Hashables = frozenset[Hashable]

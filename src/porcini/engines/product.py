@@ -29,7 +29,7 @@ S = TypeVar("S", bound=Hashable)
 S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
 Node = tuple[S, int]
 
-_BETWEEN_LOOKS = 1024
+_BETWEEN_LOOKS = 64
 _DONE = -1
 
 

@@ -210,7 +210,7 @@ class Checked(Expr):
         return (self.index,)
 
 
-ChannelQuestion = Literal["len", "empty", "nempty", "full", "nfull"]
+ChannelQuestion = Literal["len", "empty", "nempty", "full", "nfull", "buffered"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

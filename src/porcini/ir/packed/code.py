@@ -140,8 +140,15 @@ def _buffered(channel: Channel) -> Channel:
     return channel
 
 
+def _polled(channel: Channel) -> Channel:
+    if channel.capacity == 0:
+        raise RunError("a rendezvous channel cannot be polled")
+    return channel
+
+
 _PROVIDED: dict[str, Any] = {
     "buffered": _buffered,
+    "polled": _polled,
     "quot": _divide,
     "rem": _remainder,
     "shl": _shift_left,
@@ -153,8 +160,9 @@ _ASKED = {
     "len": "{c}.length(s)",
     "empty": "(not {c}.length(s))",
     "nempty": "({c}.length(s) > 0)",
-    "full": "({c}.length(s) >= {c}.capacity)",
-    "nfull": "({c}.length(s) < {c}.capacity)",
+    "full": "(0 < {c}.capacity <= {c}.length(s))",  # a rendezvous never is, as in SPIN
+    "nfull": "(not 0 < {c}.capacity <= {c}.length(s))",
+    "buffered": "({c}.capacity > 0)",
 }
 
 
@@ -247,7 +255,7 @@ class Coder:
             case OfChannel(question=question, channel=channel):
                 return _ASKED[question].format(c=self._channel(channel))
             case Poll(channel=channel, pattern=pattern, anywhere=anywhere):
-                return f"({self._channel(channel)}.find(s, {self._pattern(pattern)}, {anywhere}) >= 0)"
+                return f"(polled({self._channel(channel)}).find(s, {self._pattern(pattern)}, {anywhere}) >= 0)"
             case Population():
                 return f"((s & {POPULATION}) >> {POPULATION_AT})"
             case Timeout():

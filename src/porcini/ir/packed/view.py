@@ -33,6 +33,7 @@ from porcini.ir.packed.layout import (
     POPULATION,
     POPULATION_AT,
     Channel,
+    RunError,
 )
 from porcini.ir.packed.passes import optimised
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
@@ -416,7 +417,10 @@ class PackedView(System):
                 slot = process.slot if var.local else None
                 if var.bounded.kind == "chan":
                     continue
-                at = process.coder.function(cell.index)(state) if isinstance(cell, Select) else 0
+                try:
+                    at = process.coder.function(cell.index)(state) if isinstance(cell, Select) else 0
+                except RunError:  # the guard does not look at it either: `p > 0 && a[6 / p]`
+                    continue
                 if 0 <= at < var.size:
                     name = f"{var.title}[{at}]" if isinstance(cell, Select) else var.title
                     yield name, self._shown(var, self.system.read(state, var, at, slot))

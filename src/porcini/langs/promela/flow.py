@@ -15,7 +15,7 @@ from itertools import count
 
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import TRUE, Const, Expr
+from porcini.ir.expr import TRUE, Expr
 from porcini.ir.program import (
     Edge,
     Exit,
@@ -66,6 +66,7 @@ class Node:
     options: list[Node] = field(default_factory=list)
     inner: Node | None = None
     """The statement that a label is on."""
+    begins_atomic: bool = False
     begins_block: bool = False
     """It is the first statement between braces: there, `goto` and `break` are steps in SPIN."""
 
@@ -168,11 +169,14 @@ class Flow:
                 nodes = [node for part in statements for node in self._nodes(part, block, inside)]
                 if nodes:
                     nodes[0].begins_block = True
+                    nodes[0].begins_atomic |= inside.atomic != context.atomic
                 return nodes
             case ast.For():
                 return self._nodes(self._for(statement, scope), scope, context)
             case ast.Select():
-                return self._nodes(self._select(statement, scope), scope, context)
+                return self._nodes(self._select(statement), scope, context)
+            case ast.Labelled() if (begun := self._after_first_value(statement, scope)) is not None:
+                return self._nodes(begun, scope, context)
             case ast.Labelled(label=label, body=body, place=place):
                 if label in self.labels:
                     raise problem(f"label {label} is there twice", place)
@@ -233,7 +237,9 @@ class Flow:
             escape = Escape()
             inside = replace(node.context, escapes=(*node.context.escapes, escape))
             after = self._end_of_choice(node, node.next)
-            node.options.append(self._part_of_unless(statement.main, node.scope, inside, after))
+            main = self._part_of_unless(statement.main, node.scope, inside, after)
+            main.begins_atomic |= node.begins_atomic
+            node.options.append(main)
             escape.first = self._part_of_unless(statement.escape, node.scope, node.context, after)
 
     def _part_of_unless(self, part: ast.Statement, scope: Scope, context: Context, after: Node) -> Node:
@@ -287,17 +293,31 @@ class Flow:
         stop = ast.Block(at, (ast.Else(at), ast.Break(at)))
         return ast.Block(at, (ast.Assign(at, counter, low), ast.Choose(at, (again, stop), True, True)))
 
-    def _select(self, select: ast.Select, scope: Scope) -> ast.Statement:
-        """One step, to each value in turn, if the bounds are constants; else a loop that counts up."""
+    def _after_first_value(self, labelled: ast.Labelled, scope: Scope) -> ast.Statement | None:
+        """A label on a `for`, or on a `select` that is a loop: in SPIN it is on the loop, after its first step."""
+        match labelled.body:
+            case ast.For() as loop:
+                made = self._for(loop, scope)
+            case ast.Select() as select:
+                made = self._select(select)
+            case ast.Labelled() as inner:
+                made = self._after_first_value(inner, scope) or inner
+            case _:
+                return None
+        if not isinstance(made, ast.Block):
+            return None
+        first, loop_ = made.statements
+        return replace(made, statements=(first, replace(labelled, body=loop_)))
+
+    def _select(self, select: ast.Select) -> ast.Statement:
+        """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up."""
         at, variable = select.place, select.variable
-        lower = Expressions(self.world, scope)
-        low, high = lower(select.low), lower(select.high)
-        if isinstance(low, Const) and isinstance(high, Const):
-            if low.value > high.value:
+        if select.literal and isinstance(select.low, ast.Number) and isinstance(select.high, ast.Number):
+            if select.low.value > select.high.value:
                 raise problem("`select` from an empty range", at)
             options = tuple(
                 ast.Block(at, (ast.Assign(at, variable, ast.Number(at, value)),))
-                for value in range(int(low.value), int(high.value) + 1)
+                for value in range(select.low.value, select.high.value + 1)
             )
             return ast.Choose(at, options, False)
         one = ast.Number(at, 1)
@@ -398,8 +418,8 @@ class Flow:
                 self._emit(node.options[0], source, families)
             case ast.Goto() | ast.Break() | ast.Fi():
                 self._add(node, source, families, TRUE, (), target=self._landing(self._jump(node)))
-            case ast.Else():
-                self._add(node, source, families, TRUE, (), otherwise=True)
+            case ast.Else():  # where it is not the first statement of an option, it can always be taken
+                self._add(node, source, families, TRUE, (), otherwise=bool(families))
             case ast.Assert(test=test) if self.never:  # a claim whose assertion fails has seen what must not be
                 held = Expressions(self.world, node.scope, process=False).condition(test)
                 self._add(node, source, families, held, ())
@@ -474,7 +494,7 @@ class Flow:
             talk,
             otherwise,
             families,
-            atomic=context.atomic is not None and context.atomic == after.atomic,
+            atomic=context.atomic is not None and self._stays_atomic(context, target),
             d_step=context.d_step is not None and context.d_step == after.d_step,
         )
         if context.d_step is not None:
@@ -484,6 +504,13 @@ class Flow:
         self._edge(source, edge)
         edge.target = self._point(target)
 
+    @staticmethod
+    def _stays_atomic(context: Context, target: Node) -> bool:
+        """A jump into another atomic sequence does not interrupt, unless it is to where that begins."""
+        if target.context.atomic is None or target.context.atomic == context.atomic:
+            return target.context.atomic is not None
+        return not target.begins_atomic
+
     def _edge(self, source: int, edge: Edge) -> None:
         self.template.points[source].edges.append(edge)
 
@@ -492,9 +519,9 @@ def _can_talk(talk: Send | Receive | None) -> Expr:
     """When a communication is possible over a buffered channel; never by a rendezvous."""
     match talk:
         case Send(channel=channel):
-            return ir.of_channel("nfull", channel)
+            return ir.conj(ir.of_channel("buffered", channel), ir.of_channel("nfull", channel))
         case Receive(channel=channel, pattern=pattern, anywhere=anywhere):
-            return ir.poll(channel, pattern, anywhere)
+            return ir.conj(ir.of_channel("buffered", channel), ir.poll(channel, pattern, anywhere))
         case None:
             return TRUE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -83,8 +84,8 @@ class Inlines:
         name = todo.popleft()
         given = arguments(name, todo)
         parameters = () if given == [[]] else tuple(part[0].text if len(part) == 1 else "" for part in given)
-        if not all(p.isidentifier() for p in parameters) or len(set(parameters)) < len(parameters):
-            raise wrong(name, f"the parameters of `{name.text}` are not different names between commas")
+        if not all(p.isidentifier() for p in parameters):
+            raise wrong(name, f"the parameters of `{name.text}` are not names between commas")
         if name.text in self.known:
             raise wrong(name, f"a second inline `{name.text}`")
         body = _braced(name, todo)
@@ -127,7 +128,7 @@ class Inlines:
         if len(given) != len(inline.parameters):
             takes = len(inline.parameters)
             raise wrong(word, f"wrong number of parameters for inline `{word.text}`: {takes}, not {len(given)}")
-        bound = dict(zip(inline.parameters, given, strict=True))
+        bound = dict(reversed([*zip(inline.parameters, given, strict=True)]))  # of two of one name, the first
         todo: deque[Word] = deque()
         for part in inline.body:
             value = bound.get(part.text, [part]) if part.kind == "NAME" else [part]
@@ -339,6 +340,10 @@ def _closing(stream: Sequence[Word]) -> dict[int, int]:
     return found
 
 
+_WORDS = re.compile(r"\w\w")
+"""Two words that would become one."""
+
+
 def _laid_out(body: Sequence[Word]) -> str:
     """Words as a text in which each stands where it did, so that places in it are right. A macro's words all have
     one place, and are set apart by blanks.
@@ -349,7 +354,7 @@ def _laid_out(body: Sequence[Word]) -> str:
             text += "\n" * (word.place.line - line)
             line, column = word.place.line, 1
         gap = word.place.column - column if word.place.line == line else -1
-        blanks = gap if gap >= 0 else 1
+        blanks = gap if gap > 0 or (gap == 0 and not _WORDS.search(text[-1:] + word.text[:1])) else 1
         text += " " * blanks + word.text
         column += blanks + len(word.text)
     return text

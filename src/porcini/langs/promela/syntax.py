@@ -308,12 +308,13 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`select (i : low .. high)`."""
+    """`select (i : low .. high)`; `literal` if the bounds are numbers as they stand, without brackets or signs."""
 
     place: Place
     variable: Ref
     low: Expr
     high: Expr
+    literal: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,14 @@ _WORD = re.compile(
     r"""
     (?P<SPACE>[ \t\r\f\v]+ | \\[ \t]*\r?\n)
   | (?P<NEWLINE>\n)
-  | (?P<COMMENT>/\*[\s\S]*?\*/ | //(?:\\\r?\n | [^\n])*)
+  | (?P<COMMENT>/\*[\s\S]*?\*/ | //(?:\\\r?\n | [^\n])* | \*/)
   | (?P<UNCLOSED>/\*)
   | (?P<NAME>[A-Za-z_]\w*)
   | (?P<REAL>\d+\.\d+)
   | (?P<NUMBER>\d+)
   | (?P<STRING>"(?:\\.|[^"\\\n])*")
   | (?P<CHAR>'(?:\\.|[^'\\\n])')
-  | (?P<OP><-> | << | >> | <= | >= | <> | == | != | !! | \?\? | -> | -- | \+\+ | && | \|\| | \[\] | \.\. | ::
+  | (?P<OP><-> | << | >> | <= | >= | <> | == | != | !! | \?\? | -> | --> | -- | \+\+ | && | \|\| | \[\] | \.\. | ::
          | /\\ | \\/ | \#\# | [-+*/%<>=!&|^~?:;,.(){}\[\]@\#])
   | (?P<BAD>.)
     """,
@@ -57,8 +57,9 @@ def words(text: str, at: Place | None = None, name: str = "") -> Iterator[Word]:
     line, start, glued, fresh = 1, 0, False, True
     for found in _WORD.finditer(text):
         kind, lexeme = str(found.lastgroup), found.group()
+        shown = "->" if lexeme == "-->" else lexeme  # as SPIN reads it
         place = at or Place(line, found.start() - start + 1)
-        word = Word(kind, lexeme, place, f"{name}:{line}" if name else "", glued, fresh)
+        word = Word(kind, shown, place, f"{name}:{line}" if name else "", glued, fresh)
         if kind == "UNCLOSED":
             raise wrong(word, "comment that is not closed")
         glued = kind not in ("SPACE", "COMMENT", "NEWLINE")

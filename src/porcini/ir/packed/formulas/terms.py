@@ -168,13 +168,15 @@ class Terms:
     def _ask(self, what: str, channel: Expr) -> Term:
         def asked(cells: ChannelCells) -> Term:
             length = number(0) if cells.capacity == 0 else Term(cells.length, 0, cells.capacity)
-            full = binary(">=", length.value, const(cells.capacity))
+            full = binary(">=", length.value, const(cells.capacity)) if cells.capacity else FALSE
             empty = binary("==", length.value, const(0))
             match what:
                 case "len":
                     return length
                 case "empty" | "nempty":
                     return flag(empty if what == "empty" else not_(empty))
+                case "buffered":
+                    return flag(TRUE if cells.capacity else FALSE)
                 case _:
                     return flag(full if what == "full" else not_(full))
 
@@ -185,6 +187,8 @@ class Terms:
         ok = [part.ok for part in wanted if part is not None]
 
         def polled(cells: ChannelCells) -> Term:
+            if not cells.capacity:
+                return flag(FALSE).given(FALSE)  # an error
             places = range(cells.capacity if anywhere else min(cells.capacity, 1))
             return flag(disj(*(matches(cells, place, wanted) for place in places)))
 
