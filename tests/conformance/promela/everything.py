@@ -121,7 +121,6 @@ ASSIGNMENTS: Lists = {
     "": ("x = {}", "x = {}", "y = {}", "y = {}", "b = {}", "i = {}", "i = {}", "b = !b"),
     "arrays": ("a[0] = {}", "a[1] = {}", "a[x % 2] = {}", "a[i % 2] = {}"),
     "typedef": ("t.u = {}", "t.w[x % 2] = b", "ts[y % 2].u = {}", "ts[0].w[b] = b", "t.w[1] = !t.w[1]"),
-    "priority": ("_priority = 2", "_priority = y + 1", "_priority = 1"),  # SPIN does not take set_priority back
     "types": ("s = x - y", "f = !f", "m = red", "m = green", "n = x - 2", "u = {}", "s = {}", "n = {}", "f = {}"),
     "overflow": (
         *("y = x + 254", "s = 32766 + x", "u = u + 5", "n = 2147483647", "n = n + x", "b = x + 1", "y--", "x = s"),
@@ -231,6 +230,7 @@ _ESCAPED = (
     ("d_step", 1),
     ("runs", 1),
 )
+# There is no `set_priority`, nor an assignment to `_priority`: SPIN's verifier does not take them back.
 _URGENT = (("priority", 4), ("provided", 1), ("buffered", 2), ("atomic", 2), ("runs", 2), ("last", 2))
 SHAPES = (Shape(), Shape(), Shape(_LATE, 5, 4), Shape(_MISSED, 3, 4), Shape(_ESCAPED, 4, 5), Shape(_URGENT, 4, 5))
 """Two fifths of the models are of everything; some are about who is there to be met, which reductions got
