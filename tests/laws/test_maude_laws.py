@@ -214,7 +214,7 @@ def lost(whole: Drawn, part: Drawn, *, branching: bool) -> str | None:
     one = {("whole", state): [("whole", new) for new in after] for state, after in whole.after.items()}
     two = {("part", state): [("part", new) for new in after] for state, after in part.after.items()}
     letters = {"whole": whole.letters, "part": part.letters}
-    joined = _Joined(one, two, lambda node: letters[node[0]][node[1]])
+    joined = _Joined(one, two, lambda _, node: letters[node[0]][node[1]])
     first, second = joined.number[0, ("whole", whole.start)], joined.number[1, ("part", part.start)]
     if branching:
         blocks = stuttering_blocks(joined)

@@ -18,8 +18,8 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
 from porcini.core.languages import Checker, CheckerOptions, Model
-from porcini.core.reports import Cycles, Trail
-from porcini.core.systems import System
+from porcini.core.reports import Counts, Cycles, Trail
+from porcini.core.systems import OwnReduction, System
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
@@ -251,7 +251,8 @@ def _check_claim(
 def lost_by_reduction(
     subject: Subject, formulas: Sequence[Named], stats: SearchStats, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
+    """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything. A
+    reduction that the language builds into its programs is compared as well, and what its own checker says."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
     with _in_formula(named):
@@ -260,18 +261,62 @@ def lost_by_reduction(
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
     most = min(stats.limits.states, MOST_COMPARED)
     found: list[Comparison] = []
+    lost: list[str] = []
 
     def work(_: SearchStats) -> None:
         whole = build(question.graph, None, most)
         reduced = build(question.graph, question.reduction, most)
         stats.counts.states = len(whole)
-        found.append(compare(whole, reduced, question.graph.initial(), question.letter))
+        found.append(compare(whole, reduced, question.letter))
+        if question.irreducible is None:
+            watched = [atom.text for atom in atoms]
+            own = subject.model.own_reduction(question.system, options.ample, watched, most)
+            if own is not None:
+                found.append(_compare_own(whole, own, question.letter))
+            lost.extend(_other_verdicts(subject.model.checker, question, formulas, watched, stats, options))
 
     stats.explore(work)
     if not found:
         return None, question.notes
     told = f"the whole graph has {found[0].whole:,} states, the reduced one {found[0].reduced:,}"
-    return found[0].problem, (told, *question.notes)
+    if len(found) > 1:
+        told += f", that of the transformed program {found[1].reduced:,}"
+    lost[:0] = [each.problem for each in found if each.problem]
+    return (lost[0] if lost else None), (told, *question.notes)
+
+
+def _compare_own(
+    whole: Mapping[Any, Sequence[Any]], own: OwnReduction[Any], letter: Callable[[Any], int]
+) -> Comparison:
+    """The graph of the transformed program, which must be a part of the whole one, and lose nothing."""
+    by_number = dict(enumerate(own.after))
+    if own.problem is None:
+        found = compare(whole, by_number, letter, state_of=own.states.__getitem__, identity=own.identity)
+    else:
+        found = Comparison(len(whole), len(by_number), own.problem)
+    return replace(found, problem=found.problem and f"of the transformed program, {found.problem}")
+
+
+def _other_verdicts(
+    checker: Checker | None,
+    question: Question,
+    formulas: Sequence[Named],
+    watched: Sequence[str],
+    stats: SearchStats,
+    options: Options,
+) -> Iterator[str]:
+    """What a checker of the language's own says with its reduction must be what it says without."""
+    for named in formulas if checker is not None else ():
+        assert checker is not None
+        text = show_formula(named.formula, checker.signs)
+        verdicts = []
+        for ample in (None, options.ample):
+            limits = CheckerOptions(Counts(), ample, stats.limits.timeout, stats.limits.max_states)
+            holds = checker.ask(question.system, text, watched, limits) is None
+            verdicts.append("holds" if holds else "is violated")
+        if verdicts[0] != verdicts[1]:
+            plain, reduced = verdicts
+            yield f"a verdict: {checker.title} says that {named.name} {plain}, and with the reduction {reduced}"
 
 
 def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:

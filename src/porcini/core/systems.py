@@ -223,6 +223,19 @@ class Watched(Generic[S_in]):
     """Why nothing is known, as a person should be told."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnReduction(Generic[S]):
+    """The graph of a reduction that a language builds into its programs: the state that each of its states stands
+    for, beginning with the initial one, and the numbers of those that come after it."""
+
+    states: Sequence[S]
+    after: Sequence[Sequence[int]]
+    identity: Callable[[S], Hashable]
+    """What tells two states apart in it."""
+    problem: str | None = None
+    """What it does that the program does not, if anything."""
+
+
 @dataclass(slots=True)
 class SystemRun:
     """A run of a transition system."""

@@ -8,15 +8,17 @@ to it, the parent lives to say so. A question comes as JSON on standard input, t
 from __future__ import annotations
 
 import json
-import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from porcini.core.errors import InternalError
 from porcini.core.events import Action
 from porcini.langs.maude import bindings
+from porcini.langs.maude.keys import Keys
 from porcini.langs.maude.model import load
 from porcini.langs.maude.system import MaudeSystem, State
+from porcini.langs.maude.transformed import start_of, state_in
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -28,8 +30,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
         start = model.initial_in(module)
     else:
         module = model.reduced_module(heuristic, tuple(question["watched"]))
-        start = bindings.parse(module, model.theory.names["Start"], "the initial state")
-        start.reduce()
+        start = start_of(model, module)
     formula = bindings.parse(module, question["formula"], "the formula")
     graph = bindings.maude().RewriteGraph(start)
     most = question["most"]
@@ -40,8 +41,8 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     if not result.holds:
         system = MaudeSystem(model)
         states = [graph.getStateTerm(number) for number in (*result.leadIn, *result.cycle, result.cycle[0])]
-        keys = [_key(system, term, marked=heuristic is not None) for term in states]
-        moves = _moves(system, keys)
+        keys = Keys(model.theory.names["enabled"])
+        moves = _moves(system, [keys.of(term if heuristic is None else state_in(term)) for term in states])
         split = len(result.leadIn)
         found["stem"] = [move for move in moves[:split] if move]
         found["loop"] = [move for move in moves[split:] if move]
@@ -61,32 +62,12 @@ def _explored(graph: Any, most: int) -> bool:
     return True
 
 
-_SORTED = re.compile(r"\(([^()\s]+)\)\.[A-Z]\w*")
-
-
-def _key(system: MaudeSystem, term: Any, *, marked: bool = False) -> tuple[str, ...]:
-    """The parts of a state as text, whichever module it belongs to. Of a state of the transformed theory,
-    `{ ready(S) | I }`, marks and what is remembered are left out."""
-    if marked:
-        term = _first(_first(term))
-    found = []
-    for part in system.parts(term):
-        if marked and str(part.symbol()) == system.model.theory.names["enabled"]:
-            part = _first(part)
-        found.append(_SORTED.sub(r"\1", str(part)))
-    return tuple(sorted(found))
-
-
-def _first(term: Any) -> Any:
-    return next(iter(term.arguments()))
-
-
-def _moves(system: MaudeSystem, keys: list[tuple[str, ...]]) -> list[tuple[str, int] | None]:
+def _moves(system: MaudeSystem, keys: Sequence[str]) -> list[tuple[str, int] | None]:
     """The steps that lead through some states; None for a state that stays as it is because nothing can move."""
-    state = system.initial()
+    state, own = system.initial(), Keys(system.model.theory.names["enabled"])
     found: list[tuple[str, int] | None] = []
     for key in keys[1:]:
-        action = _leading(system, state, key)
+        action = _leading(system, own, state, key)
         if action is None:
             found.append(None)
             continue
@@ -95,11 +76,11 @@ def _moves(system: MaudeSystem, keys: list[tuple[str, ...]]) -> list[tuple[str, 
     return found
 
 
-def _leading(system: MaudeSystem, state: State, key: tuple[str, ...]) -> Action | None:
+def _leading(system: MaudeSystem, keys: Keys, state: State, key: str) -> Action | None:
     able = [action for action in system.actions(state) if action.enabled]
     for action in able:
         after, _ = system.fire(state, action)
-        if _key(system, after.term) == key:
+        if keys.of(after.term) == key:
             return action
     if able:
         raise InternalError("Maude's counterexample takes a step that there is not")
