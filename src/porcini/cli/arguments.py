@@ -111,6 +111,11 @@ def _parser() -> argparse.ArgumentParser:
         "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
     )
     check.add_argument(
+        "--check-annotations",
+        action="store_true",
+        help="try all that a description says about steps, in every state (.maude; up to 100,000 states)",
+    )
+    check.add_argument(
         "--no-optimise", action="store_false", dest="optimise", help="keep every statement a step (.pml)"
     )
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")

@@ -151,7 +151,11 @@ def check(options: argparse.Namespace) -> Report:
     told = replace(request.options, fair=options.fairness == "weak")
     if options.no_reduction:
         told = replace(told, reduction="none")
-    command = checking.verify_reduction if options.verify_reduction else checking.check
+    command = checking.check
+    if options.verify_reduction:
+        command = checking.verify_reduction
+    elif options.check_annotations:
+        command = checking.check_annotations
     return _watched(command, replace(request, options=told), options)
 
 

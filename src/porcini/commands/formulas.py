@@ -19,7 +19,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
 from porcini.core.languages import Checker, CheckerOptions, Model
 from porcini.core.reports import Counts, Cycles, Trail
-from porcini.core.systems import OwnReduction, System
+from porcini.core.systems import OwnReduction, System, Watched
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
@@ -87,13 +87,20 @@ class Question:
 
     system: System
     graph: Any
-    letter: Callable[[Any], int]
+    watched: Watched[Any]
     reduction: Chooser[Any] | None
     shown: list[str]
     """The propositions as a person would write them."""
     notes: tuple[str, ...] = ()
-    irreducible: str | None = None
-    """Why nothing can be left out for this formula, if so."""
+
+    @property
+    def letter(self) -> Callable[[Any], int]:
+        return self.watched.letter
+
+    @property
+    def irreducible(self) -> str | None:
+        """Why nothing can be left out for this formula, if so."""
+        return self.watched.why
 
 
 def asked(
@@ -122,7 +129,7 @@ def asked(
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
     shown = [model.shown(a.text) for a in atoms]
-    return Question(system, graph, watched.letter, reduction, shown, notes, watched.why)
+    return Question(system, graph, watched, reduction, shown, notes)
 
 
 def check_formula(subject: Subject, named: Named, stats: SearchStats, options: Options) -> Found:
@@ -245,7 +252,7 @@ def _check_claim(
     notes = (note, *system.noticed())
     if not found or found[0] is None:
         return None, notes
-    return trail_of(Question(system, graph, lambda _: 0, None, []), found[0]), notes
+    return trail_of(Question(system, graph, Watched(lambda _: 0), None, []), found[0]), notes
 
 
 def lost_by_reduction(
@@ -317,6 +324,24 @@ def _other_verdicts(
         if verdicts[0] != verdicts[1]:
             plain, reduced = verdicts
             yield f"a verdict: {checker.title} says that {named.name} {plain}, and with the reduction {reduced}"
+
+
+def examine_all(subject: Subject, formulas: Sequence[Named], stats: SearchStats) -> tuple[str, ...]:
+    """In every state: is what a program says about its steps true of them?"""
+    atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
+    named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
+    with _in_formula(named):
+        question = asked(subject, named, atoms, Options(reduction="none", optimise=False), stats)
+    most = min(stats.limits.states, MOST_COMPARED)
+
+    def work(_: SearchStats) -> None:
+        for state in build(question.graph, None, most):
+            stats.counts.states += 1
+            stats.look()
+            question.system.examine(state, question.watched)
+
+    stats.explore(work)
+    return question.notes
 
 
 def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:

@@ -138,6 +138,11 @@ class Program(ABC):
         """What a run of the program has printed."""
         return ()
 
+    def wrong_independence(self, message: str) -> Exception:
+        """An error about steps that were taken for independent and are not: a bug of ours, unless the program says
+        itself what its steps touch."""
+        return InternalError(message)
+
     # For runs that a person follows
 
     def variables(self, run: Any) -> Mapping[str, Observed]:
@@ -303,6 +308,10 @@ class System(Program):
         if propositions:
             raise InternalError("propositions about a program that has none")
         return Watched(lambda state: 0)
+
+    def examine(self, state: Any, watched: Watched[Any]) -> None:
+        """Compare what the program says about its steps with what they do, in one state."""
+        raise InternalError("a program that says nothing about its steps was examined")
 
 
 class SystemGraph:

@@ -19,7 +19,8 @@ from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
-from porcini.langs.maude.auditing import Audit, not_foreseen, walk
+from porcini.langs.maude.auditing import Audit, dependent, not_foreseen, walk
+from porcini.langs.maude.examining import Examination
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
@@ -173,7 +174,7 @@ class MaudeSystem(System):
         )
         self._decided = model.description.dependence is not None and bool(theory.signature.declared("decides", 1))
         self._identity_of_rules()
-        self._audit = Audit(model.description, lambda state: self._taken(state, self._actions(state)))
+        self._audit = Audit(model.description, self._taken_unaudited)
 
     # States and steps
 
@@ -226,6 +227,19 @@ class MaudeSystem(System):
             return self._taken(state, self.actions(state))
 
         walk(self.initial(), look)
+
+    def try_all_pairs(self, state: State) -> None:
+        """Try all that is said to be independent in a state, instead of a sample."""
+        self._audit.look_at_all(self._taken(state, self.actions(state)))
+
+    def examine(self, state: State, watched: Watched[State]) -> None:
+        Examination(self, watched).look(state)
+
+    def wrong_independence(self, message: str) -> Exception:
+        return dependent(self.model.description, message)
+
+    def _taken_unaudited(self, state: State) -> list[_Taken]:
+        return self._taken(state, self._moves.get(state) or self._actions(state))
 
     def _taken(self, state: State, actions: Sequence[Action]) -> list[_Taken]:
         """The steps that can be taken. Who can go in one way only does not wait for what it awaits."""
@@ -435,6 +449,7 @@ class MaudeSystem(System):
                 # several results of one way, by what else it matched: numbered after all ways
                 number = choice + index * len(info.offers)
                 self._foreseen(tid, touch, info.future)
+                self._within(offer, touch)
                 found.append(self._action(pid, number, offer.rule, touch, info, step))
         return found
 
@@ -446,6 +461,18 @@ class MaudeSystem(System):
         if touch.anything or missing:
             what = "anything" if touch.anything else ", ".join(sorted(missing))
             raise not_foreseen(self.model.description, f"a step of thread {tid}", what)
+
+    def _within(self, offer: Offer, touch: Touch) -> None:
+        """Is what a step touches, given all that it matched, among what the thread by itself may touch?"""
+        said = offer.touch
+        if touch is said or said.anything:
+            return
+        missing = (touch.reads - said.reads - said.writes) | (touch.writes - said.writes)
+        missing |= touch.awaits - said.locations
+        if touch.anything or missing:
+            what = "anything" if touch.anything else ", ".join(sorted(missing))
+            message = f"`{offer.rule.label}` touches {what}, which `touches` does not say of its thread alone"
+            raise dependent(self.model.description, message)
 
     def _action(
         self, pid: Pid, choice: int, rule: ThreadRule, touch: Touch, info: ThreadInfo, step: _Step | None = None
