@@ -11,6 +11,7 @@ import pytest
 from cli.test_cli import porcini  # noqa: F401  (fixture)
 from maude_lies import written
 from porcini.langs.maude import marking, reduction, steps
+from porcini.langs.maude.worker import Verdict
 
 APART = "eq Apart(Cs, W ;; Us) = (W in Cs or-else Undisturbed(Cs, W)) and-then Apart(Cs, Us) ."
 FORMULA = ["--ltl", "<> x(2)"]
@@ -85,7 +86,7 @@ def test_another_verdict_is_noticed(porcini: Any, tmp_path: Path, monkeypatch: p
     real = checker._answer
 
     def wrong(model: Any, formula: str, watched: Any, asked: Any) -> Any:
-        return real(model, formula, watched, asked) if asked.ample is None else {"holds": True, "states": 1}
+        return real(model, formula, watched, asked) if asked.ample is None else Verdict(holds=True, states=1)
 
     monkeypatch.setattr(checker, "_answer", wrong)
     status, out, _ = porcini("check", written(tmp_path, {}), "--verify-reduction", *FORMULA)

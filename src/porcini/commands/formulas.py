@@ -280,7 +280,8 @@ def lost_by_reduction(
             own = subject.model.own_reduction(question.system, options.ample, watched, most)
             if own is not None:
                 found.append(_compare_own(whole, own, question.letter))
-            lost.extend(_other_verdicts(subject.model.checker, question, formulas, watched, stats, options))
+            if not any(each.problem for each in found):
+                lost.extend(_other_verdicts(subject.model.checker, question, formulas, watched, stats, options))
 
     stats.explore(work)
     if not found:

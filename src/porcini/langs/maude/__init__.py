@@ -27,6 +27,7 @@ CAPABILITIES = Capabilities(
         "symbolic": "rules rewrite terms, which are not formulas",
         "actors": "its threads are not tasks of actors",
     },
+    interpreter="Maude",
 )
 
 

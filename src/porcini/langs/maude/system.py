@@ -15,10 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from porcini.core.children import patience
 from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
+from porcini.langs.maude import bindings
 from porcini.langs.maude.auditing import Audit, dependent, not_foreseen, walk
 from porcini.langs.maude.examining import Examination
 from porcini.langs.maude.model import Model
@@ -407,15 +409,16 @@ class MaudeSystem(System):
         names = {tid: pid for tid, pid, _ in state.names}
         threads = self.threads(state.term)
         taken: dict[str, dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]]] = {}
-        for after, match, _, rule in state.term.apply(None):
-            here = self._rules[rule]
-            tid_term = match.instantiate(here.tid)
-            tid_term.reduce()
-            after.reduce()
-            way = tuple(str(match.find(name)) for name in here.ways)
-            results = taken.setdefault(str(tid_term), {}).setdefault((here.number, way), [])
-            if all(after != other for other, _, _ in results):
-                results.append((after, match, here))
+        with patience():
+            for after, match, _, rule in state.term.apply(None):
+                here = self._rules[rule]
+                tid_term = match.instantiate(here.tid)
+                tid_term.reduce()
+                after.reduce()
+                way = tuple(str(match.find(name)) for name in here.ways)
+                results = taken.setdefault(str(tid_term), {}).setdefault((here.number, way), [])
+                if all(after != other for other, _, _ in results):
+                    results.append((after, match, here))
         found: list[Action] = []
         for tid, thread in sorted(threads.items(), key=lambda item: names[item[0]]):
             found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads)
@@ -537,9 +540,7 @@ class MaudeSystem(System):
                 and each.arity() == len(args)
                 and all(each.domainKind(k) == kind for k, kind in enumerate(kinds))
             )
-        term = self._symbols[function].makeTerm(args)
-        term.reduce()
-        return term
+        return bindings.normal_form(self._symbols[function].makeTerm(args))
 
     def _constant(self, name: str, sort: str) -> Any:
         names = self.model.theory.names

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from porcini.core.children import patience
 from porcini.core.errors import LimitHit
 from porcini.core.systems import OwnReduction
 from porcini.langs.maude import bindings
@@ -22,9 +23,7 @@ from porcini.langs.maude.visibility import SATISFIES
 
 def start_of(model: Model, module: bindings.Module) -> bindings.Term:
     """The initial state of a transformed theory."""
-    start = bindings.parse(module, model.theory.names["Start"], "the initial state")
-    start.reduce()
-    return start
+    return bindings.normal_form(bindings.parse(module, model.theory.names["Start"], "the initial state"))
 
 
 def state_in(term: Any) -> Any:
@@ -74,8 +73,9 @@ class Transformed:
     def _after(self, number: int) -> list[int]:
         """Maude gives new states numbers in the order in which they are found."""
         found: list[int] = []
-        while (new := self.graph.getNextState(number, len(found))) != -1:
-            found.append(new)
+        with patience():
+            while (new := self.graph.getNextState(number, len(found))) != -1:
+                found.append(new)
         return sorted(set(found))
 
     def _steps(self, state: State) -> dict[str, State]:
@@ -111,6 +111,4 @@ class _Letters:
                 for each in self._module.getSymbols()
                 if str(each) == SATISFIES and each.arity() == 2 and [each.domainKind(k) for k in (0, 1)] == kinds
             )
-        asked = self._satisfies.makeTerm([term, proposition])
-        asked.reduce()
-        return str(asked) == "true"
+        return str(bindings.normal_form(self._satisfies.makeTerm([term, proposition]))) == "true"
