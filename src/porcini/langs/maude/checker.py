@@ -48,7 +48,10 @@ class MaudeChecker:
 
 
 def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Verdict:
-    question = Asked(formula, tuple(watched), cast(Heuristic | None, asked.ample), asked.max_states)
+    heuristic = cast(Heuristic | None, asked.ample)
+    if heuristic is not None:
+        model.reduced_module(heuristic, tuple(watched))  # here, so that it is there the next time
+    question = Asked(formula, tuple(watched), heuristic, asked.max_states)
     try:
         return in_child(lambda: answer(model, question), timeout=asked.timeout, large_stack=True)
     except TimeoutError:

@@ -258,6 +258,7 @@ class Steps:
             lines.append(f"  op {function} : {sort} -> {range_} [memo] .")
         for operator in constructors(theory, kinds):
             in_threads = (operator.name, len(operator.domain)) in threads
+            in_threads = in_threads and theory.is_thread_sort(operator.range)
             if signature.kind(operator.range) == thread_kind and not in_threads:
                 continue
             domain = operator.domain

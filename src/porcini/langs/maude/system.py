@@ -161,6 +161,7 @@ class MaudeSystem(System):
         self._moves: dict[State, list[Action]] = {}
         self._threads: dict[Any, dict[str, Any]] = {}
         self._tids: dict[Any, str | None] = {}
+        self._thread_sort = self.module.findSort(model.theory.thread_sort)
         self._exact: dict[str, Touch] = {}
         self._symbols: dict[str, Any] = {}
         self._soup = model.theory.soup.name if model.theory.soup else None
@@ -203,6 +204,8 @@ class MaudeSystem(System):
         except KeyError:
             args = list(part.arguments())
             index = self._shapes.get((str(part.symbol()).replace("`", ""), len(args)))
+            if index is not None and not part.getSort().leq(self._thread_sort):
+                index = None  # another operator of the same name
             tid = self._tids[part] = None if index is None else str(args[index])
             return tid
 
@@ -359,7 +362,7 @@ class MaudeSystem(System):
         keyed = self.model.derived.keys
         for part in self.parts(term):
             shape = str(part.symbol()), len(list(part.arguments()))
-            if (shape[0].replace("`", ""), shape[1]) in self._shapes or self._is_none(part):
+            if self._tid_of(part) is not None or self._is_none(part):
                 continue
             keys = keyed.get(shape) or keyed.get((_quoted(shape[0]), shape[1]))
             yield from [by_keys(part, keys)] if keys else nameless(part)
