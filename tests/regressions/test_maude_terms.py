@@ -62,10 +62,13 @@ THEORIES = {
     ),
     "threads and cells that are written alike": (
         "  sort Key .  op k : Nat -> Key [ctor] .  var W : Nat .\n"
-        "  op [_,_] : Key Nat -> Cell [ctor] .  op [_,_] : Nat Nat -> Thread [ctor] .  op d : Nat -> Thread [ctor] .\n"
-        "  op d : Key -> Key [ctor] .  rl [add] : [I, X] [k(X), 0] => d(I) [k(X), 1] .\n"
-        "  op init : -> Conf .  eq init = [0, 1] [1, 2] [2, 1] [k(1), 0] [k(2), 0] .\n",
-        "  eq [k(X), 1] S |= has(X) = true .  eq [I, X] S |= left = true .\n",
+        "  sort Code .  op [_,_] : Key Key -> Code [ctor] .  var Y : Key .  op d : Key -> Key [ctor] .\n"
+        "  op [_,_] : Key Nat -> Cell [ctor] .  op [_,_] : Nat Code -> Thread [ctor] .\n"
+        "  op d : Nat -> Thread [ctor] .\n"
+        "  rl [add] : [I, [k(X), Y]] [k(X), 0] => d(I) [k(X), 1] .\n"
+        "  op init : -> Conf .\n"
+        "  eq init = [0, [k(1), k(0)]] [1, [k(2), k(0)]] [2, [k(1), k(0)]] [k(1), 0] [k(2), 0] .\n",
+        "  var Y : Code .  eq [k(X), 1] S |= has(X) = true .  eq [I, Y] S |= left = true .\n",
     ),
     "our names": (
         "  sorts Way Location Footprint PState ThreadList StateInfo .  op nothing : -> Location .\n"
