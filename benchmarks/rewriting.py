@@ -24,11 +24,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from porcini import Model as Loaded
 from porcini import api
 from porcini.engines.catalogue import Options
 from porcini.engines.limits import Limits
-from porcini.langs.maude import bindings
+from porcini.langs.maude import MaudeModel, bindings
 from porcini.langs.maude.description import read_description
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.theory import read_theory
@@ -120,7 +119,7 @@ def by_checker(model: Model) -> Found:
 
 def by_engine(name: str, por: str, initial: str, reduction: str, ample: str) -> Found:
     """Porcini's graph engine over Maude terms: deadlocks, all states."""
-    model = Loaded(name, "maude", "", model_of(name, por, initial))
+    model = MaudeModel(name, "maude", "", model_of(name, por, initial))
     options = Options(reduction=reduction, ample=ample)  # type: ignore[arg-type]
     limits = Limits(timeout=LONGEST, max_states=10_000_000)
     report = api.explore(model, engine="graph", properties=("deadlock-free",), options=options, limits=limits)

@@ -103,6 +103,18 @@ def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     return checking.verify_reduction(request_of("verify_reduction", program, given))
 
 
+def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
+    """Try all that the description of a rewrite theory says about steps, in every reachable state: what is not
+    true is an `InputError` that shows it. With a formula (`ltl`), also which steps change its propositions.
+
+    >>> check_annotations("examples/maude/counter.maude").verdict
+    'holds'
+    """
+    from porcini.commands import checking
+
+    return checking.check_annotations(request_of("check_annotations", program, given))
+
+
 def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
     `with_cases` adds test cases: for each class an input, a schedule, and what comes of them. A program that

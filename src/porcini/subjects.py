@@ -10,7 +10,7 @@ arguments (`coroutines.code.Code`). Defaults are what suits a model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -18,12 +18,12 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InternalError
 from porcini.core.languages import Model
 from porcini.core.recordings import Recording
-from porcini.core.reports import Counterexample, Coverage, PropertyName, Report
+from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program, System, Value
 from porcini.engines.catalogue import Engine, explored
 from porcini.engines.options import Options
 from porcini.engines.recording import Recorder
-from porcini.engines.replaying import Recorded
+from porcini.engines.replaying import Recorded, replay
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question
 from porcini.properties.shrink import shrunk
@@ -63,6 +63,17 @@ class Opened:
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
         """The same counterexample in orders that are easier to read."""
         return shrunk(example)
+
+    def confirm(self, runs: Sequence[Outcome]) -> None:
+        """Run again what was put into another order since it was found: it must end as it did."""
+        for outcome in runs:
+            if outcome.kind in ("terminated", "deadlock"):
+                _, run = replay(self.program, outcome.schedule)
+                final = run.final()
+                if final.kind != outcome.kind or any(final.state[name] != v for name, v in outcome.state.items()):
+                    shown = " ".join(f"{move.pid}" for move in outcome.schedule)
+                    message = f"a run and a reordering of it end differently: {shown}"
+                    raise self.program.wrong_independence(message)
 
     def notes(self) -> tuple[str, ...]:
         """What should be known of how the program was read, and of what it did."""

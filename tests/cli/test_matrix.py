@@ -98,7 +98,7 @@ def test_the_docs_show_the_table() -> None:
 
 def test_the_tables_for_people(porcini) -> None:  # noqa: F811
     status, out, _ = porcini("languages")
-    assert status == 0 and ".pml without transform: " in out
+    assert status == 0 and ".pml without check --check-annotations, transform: " in out
     status, out, _ = porcini("engines")
     assert status == 0 and [line.split()[0] for line in out.splitlines()[1:4]] == ["exhaustive", "sleep", "dpor"]
 

@@ -46,6 +46,8 @@ from conformance.promela.judge import Judge as PromelaJudge
 from conformance.rewriting import plain_maude
 from conformance.rewriting import program as rewriting
 from conformance.rewriting.judge import Judge as RewritingJudge
+from conformance.theories import judge as theory_judge
+from conformance.theories import writer as theory_writer
 from helpers import Collecting
 from porcini.commands.all_inputs import explored
 from porcini.coroutines.code import search
@@ -305,6 +307,11 @@ def _check_rewriting(program: Any, engines: Sequence[str] | None = None) -> int:
     return laws.compared(system, RewritingJudge(program), _as_terms, _searches(engines), most=100)
 
 
+def _check_theory(theory: Any, engines: Sequence[str] | None = None) -> int:
+    """Languages rather than programs: plain Maude itself is the judge. As many as there are ends."""
+    return theory_judge.check(theory)
+
+
 def _check_against_maude(program: Any, engines: Sequence[str] | None = None) -> int:
     """Is the judge right? As many as there are outcomes."""
     outcomes = oracle.outcomes(RewritingJudge(program), most=5_000)
@@ -363,6 +370,7 @@ KINDS = {
         Kind("abs symbolic", 200, _actor_program, _check_actors_with_input),
         Kind("pml", 1_200, _promela_model, _check_promela, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),
+        Kind("theories", 300, theory_writer.generate, _check_theory),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
         # These two check judges:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
@@ -21,6 +21,9 @@ from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
 from porcini.ir.packed.relations import Relations
 from porcini.langs.aio.joins import Joins
+from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
+from porcini.langs.maude.names import Names
+from porcini.langs.maude.system import MaudeSystem
 
 MODELS = ("gcl", "abs", "par")
 
@@ -284,6 +287,57 @@ def _without_partners() -> Iterator[None]:
         yield
 
 
+# Rewrite theories -----------------------------------------------------------------------------------------------
+
+
+def _in_sections(old: str, new: str) -> Callable[[], AbstractContextManager[object]]:
+    """Another line in what all transformed theories have in common."""
+    sections = {name: text.replace(old, new) for name, text in steps._sections().items()}
+    assert sections != steps._sections(), old
+    return _patch(steps, "_sections", lambda: sections)
+
+
+def _only_loaded(module: written.Written) -> str | None:
+    """As `enter`, without looking at what Maude has understood."""
+    bindings.enter(module.text)
+    return None
+
+
+@contextmanager
+def _without_brackets() -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(text.Printer, "argument", text.Printer.term))
+        stack.enter_context(patch.object(text, "_tokens_of", lambda node: []))
+        stack.enter_context(patch.object(model, "enter", _only_loaded))
+        yield
+
+
+def _thread_by_name(self: MaudeSystem, part: Any) -> str | None:
+    """As `_tid_of`, for whatever is written like a thread."""
+    args = list(part.arguments())
+    index = self._shapes.get((str(part.symbol()).replace("`", ""), len(args)))
+    return None if index is None else str(args[index])
+
+
+def _reading_only(found: derived.Derived, pair: derived.Pair, real: Any = derived._access) -> derived.Access:
+    return replace(real(found, pair), writes=False)
+
+
+def _as_without_a_formula(self: Any) -> list[str]:
+    return ["  eq Invisible(Cs, Ss, C) = true ."]
+
+
+_APART = "(W in Cs or-else Undisturbed(Cs, W)) and-then Apart(Cs, Us)"
+_IN_THEORIES = (
+    ("names of ours stay", _patch(theory, "names_for", lambda *_, **__: Names({}, "")), 4),
+    ("no brackets, and nothing is read back", _without_brackets, 8),
+    ("nobody disturbs anybody", _in_sections(_APART, "true"), 0),
+    ("every step is invisible", _patch(reduction._Reduction, "_visible", _as_without_a_formula), 44),
+    ("threads are told by their names", _patch(MaudeSystem, "_tid_of", _thread_by_name), 16),
+    ("derived steps only read", _patch(derived, "_access", _reading_only), 0),
+)
+
+
 MUTANTS = [
     Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
     Mutant(
@@ -392,4 +446,8 @@ MUTANTS = [
         kinds=("spin",),
         known=("spin", 10468),
     ),
+    *[
+        Mutant(f"{name} (theories)", put_in, kinds=("theories",), known=("theories", seed))
+        for name, put_in, seed in _IN_THEORIES
+    ],
 ]

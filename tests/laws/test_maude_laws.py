@@ -29,9 +29,8 @@ from maude_strategies import (
 )
 from porcini.commands.formulas import given_formula, show_formula
 from porcini.core.errors import InputError, InternalError, Place
-from porcini.core.events import Move, Schedule
+from porcini.core.events import Schedule
 from porcini.core.languages import CheckerOptions
-from porcini.core.pids import Pid
 from porcini.core.reports import Counts
 from porcini.core.systems import Watched
 from porcini.core.traces import Trace, normal_form
@@ -45,7 +44,7 @@ from porcini.langs.maude.reduction import _Reduction
 from porcini.langs.maude.terms import Variable
 from porcini.langs.maude.text import Printer
 from porcini.langs.maude.visibility import Visibility
-from porcini.langs.maude.worker import answer
+from porcini.langs.maude.worker import Asked, answer
 from porcini.langs.maude.written import Written
 from porcini.properties.ltl.formula import Formula, atoms
 from porcini.properties.ltl.lassos import holds as holds_on
@@ -214,7 +213,7 @@ def lost(whole: Drawn, part: Drawn, *, branching: bool) -> str | None:
     one = {("whole", state): [("whole", new) for new in after] for state, after in whole.after.items()}
     two = {("part", state): [("part", new) for new in after] for state, after in part.after.items()}
     letters = {"whole": whole.letters, "part": part.letters}
-    joined = _Joined(one, two, lambda node: letters[node[0]][node[1]])
+    joined = _Joined(one, two, lambda _, node: letters[node[0]][node[1]])
     first, second = joined.number[0, ("whole", whole.start)], joined.number[1, ("part", part.start)]
     if branching:
         blocks = stuttering_blocks(joined)
@@ -396,14 +395,12 @@ def test_the_checker_finds_the_steps_of_its_counterexamples(program: Program, da
         if original(model.graph, []) is None:
             return
         texts = list(dict.fromkeys(atom.text for atom in atoms(formula)))
-        question = {"file": path, "por": None, "heuristic": heuristic, "watched": texts, "most": None}
-        found = answer(question | {"formula": show_formula(formula, maude.MaudeChecker.signs)})
+        asked = Asked(show_formula(formula, maude.MaudeChecker.signs), tuple(texts), heuristic)
+        found = answer(model.graph, asked)
     wanted = porcini.check(model, ltl=str(formula), engine="graph", options=Options(reduction="none")).verdict
-    assert found["holds"] == (wanted == "holds")
-    if found["holds"]:
-        return
-    stem, loop = (tuple(Move(Pid.parse(pid), n) for pid, n in found[key]) for key in ("stem", "loop"))
-    refuted_by(model, formula, stem, loop)
+    assert found.holds == (wanted == "holds")
+    if not found.holds:
+        refuted_by(model, formula, found.stem, found.loop)
 
 
 # Engines

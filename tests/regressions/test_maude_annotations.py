@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from cli.test_cli import porcini  # noqa: F401  (fixture)
+from maude_lies import written
+from porcini.langs.maude.auditing import Audit
 
-_numbers = count()
-THEORY = """sload model-checker
-mod LIES is
-  protecting NAT .  protecting QID .  sorts Code Thread Cell Conf .  subsorts Thread Cell < Conf .
-  op none : -> Conf [ctor] .  op __ : Conf Conf -> Conf [ctor assoc comm id: none] .
-  op done : -> Code [ctor] .  op _;_ : Code Code -> Code [ctor assoc id: done] .
-  ops get put : Qid -> Code [ctor] .  op nop : -> Code [ctor] .
-  op t : Nat Code Nat -> Thread [ctor] .  op c : Qid Nat -> Cell [ctor] .
-  vars I R V : Nat .  var K : Code .  var X : Qid .
-  rl [get] : t(I, get(X) ; K, R) c(X, V) => t(I, K, V) c(X, V) .
-  rl [put] : t(I, put(X) ; K, R) c(X, V) => t(I, K, R) c(X, s R) .
-  rl [nop] : t(I, nop ; K, R) => t(I, K, R) .
-  op init : -> Conf .
-  eq init = t(0, nop ; get('x) ; put('x), 0) t(1, nop ; nop ; get('x) ; put('x), 0) c('x, 0) .
-endm
-mod LIES-PROPS is
-  protecting LIES .  including SATISFACTION .  subsort Conf < State .  op x : Nat -> Prop [ctor] .
-  var V : Nat .  var S : Conf .  eq c('x, V) S |= x(V) = true .  eq S |= P:Prop = false [owise] .
-endm
-mod LIES-POR is
-  protecting LIES .  protecting PORCINI .  op cell : Qid -> Location [ctor] .
-  op touches : Qid Thread -> Footprint .  ops future after : Thread -> Footprint .  op uses : Code -> Footprint .
-  vars I R : Nat .  var K : Code .  vars L X : Qid .
-  eq touches(L, t(I, get(X) ; K, R)) = GET .
-  eq touches(L, t(I, put(X) ; K, R)) = writes(cell(X)) .
-  eq touches(L, t(I, nop ; K, R)) = nothing .
-  eq future(t(I, K, R)) = uses(K) .  eq uses(done) = nothing .  eq uses(nop ; K) = uses(K) .
-  eq uses(get(X) ; K) = reads(cell(X)) & uses(K) .  eq uses(put(X) ; K) = PUT & uses(K) .
-endm
-"""
-KEYS = {"initial": "init", "state": "Conf", "thread": "Thread", "tid": "Nat"}
-TRUE = {"GET": "reads(cell(X))", "PUT": "writes(cell(X))"}
 LIES = {
     "touches too little": ({"GET": "nothing"}, "independent, and their order matters"),
     "touches another": ({"GET": "reads(cell('y))"}, "which `future` does not say"),
@@ -52,20 +21,14 @@ COMMANDS = [
     ["check", "--ltl", "<> x(2)"],
     ["check", "--ltl", "<> x(2)", "--engine", "graph"],
     ["check", "--verify-reduction"],
+    ["check", "--check-annotations"],
 ]
-
-
-def written(folder: Path, said: dict[str, str]) -> str:
-    name = f"LIES{next(_numbers)}"
-    text = THEORY.replace("LIES", name)
-    for key, value in (TRUE | said).items():
-        text = text.replace(f"= {key}", f"= {value}")
-    path = folder / "model.maude"
-    path.write_text(text)
-    keys = {"module": name, **KEYS, "propositions": f"{name}-PROPS"}
-    keys |= {"dependence": f"{name}-POR", "future": f"{name}-POR"}
-    path.with_suffix(".toml").write_text("".join(f'{key} = "{value}"\n' for key, value in keys.items()))
-    return str(path)
+ALL_LIES = LIES | {
+    "a wait for nothing": ({"WAIT": "nothing"}, "said to touch nothing that it writes"),
+    "decided by nothing": ({"DECIDES": "nothing"}, "nothing that is said to decide about it"),
+    "sees too little": ({"SEES": "nothing"}, "changes a proposition"),
+    "sees another": ({"SEES": "reads(cell('y))"}, "changes a proposition"),
+}
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
@@ -86,3 +49,41 @@ def test_what_is_true_is_no_error(porcini, tmp_path: Path, arguments: list[str])
     command, *options = arguments
     status, _, err = porcini(command, written(tmp_path, {}), *options)
     assert status in (0, 1) and err == ""
+
+
+@pytest.mark.parametrize("lie", ALL_LIES)
+def test_all_is_tried_if_it_is_asked_for(
+    porcini,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lie: str,
+) -> None:
+    """Without the sample: nothing is left to it."""
+    monkeypatch.setattr(Audit, "look", lambda self, taken: None)
+    said, message = ALL_LIES[lie]
+    file = written(tmp_path, said)
+    status, out, err = porcini("check", file, "--check-annotations", "--ltl", "<> x(2)")
+    assert (status, out) == (2, ""), out
+    assert message in err.splitlines()[0] and err.startswith(file.replace(".maude", ".toml"))
+
+
+def test_what_was_said_too_little_of_a_future_is_seen_step_by_step(porcini, tmp_path: Path) -> None:  # noqa: F811
+    """`future` forgets what comes after two more steps: no step is said to be anything else than it is."""
+    file = written(tmp_path, {"PUT & uses(K)": "uses(K)"})
+    path = Path(file)
+    path.write_text(path.read_text().replace("eq uses(nop ; K) = uses(K)", "eq uses(nop ; K) = nothing"))
+    status, _, err = porcini("check", file, "--check-annotations")
+    assert status == 2 and "which `future` does not say" in err
+
+
+def test_annotations_are_for_theories(porcini) -> None:  # noqa: F811
+    status, _, err = porcini("check", "examples/gcl/vineyard.gcl", "--check-annotations")
+    assert status == 2 and "it is not a rewrite theory" in err
+
+
+def test_a_reordered_run_is_run_again(porcini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """`explore` printed the schedules of runs that were reordered by what is said about steps, and had other final
+    states when they were replayed."""
+    monkeypatch.setattr(Audit, "look", lambda self, taken: None)
+    status, out, err = porcini("explore", written(tmp_path, {"GET": "nothing"}), "--engine", "exhaustive")
+    assert (status, out) == (2, "") and "a run and a reordering of it end differently" in err

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, Place
 from porcini.langs.maude.source import Library, cut, read_pieces
 
 SOUP = """mod SEALED is
@@ -176,10 +176,11 @@ def test_what_is_no_theory_is_one_error(folder: Path, text: str) -> None:
 def test_a_crash_of_maude_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from porcini.langs.maude import bindings
 
-    (folder / "model.maude").write_text(SOUP.replace("SEALED", "CRASHES"))
-    monkeypatch.setattr(bindings, "_REHEARSAL", bindings._REHEARSAL + "import os; os.abort()\n")
-    with pytest.raises(InputError, match="Maude cannot read it"):
+    (folder / "model.maude").write_text("\n" + SOUP.replace("SEALED", "CRASHES"))
+    monkeypatch.setattr(bindings, "_put", lambda piece, folder: os.abort())
+    with pytest.raises(InputError, match="Maude cannot read it") as caught:
         bindings.load(folder / "model.maude")
+    assert caught.value.place == Place(2, 1)
 
 
 # The current folder

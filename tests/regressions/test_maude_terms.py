@@ -60,6 +60,16 @@ THEORIES = {
         "  op init : -> Conf .  eq init = < 0, 1 > < 1, 2 > < 2, 1 > [1 | 0, 0] [2 | 0, 0] .\n",
         "  vars V W : Nat .  eq [X | 1, W] S |= has(X) = true .  eq < I, X > S |= left = true .\n",
     ),
+    "threads and cells that are written alike": (
+        "  sort Key .  op k : Nat -> Key [ctor] .  var W : Nat .\n"
+        "  sort Code .  op [_,_] : Key Key -> Code [ctor] .  var Y : Key .  op d : Key -> Key [ctor] .\n"
+        "  op [_,_] : Key Nat -> Cell [ctor] .  op [_,_] : Nat Code -> Thread [ctor] .\n"
+        "  op d : Nat -> Thread [ctor] .\n"
+        "  rl [add] : [I, [k(X), Y]] [k(X), 0] => d(I) [k(X), 1] .\n"
+        "  op init : -> Conf .\n"
+        "  eq init = [0, [k(1), k(0)]] [1, [k(2), k(0)]] [2, [k(1), k(0)]] [k(1), 0] [k(2), 0] .\n",
+        "  var Y : Code .  eq [k(X), 1] S |= has(X) = true .  eq [I, Y] S |= left = true .\n",
+    ),
     "our names": (
         "  sorts Way Location Footprint PState ThreadList StateInfo .  op nothing : -> Location .\n"
         "  ops Start C U anything : -> Location .  op way0 : -> Way .  op reads : Nat -> Location .\n"

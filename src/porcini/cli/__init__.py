@@ -4,6 +4,7 @@
     commands     what is done then
     interactive  the same, step by step, with a person
     progress     how far a search is, and what ends one that does not look at the clock
+    answering    within its time, and in a sealed child where somebody else's interpreter is needed
     problems     what is said where there is no answer
 
 Exit status: 0 holds, 1 violated, 2 bad input or usage, 3 unknown because a limit was hit, 4 a bug in Porcini or
@@ -15,18 +16,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
+from porcini.cli.answering import answered
 from porcini.cli.arguments import parsed
-from porcini.cli.commands import nothing_known, repeated_options
+from porcini.cli.commands import Text, repeated_options, write
 from porcini.cli.problems import INTERRUPTED, UNKNOWN, tell, writing
-from porcini.cli.progress import Deadline
-from porcini.core.errors import LimitHit
 from porcini.core.reports import FORMATS, Report, View
-from porcini.models import names_function
 
 _DEEPEST_CALLS = 10_000
 _STATUS = {"holds": 0, "violated": 1, "unknown": UNKNOWN}
@@ -41,15 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with writing():  # --help and --version do
             options = parsed(words)
-        report = _answered(options)
-        if report is not None and not options.printed:
+        answer = answered(options)
+        if isinstance(answer, Text) and answer.file is not None:
+            write(answer.file, answer.text)
+        elif answer is not None and not options.printed:
             with writing():
-                _show(report, options)
+                _show(answer, options)
     except (Exception, KeyboardInterrupt) as problem:
         return tell(problem, as_json="--json" in words, debug="--debug" in words)
-    if report is None:
+    if not isinstance(answer, Report):
         return 0
-    return INTERRUPTED if report.interrupted else _STATUS[report.verdict]
+    return INTERRUPTED if answer.interrupted else _STATUS[answer.verdict]
 
 
 def _prepare_output() -> None:
@@ -61,31 +61,11 @@ def _prepare_output() -> None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
 
 
-def _answered(options: argparse.Namespace) -> Report | None:
-    watched = not names_function(
-        options.file
-    )  # its steps have a watch of their own: asyncio would take ours for theirs
-    options.deadline = Deadline(vars(options).get("timeout") if watched else None)
-    try:
-        with options.deadline, _nothing_but_json(options):
-            answer: Report | None = options.command(options)
-    except LimitHit as hit:  # while nothing was being counted: a model that takes too long to read
-        return nothing_known(options, str(hit))
-    return answer
-
-
-@contextmanager
-def _nothing_but_json(options: argparse.Namespace) -> Iterator[None]:
-    """Real code may print while it runs: with --json that must not come in between."""
-    if options.json and names_function(options.file):
-        with redirect_stdout(sys.stderr):
-            yield
-    else:
-        yield
-
-
-def _show(report: Report, options: argparse.Namespace) -> None:
+def _show(answer: Report | Text, options: argparse.Namespace) -> None:
+    if isinstance(answer, Text):
+        print(answer.text)
+        return
     view = View(sys.stdout, repeated_options(options), options.quiet)
-    print(FORMATS["json" if options.json else "text"](report, view))
+    print(FORMATS["json" if options.json else "text"](answer, view))
     if vars(options).get("printf") and not options.json:
-        sys.stdout.write("".join(report.said))
+        sys.stdout.write("".join(answer.said))

@@ -23,6 +23,8 @@ from porcini.engines.options import (
 )
 from porcini.properties.outcomes import EXPLORED
 
+Command = Callable[[argparse.Namespace], Report | commands.Text | None]
+
 
 class _Parser(argparse.ArgumentParser):
     """Usage errors are one line, like every other error."""
@@ -111,6 +113,11 @@ def _parser() -> argparse.ArgumentParser:
         "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
     )
     check.add_argument(
+        "--check-annotations",
+        action="store_true",
+        help="try all that a description says about steps, in every state (.maude; up to 100,000 states)",
+    )
+    check.add_argument(
         "--no-optimise", action="store_false", dest="optimise", help="keep every statement a step (.pml)"
     )
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
@@ -189,7 +196,7 @@ def _command(
     those: argparse._SubParsersAction[_Parser],
     name: str,
     summary: str,
-    function: Callable[[argparse.Namespace], Report | None],
+    function: Command,
     needs_file: bool = True,
 ) -> argparse.ArgumentParser:
     command = _answering(those, name, summary, function)
@@ -214,7 +221,7 @@ def _listing(
     those: argparse._SubParsersAction[_Parser],
     name: str,
     summary: str,
-    function: Callable[[argparse.Namespace], Report | None],
+    function: Command,
 ) -> None:
     _answering(those, name, summary, function).set_defaults(file="")
 
@@ -223,7 +230,7 @@ def _answering(
     those: argparse._SubParsersAction[_Parser],
     name: str,
     summary: str,
-    function: Callable[[argparse.Namespace], Report | None],
+    function: Command,
 ) -> argparse.ArgumentParser:
     command = those.add_parser(name, help=summary, description=summary)
     command.set_defaults(command=function, printed=False)

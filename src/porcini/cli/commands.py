@@ -151,27 +151,33 @@ def check(options: argparse.Namespace) -> Report:
     told = replace(request.options, fair=options.fairness == "weak")
     if options.no_reduction:
         told = replace(told, reduction="none")
-    command = checking.verify_reduction if options.verify_reduction else checking.check
+    command = checking.check
+    if options.verify_reduction:
+        command = checking.verify_reduction
+    elif options.check_annotations:
+        command = checking.check_annotations
     return _watched(command, replace(request, options=told), options)
 
 
-def transform(options: argparse.Namespace) -> Report | None:
-    """Print a theory; there is nothing to report."""
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An answer that is a text, to be printed, or written to a file."""
+
+    text: str
+    file: Path | None
+
+
+def transform(options: argparse.Namespace) -> Text:
+    """A theory; there is nothing to report."""
     from porcini.commands import checking
 
     target = Path(options.output) if options.output else None
     base = target.parent if target else Path()
     text = checking.transform(_request("transform", options), os.path.relpath(options.file, base))
-    options.printed = True
-    if target is None:
-        with writing():
-            print(text)
-    else:
-        _write(target, text)
-    return None
+    return Text(text, target)
 
 
-def _write(file: str | Path, text: str) -> None:
+def write(file: str | Path, text: str) -> None:
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as problem:
@@ -194,11 +200,11 @@ def symbolic(options: argparse.Namespace) -> Report:
     report = _watched(symbolic.symbolic, replace(request, all_inputs=asks), options)
     if options.tests:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
-        _write(options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        write(options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     if options.pytest:
         from porcini.commands.cases import written_as_pytest
 
-        _write(options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ()))
+        write(options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ()))
     return report
 
 

@@ -12,6 +12,7 @@ from porcini.commands.formulas import (
     check_cycles,
     check_formula,
     check_never,
+    examine_all,
     formulas_of,
     given_formula,
     lost_by_reduction,
@@ -161,6 +162,16 @@ def verify_reduction(request: Request) -> Report:
         )
     report = _report(request, stats, "reduction", (None, notes))
     return replace(report, verdict=verdict(lost is not None, stats.stopped == "exhausted"))
+
+
+def check_annotations(request: Request) -> Report:
+    """Try all that a model says about its steps in every reachable state: what is not true is an error. With a
+    formula, also which steps change its propositions."""
+    model, ltl, stats = request.subject.model, request.question.ltl, _stats(request)
+    require("check --check-annotations", request.subject)
+    formulas = [given_formula(ltl, model)] if ltl is not None else []
+    notes = examine_all(request.subject, formulas, stats)
+    return _report(request, stats, "annotations", (None, (*model.notes, *notes)))
 
 
 def transform(request: Request, load: str | None = None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 from porcini.commands.needs import COMMANDS
-from porcini.commands.reporting import build_report, looked_up, moves_of
+from porcini.commands.reporting import MOST_REORDERED, build_report, looked_up, moves_of
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError, InternalError, ScheduleError
 from porcini.core.events import Schedule
@@ -62,6 +62,9 @@ def explore(request: Request) -> Report:
             ),
             coverage=opened.coverage(),
         )
+        if stats.exact:
+            reordered = report.counterexample.runs if report.counterexample else ()
+            opened.confirm((*report.outcomes[:MOST_REORDERED], *reordered))
     return opened.explained(report)
 
 

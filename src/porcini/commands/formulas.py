@@ -18,8 +18,8 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
 from porcini.core.languages import Checker, CheckerOptions, Model
-from porcini.core.reports import Cycles, Trail
-from porcini.core.systems import System
+from porcini.core.reports import Counts, Cycles, Trail
+from porcini.core.systems import OwnReduction, System, Watched
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import Chooser
@@ -87,13 +87,20 @@ class Question:
 
     system: System
     graph: Any
-    letter: Callable[[Any], int]
+    watched: Watched[Any]
     reduction: Chooser[Any] | None
     shown: list[str]
     """The propositions as a person would write them."""
     notes: tuple[str, ...] = ()
-    irreducible: str | None = None
-    """Why nothing can be left out for this formula, if so."""
+
+    @property
+    def letter(self) -> Callable[[Any], int]:
+        return self.watched.letter
+
+    @property
+    def irreducible(self) -> str | None:
+        """Why nothing can be left out for this formula, if so."""
+        return self.watched.why
 
 
 def asked(
@@ -122,7 +129,7 @@ def asked(
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
     shown = [model.shown(a.text) for a in atoms]
-    return Question(system, graph, watched.letter, reduction, shown, notes, watched.why)
+    return Question(system, graph, watched, reduction, shown, notes)
 
 
 def check_formula(subject: Subject, named: Named, stats: SearchStats, options: Options) -> Found:
@@ -245,13 +252,14 @@ def _check_claim(
     notes = (note, *system.noticed())
     if not found or found[0] is None:
         return None, notes
-    return trail_of(Question(system, graph, lambda _: 0, None, []), found[0]), notes
+    return trail_of(Question(system, graph, Watched(lambda _: 0), None, []), found[0]), notes
 
 
 def lost_by_reduction(
     subject: Subject, formulas: Sequence[Named], stats: SearchStats, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything."""
+    """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything. A
+    reduction that the language builds into its programs is compared as well, and what its own checker says."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
     with _in_formula(named):
@@ -260,18 +268,81 @@ def lost_by_reduction(
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
     most = min(stats.limits.states, MOST_COMPARED)
     found: list[Comparison] = []
+    lost: list[str] = []
 
     def work(_: SearchStats) -> None:
         whole = build(question.graph, None, most)
         reduced = build(question.graph, question.reduction, most)
         stats.counts.states = len(whole)
-        found.append(compare(whole, reduced, question.graph.initial(), question.letter))
+        found.append(compare(whole, reduced, question.letter))
+        if question.irreducible is None:
+            watched = [atom.text for atom in atoms]
+            own = subject.model.own_reduction(question.system, options.ample, watched, most)
+            if own is not None:
+                found.append(_compare_own(whole, own, question.letter))
+            if not any(each.problem for each in found):
+                lost.extend(_other_verdicts(subject.model.checker, question, formulas, watched, stats, options))
 
     stats.explore(work)
     if not found:
         return None, question.notes
     told = f"the whole graph has {found[0].whole:,} states, the reduced one {found[0].reduced:,}"
-    return found[0].problem, (told, *question.notes)
+    if len(found) > 1:
+        told += f", that of the transformed program {found[1].reduced:,}"
+    lost[:0] = [each.problem for each in found if each.problem]
+    return (lost[0] if lost else None), (told, *question.notes)
+
+
+def _compare_own(
+    whole: Mapping[Any, Sequence[Any]], own: OwnReduction[Any], letter: Callable[[Any], int]
+) -> Comparison:
+    """The graph of the transformed program, which must be a part of the whole one, and lose nothing."""
+    by_number = dict(enumerate(own.after))
+    if own.problem is None:
+        found = compare(whole, by_number, letter, state_of=own.states.__getitem__, identity=own.identity)
+    else:
+        found = Comparison(len(whole), len(by_number), own.problem)
+    return replace(found, problem=found.problem and f"of the transformed program, {found.problem}")
+
+
+def _other_verdicts(
+    checker: Checker | None,
+    question: Question,
+    formulas: Sequence[Named],
+    watched: Sequence[str],
+    stats: SearchStats,
+    options: Options,
+) -> Iterator[str]:
+    """What a checker of the language's own says with its reduction must be what it says without."""
+    for named in formulas if checker is not None else ():
+        assert checker is not None
+        text = show_formula(named.formula, checker.signs)
+        verdicts = []
+        for ample in (None, options.ample):
+            limits = CheckerOptions(Counts(), ample, stats.limits.timeout, stats.limits.max_states)
+            holds = checker.ask(question.system, text, watched, limits) is None
+            verdicts.append("holds" if holds else "is violated")
+        if verdicts[0] != verdicts[1]:
+            plain, reduced = verdicts
+            yield f"a verdict: {checker.title} says that {named.name} {plain}, and with the reduction {reduced}"
+
+
+def examine_all(subject: Subject, formulas: Sequence[Named], stats: SearchStats) -> tuple[str, ...]:
+    """In every state: is what a program says about its steps true of them?"""
+    atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
+    named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
+    with _in_formula(named):
+        question = asked(subject, named, atoms, Options(reduction="none", optimise=False), stats)
+    most = min(stats.limits.states, MOST_COMPARED)
+
+    def work(_: SearchStats) -> None:
+        for state in build(question.graph, None, most):
+            stats.counts.states += 1
+            stats.look()
+            question.system.examine(state, question.watched)
+
+    stats.explore(work)
+    return question.notes
 
 
 def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:

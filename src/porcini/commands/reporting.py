@@ -26,7 +26,7 @@ from porcini.subjects import Opened, Subject
 
 T = TypeVar("T")
 
-_MOST_READABLE = 20
+MOST_REORDERED = 20
 
 
 class About(Protocol):
@@ -103,7 +103,7 @@ def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStat
 
 def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     """Examples with few context switches, as far as there are not too many of them."""
-    return tuple(map(in_long_turns, outcomes[:_MOST_READABLE])) + outcomes[_MOST_READABLE:]
+    return tuple(map(in_long_turns, outcomes[:MOST_REORDERED])) + outcomes[MOST_REORDERED:]
 
 
 def build_report(

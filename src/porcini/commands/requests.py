@@ -192,6 +192,7 @@ KEYWORDS: dict[str, frozenset[str]] = {
     "compare": CompareOptions.__optional_keys__,
     "check": CheckOptions.__optional_keys__,
     "verify_reduction": VerifyOptions.__optional_keys__,
+    "check_annotations": VerifyOptions.__optional_keys__,
     "symbolic": SymbolicOptions.__optional_keys__,
     "permute": PermuteOptions.__optional_keys__,
     "transform": frozenset({"ltl", "options"}),

@@ -33,6 +33,8 @@ class Capabilities:
     programs: str
     """What they are called: `.gcl programs`."""
     lacks: Mapping[Capability, str] = field(default_factory=dict)
+    interpreter: str | None = None
+    """Who runs them, if it is somebody else's interpreter: commands then do it in a sealed child."""
 
     @classmethod
     def providing(cls, programs: str, *provided: Capability) -> Capabilities:

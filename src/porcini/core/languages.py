@@ -15,7 +15,7 @@ from porcini.core.errors import InputError, InternalError, Place
 from porcini.core.events import Schedule
 from porcini.core.registry import Registry
 from porcini.core.reports import Counts, Cycles
-from porcini.core.systems import Scalar, System, Value
+from porcini.core.systems import OwnReduction, Scalar, System, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,12 @@ class Model(ABC):
     def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         """The program with partial order reduction built in, as text of its own language."""
         raise InternalError("a model that cannot be transformed was")
+
+    def own_reduction(
+        self, system: System, ample: str, watched: Sequence[str], most: int
+    ) -> OwnReduction[Any] | None:
+        """The graph of the transformed program, where there is one; `most` states, or it is a `LimitHit`."""
+        return None
 
     def shown(self, proposition: str) -> str:
         """A proposition as a person would write it."""

@@ -138,6 +138,11 @@ class Program(ABC):
         """What a run of the program has printed."""
         return ()
 
+    def wrong_independence(self, message: str) -> Exception:
+        """An error about steps that were taken for independent and are not: a bug of ours, unless the program says
+        itself what its steps touch."""
+        return InternalError(message)
+
     # For runs that a person follows
 
     def variables(self, run: Any) -> Mapping[str, Observed]:
@@ -223,6 +228,19 @@ class Watched(Generic[S_in]):
     """Why nothing is known, as a person should be told."""
 
 
+@dataclass(frozen=True, slots=True)
+class OwnReduction(Generic[S]):
+    """The graph of a reduction that a language builds into its programs: the state that each of its states stands
+    for, beginning with the initial one, and the numbers of those that come after it."""
+
+    states: Sequence[S]
+    after: Sequence[Sequence[int]]
+    identity: Callable[[S], Hashable]
+    """What tells two states apart in it."""
+    problem: str | None = None
+    """What it does that the program does not, if anything."""
+
+
 @dataclass(slots=True)
 class SystemRun:
     """A run of a transition system."""
@@ -290,6 +308,10 @@ class System(Program):
         if propositions:
             raise InternalError("propositions about a program that has none")
         return Watched(lambda state: 0)
+
+    def examine(self, state: Any, watched: Watched[Any]) -> None:
+        """Compare what the program says about its steps with what they do, in one state."""
+        raise InternalError("a program that says nothing about its steps was examined")
 
 
 class SystemGraph:

@@ -133,6 +133,9 @@ class OpenedCode(Opened):
         runs = example.runs if contrast is None or len(example.runs) == 1 else (example.runs[0], contrast)
         return replace(example, runs=runs, contrast=contrast)
 
+    def confirm(self, runs: Sequence[Outcome]) -> None:
+        """What is shown of real code was run again when it was simplified."""
+
     def _contrast(self, example: Counterexample, stats: SearchStats) -> Outcome | None:
         run, *others = example.runs
         passing = [outcome for outcome in stats.outcomes if outcome.kind == "terminated"]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from porcini.core.components import components
 from porcini.core.errors import LimitHit
@@ -26,7 +26,10 @@ from porcini.core.systems import StateGraph
 from porcini.engines.graph import Chooser
 
 S = TypeVar("S", bound=Hashable)
+N = TypeVar("N", bound=Hashable)
 Edges = list[list[int]]
+Letter = Callable[[int, Any], int]
+"""The propositions that hold in a state of the first graph (0) or the second (1)."""
 
 _MOST_PAIRS = 200_000
 
@@ -73,19 +76,25 @@ def build(graph: StateGraph[S], reduction: Chooser[S] | None, most: int) -> dict
 
 
 def compare(
-    whole: Mapping[S, Sequence[S]], reduced: Mapping[S, Sequence[S]], start: S, letter: Callable[[S], int]
+    whole: Mapping[S, Sequence[S]],
+    reduced: Mapping[N, Sequence[N]],
+    letter: Callable[[S], int],
+    *,
+    state_of: Callable[[N], S] = lambda node: node,  # type: ignore[assignment,return-value]
+    identity: Callable[[S], Hashable] = lambda state: state,
 ) -> Comparison:
-    """Is the reduced graph stuttering equivalent to the whole one, with the same ends?"""
+    """Is the reduced graph stuttering equivalent to the whole one, with the same ends? The first state of each is
+    its initial one. A node of the reduced graph is a state, or `state_of` says which."""
     problem = None
-    lost = sum(1 for state, after in whole.items() if not after and state not in reduced)
+    ends = {identity(state_of(node)) for node, after in reduced.items() if not after}
+    lost = sum(1 for state, after in whole.items() if not after and identity(state) not in ends)
     if lost:
         problem = f"{lost:,} states in which nothing can move were lost"
     else:
-        joined = _Joined(whole, reduced, letter)
-        one, two = joined.number[0, start], joined.number[1, start]
+        joined = _Joined(whole, reduced, lambda side, node: letter(state_of(node) if side else node))
         blocks = joined.quotient()
-        if blocks[one] != blocks[two]:
-            problem = joined.included(blocks, one, two)
+        if blocks[0] != blocks[len(whole)]:
+            problem = joined.included(blocks, 0, len(whole))
     return Comparison(len(whole), len(reduced), problem)
 
 
@@ -93,13 +102,13 @@ class _Joined:
     """Two graphs as one, with numbers for states: those of the first, then those of the second."""
 
     def __init__(
-        self, whole: Mapping[S, Sequence[S]], reduced: Mapping[S, Sequence[S]], letter: Callable[[S], int]
+        self, whole: Mapping[Any, Sequence[Any]], reduced: Mapping[Any, Sequence[Any]], letter: Letter
     ) -> None:
         nodes = [(side, state) for side, graph in enumerate((whole, reduced)) for state in graph]
         self.number: dict[tuple[int, Hashable], int] = {node: number for number, node in enumerate(nodes)}
         graphs = (whole, reduced)
         self.after: Edges = [[self.number[side, new] for new in graphs[side][state]] for side, state in nodes]
-        self.letters = [letter(state) for _, state in nodes]
+        self.letters = [letter(*node) for node in nodes]
         self.letter_diverges()
 
     def letter_diverges(self) -> None:

@@ -39,6 +39,8 @@ def verdict_of(report: Report) -> str:
     if report.property == "reduction":
         lost = "The reduction loses something" if report.verdict == "violated" else "The reduction loses nothing"
         return f"{lost}: {count_of(report.counts.states, 'state')} compared."
+    if report.property == "annotations":
+        return f"What is said about steps is true of them: seen {count_of(report.counts.states, 'state')}."
     if report.property.startswith("ltl "):
         name = report.property.removeprefix("ltl ")
         return f"The formula {'holds' if report.verdict == 'holds' else 'does not hold'}: {name}; {seen}."

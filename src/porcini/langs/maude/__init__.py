@@ -9,11 +9,12 @@ from typing import Any, ClassVar, cast
 from porcini.core import languages
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import Place
-from porcini.core.systems import Value
+from porcini.core.systems import OwnReduction, System, Value
 from porcini.langs.maude.checker import MaudeChecker
 from porcini.langs.maude.model import Model, load
 from porcini.langs.maude.reduction import Heuristic
 from porcini.langs.maude.system import MaudeSystem
+from porcini.langs.maude.transformed import Transformed
 
 __all__ = ["LANGUAGE", "MaudeChecker", "MaudeModel", "MaudeSystem", "Model", "load"]
 
@@ -26,6 +27,7 @@ CAPABILITIES = Capabilities(
         "symbolic": "rules rewrite terms, which are not formulas",
         "actors": "its threads are not tasks of actors",
     },
+    interpreter="Maude",
 )
 
 
@@ -58,6 +60,10 @@ class MaudeModel(languages.Model):
 
     def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         return self.graph.transformed(cast(Heuristic, ample), tuple(watched), load)
+
+    def own_reduction(self, system: System, ample: str, watched: Sequence[str], most: int) -> OwnReduction[Any]:
+        assert isinstance(system, MaudeSystem)
+        return Transformed(system, cast(Heuristic, ample), watched).followed(most)
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
         return MaudeSystem(self.graph)

@@ -6,7 +6,7 @@ must be among what it was said to do still. A difference is an error that shows 
 checked in the same way, and a difference is a bug of ours.
 
 It is a sample: all is well with the pairs that were tried. A pair of rules is tried when it is met for the n-th
-time, for n up to 16 and for powers of two.
+time, for n up to 16 and for powers of two. `--check-annotations` tries all (`examining`).
 """
 
 from __future__ import annotations
@@ -54,14 +54,18 @@ class Audit:
     _met: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def look(self, taken: Sequence[Taken]) -> None:
-        """Try what should be tried of the steps that can be taken in a state."""
-        for one, two in combinations(list(_by_rule(taken)), 2):
-            if one[0].pid != two[0].pid and _independent(one, two):
-                rules = one[0].rule, two[0].rule
-                self._met[rules] += 1
-                met = self._met[rules]
-                if met <= _ALWAYS or met & (met - 1) == 0:
-                    self._try(one, two)
+        """Try some of the pairs of steps that can be taken in a state."""
+        for one, two in _pairs(taken):
+            rules = one[0].rule, two[0].rule
+            self._met[rules] += 1
+            met = self._met[rules]
+            if met <= _ALWAYS or met & (met - 1) == 0:
+                self._try(one, two)
+
+    def look_at_all(self, taken: Sequence[Taken]) -> None:
+        """Try all of them."""
+        for one, two in _pairs(taken):
+            self._try(one, two)
 
     def _try(self, one: Sequence[Taken], two: Sequence[Taken]) -> None:
         there, back = self._afterwards(one, two[0]), self._afterwards(two, one[0])
@@ -72,9 +76,7 @@ class Audit:
             f"{first} and {second} are said to be independent, and their order matters: "
             f"in this order {_shown(there - back or there)}, in the other {_shown(back - there or back)}"
         )
-        if self.description.dependence is None:
-            raise InternalError(message)
-        raise wrong_value(self.description, "dependence", message, "`touches` must name all that a step touches")
+        raise dependent(self.description, message)
 
     def _afterwards(self, first: Sequence[Taken], second: Taken) -> frozenset[Any]:
         """The states after one step and then the other, in whichever ways there are."""
@@ -84,6 +86,20 @@ class Audit:
             for later in self.steps(step.after)
             if later.pid == second.pid and later.rule == second.rule
         )
+
+
+def dependent(description: Description, message: str) -> Exception:
+    """An error about steps that were taken for independent: the user's, or ours where we have derived that."""
+    if description.dependence is None:
+        return InternalError(message)
+    return wrong_value(description, "dependence", message, "`touches` must name all that a step touches")
+
+
+def _pairs(taken: Iterable[Taken]) -> Iterator[tuple[list[Taken], list[Taken]]]:
+    """The steps of different threads that are said to be independent."""
+    for one, two in combinations(list(_by_rule(taken)), 2):
+        if one[0].pid != two[0].pid and _independent(one, two):
+            yield one, two
 
 
 def _by_rule(taken: Iterable[Taken]) -> Iterator[list[Taken]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from porcini.core.children import Died, in_child, is_sealed, last_words, patience
 from porcini.core.errors import InputError, Place
-from porcini.langs.maude.child import run_child
 from porcini.langs.maude.source import Library, Piece, cut, read_pieces
 
 Term = Any
@@ -78,11 +77,6 @@ def _require() -> None:
         raise InputError("rewrite theories need the Maude bindings", hint="pip install 'porcini[maude]'")
 
 
-def home() -> Path:
-    """The package of the bindings."""
-    return Path(maude().__file__).parent
-
-
 def interface() -> str:
     """The module that descriptions are written with, as text."""
     return _INTERFACE.read_text(encoding="utf-8").partition("\n\n")[2].rstrip()
@@ -91,8 +85,8 @@ def interface() -> str:
 def load(path: Path) -> list[Warned]:
     """Read a file of modules; a file that does not load is an error with Maude's own words.
 
-    Maude reads it in a child at first: what it dies of is an error as well, and what it stumbles over does not
-    leave half a module behind in this process.
+    Unless this process is a sealed child itself, Maude reads it in a child at first: what it dies of is an error,
+    too, and what it stumbles over does not leave half a module behind in this process.
     """
     maude()
     try:
@@ -103,8 +97,8 @@ def load(path: Path) -> list[Warned]:
     for item in items:
         if isinstance(item, Piece) and _is_known(item, path):
             continue
-        with tempfile.TemporaryDirectory(prefix="porcini-") as folder:
-            _rehearse(items, Path(folder), path)
+        if not is_sealed():
+            _rehearse(items, path)
         break
     return [warned for item in items for warned in _entered(item, path)]
 
@@ -137,8 +131,10 @@ def _entered(item: Piece | Library, path: Path) -> list[Warned]:
         return []
     if _is_known(item, path):
         return _read[item.name][1]
+    last_words(f"{_shown(item.file, path)}:{item.line}")
     with tempfile.TemporaryDirectory(prefix="porcini-") as folder, _heard() as said:
         maude().load(_put(item, Path(folder)))
+    last_words("")
     warned = _warnings(said[0])
     _refuse(warned, path)
     _system.discard(item.name)  # a user may define a module that Maude has, too
@@ -154,35 +150,23 @@ def _put(piece: Piece, folder: Path) -> str:
     return str(file)
 
 
-_REHEARSAL = """
-import maude
-maude.init(advise=False)
-for forbid in (maude.setAllowFiles, maude.setAllowDir, maude.setAllowProcesses):
-    forbid(False)
-for file in sys.argv[1:]:
-    print(flush=True)
-    if not maude.load(file):
-        sys.exit(3)
-"""
+def _rehearse(items: list[Piece | Library], path: Path) -> None:
+    """Read everything in a fork of this process, to see whether it lives."""
 
+    def read() -> None:
+        for item in items:
+            _entered(item, path)
 
-def _rehearse(items: list[Piece | Library], folder: Path, path: Path) -> None:
-    package = Path(maude().__file__).parent
-    first = [str(package / "model-checker.maude"), str(_INTERFACE)]
-    files = [
-        _put(item, folder) if isinstance(item, Piece) else str(package / f"{item.name}.maude") for item in items
-    ]
     try:
-        done = run_child(_REHEARSAL, [*first, *files], bindings=package, timeout=_PATIENCE)
-    except subprocess.TimeoutExpired:
+        in_child(read, timeout=_PATIENCE)
+    except TimeoutError:
         raise InputError(f"Maude has not read it after {_PATIENCE:g} s", file=str(path)) from None
-    _refuse(_warnings(done.stderr), path)
-    if done.returncode != 0:
-        last = done.stdout.count("\n") - len(first) - 1
-        culprit = items[last] if 0 <= last < len(items) else None
-        at = Place(culprit.line, 1) if isinstance(culprit, Piece) else None
-        file = culprit.file if isinstance(culprit, Piece) else path.resolve()
-        raise InputError("Maude cannot read it, and does not say why", file=_shown(file, path), place=at)
+    except Died as death:
+        file, _, line = death.words.rpartition(":")
+        place = Place(int(line), 1) if file else None
+        raise InputError(
+            "Maude cannot read it, and does not say why", file=file or str(path), place=place
+        ) from None
 
 
 def enter(text: str) -> list[Warned]:
@@ -260,7 +244,13 @@ def meta_flat_module(name: str) -> Term:
 
 def _reduced(text: str) -> Term:
     term = module("META-LEVEL").parseTerm(text)
-    term.reduce()
+    return normal_form(term)
+
+
+def normal_form(term: Term) -> Term:
+    """A term, reduced: whether that ends is up to the model."""
+    with patience():
+        term.reduce()
     return term
 
 
@@ -273,8 +263,8 @@ def _heard() -> Iterator[list[str]]:
     said = [""]
     sys.stdout.flush()
     sys.stderr.flush()
-    here = os.open(".", os.O_RDONLY)
-    with tempfile.TemporaryFile() as caught, tempfile.TemporaryFile() as dropped:
+    here = os.open(".", getattr(os, "O_PATH", os.O_RDONLY))  # which a sealed child may do anywhere
+    with tempfile.TemporaryFile() as caught, tempfile.TemporaryFile() as dropped, patience():
         kept = os.dup(1), os.dup(2)
         os.dup2(dropped.fileno(), 1)
         os.dup2(caught.fileno(), 2)

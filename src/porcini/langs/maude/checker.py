@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
-from porcini.core.errors import InternalError, LimitHit
-from porcini.core.events import Move
+from porcini.core.children import Died, in_child
+from porcini.core.errors import LimitHit
 from porcini.core.languages import CheckerOptions, Lasso
-from porcini.core.pids import Pid
 from porcini.core.systems import System
-from porcini.langs.maude import bindings
-from porcini.langs.maude.child import run_child
 from porcini.langs.maude.model import Model
+from porcini.langs.maude.reduction import Heuristic
 from porcini.langs.maude.system import MaudeSystem
-
-_WORKER = "from porcini.langs.maude.worker import main; main()"
+from porcini.langs.maude.worker import Asked, Verdict, answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +41,24 @@ class MaudeChecker:
         if asked.ample is not None:
             system.audit()
         found = _answer(self.model, formula, watched, asked)
-        asked.counts.states = found["states"]
-        if "limit" in found:
-            raise LimitHit(found["limit"])
-        if found["holds"]:
-            return None
-        stem, loop = ([Move(Pid.parse(pid), choice) for pid, choice in found[key]] for key in ("stem", "loop"))
-        return system.along(stem, loop)
+        asked.counts.states = found.states
+        if found.limit is not None:
+            raise LimitHit(found.limit)
+        return None if found.holds else system.along(found.stem, found.loop)
 
 
-def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOptions) -> dict[str, Any]:
-    question = {
-        "file": str(Path(model.theory.file).resolve()),
-        "por": str(Path(model.description.file).resolve()),
-        "heuristic": asked.ample,
-        "watched": list(watched),
-        "formula": formula,
-        "most": asked.max_states,
-    }
+def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Verdict:
+    heuristic = cast(Heuristic | None, asked.ample)
+    if heuristic is not None:
+        model.reduced_module(heuristic, tuple(watched))  # here, so that it is there the next time
+    question = Asked(formula, tuple(watched), heuristic, asked.max_states)
     try:
-        done = run_child(_WORKER, (), bindings=bindings.home(), given=json.dumps(question), timeout=asked.timeout)
-    except subprocess.TimeoutExpired:
+        return in_child(lambda: answer(model, question), timeout=asked.timeout, large_stack=True)
+    except TimeoutError:
         raise LimitHit(f"the time limit of {asked.timeout:g} s") from None
-    if done.returncode != 0:
-        if done.returncode < 0 or "MemoryError" in done.stderr or "bad_alloc" in done.stderr:
-            raise LimitHit("Maude's memory or stack: it was ended by the system")
-        raise InternalError(f"Maude's checker failed: {done.stderr.strip().splitlines()[-1:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    except Died as death:
+        if death.signal == signal.SIGPROF:
+            raise LimitHit("the time for one step of Maude's: do the equations of the model end?") from None
+        raise LimitHit("Maude's memory or stack: it was ended by the system") from None
+    except MemoryError:
+        raise LimitHit("Maude's memory") from None

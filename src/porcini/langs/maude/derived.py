@@ -209,7 +209,7 @@ def _is_rest(theory: Theory, equation: Statement, variable: Node) -> bool:
 def _name(theory: Theory, found: Derived) -> None:
     taken = {token for name, _ in theory.signature.operators for token in tokens(name)}
     for part, keys in found.keys.items():
-        operator = theory.signature.declared(*part)[0]
+        operator = theory.signature.with_range(*part, theory.is_part_sort)
         name, number = f"at-{operator.range}", 1
         while name in taken:
             number += 1
@@ -375,13 +375,13 @@ def constructors(theory: Theory, kinds: set[str]) -> list[Operator]:
         for equation in module.equations
         if isinstance(equation.left, Apply)
     }
-    found: dict[tuple[str, int], Operator] = {}
+    found: dict[tuple[str, ...], Operator] = {}
+    kind = theory.signature.kind
     for operator in theory.signature.all_operators():
-        name = operator.name, len(operator.domain)
         if (
             not operator.attributes.special
-            and theory.signature.kind(operator.range) in kinds
-            and (operator.constructor or name not in defined)
+            and kind(operator.range) in kinds
+            and (operator.constructor or (operator.name, len(operator.domain)) not in defined)
         ):
-            found.setdefault(name, operator)
+            found.setdefault((operator.name, *map(kind, operator.domain)), operator)
     return list(found.values())

@@ -119,8 +119,7 @@ class Model:
 
     def initial_in(self, module: bindings.Module) -> bindings.Term:
         """The initial state, in normal form."""
-        term = self.parsed(module, self.description.initial, "initial")
-        term.reduce()
+        term = bindings.normal_form(self.parsed(module, self.description.initial, "initial"))
         sort = str(term.getSort())
         if not self.theory.signature.below(sort, self.description.state):
             message = f"`{self.description.initial}` is a {sort}, no {self.description.state}: {_short(str(term))}"

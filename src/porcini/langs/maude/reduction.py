@@ -189,7 +189,7 @@ class _Reduction:
             shape = rule.thread.op, len(rule.thread.args)
             if shape not in tids:
                 index = rule.thread.args.index(rule.tid)
-                domain = self.theory.signature.declared(*shape)[0].domain
+                domain = self.theory.signature.with_range(*shape, self.theory.is_thread_sort).domain
                 args: list[Node] = [Variable(f"X{k}", sort) for k, sort in enumerate(domain)]
                 args[index] = Variable(names["T"], self.theory.description.tid)
                 tids[shape] = f"  eq TidOf({self.printer.term(Apply(shape[0], tuple(args)))}) = T ."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from porcini.langs.maude.terms import Apply, MetaModule, Node, Operator, Variable
@@ -84,6 +84,11 @@ class Signature:
         if not found and arity > 2:
             found = [operator for operator in self.operators.get((name, 2), []) if operator.flat]
         return found
+
+    def with_range(self, name: str, arity: int, fits: Callable[[str], bool]) -> Operator:
+        """The declaration of an operator whose range is wanted: others may have the same name."""
+        declared = self.declared(name, arity)
+        return next((operator for operator in declared if fits(operator.range)), declared[0])
 
     def fitting(self, node: Apply) -> list[Operator]:
         """The declarations that an application can be of, by the kinds of its arguments."""

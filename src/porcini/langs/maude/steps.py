@@ -217,8 +217,10 @@ class Steps:
         """What an instruction names, given its arguments."""
         found = []
         for number, arg in enumerate(args):
-            for part, _, writes in self.derived.uses.get((operator.name, len(args), number), ()):
-                found.append(self._location(part, [arg], writes))
+            for part, index, writes in self.derived.uses.get((operator.name, len(args), number), ()):
+                key = self.derived.sorts[part][index]
+                if self.theory.signature.same_kind(operator.domain[number], key):  # or it is another of that name
+                    found.append(self._location(part, [arg], writes))
         return found
 
     def _below_threads(self) -> set[str]:
@@ -258,6 +260,7 @@ class Steps:
             lines.append(f"  op {function} : {sort} -> {range_} [memo] .")
         for operator in constructors(theory, kinds):
             in_threads = (operator.name, len(operator.domain)) in threads
+            in_threads = in_threads and theory.is_thread_sort(operator.range)
             if signature.kind(operator.range) == thread_kind and not in_threads:
                 continue
             domain = operator.domain

@@ -15,11 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from porcini.core.children import patience
 from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
-from porcini.langs.maude.auditing import Audit, not_foreseen, walk
+from porcini.langs.maude import bindings
+from porcini.langs.maude.auditing import Audit, dependent, not_foreseen, walk
+from porcini.langs.maude.examining import Examination
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
@@ -158,6 +161,7 @@ class MaudeSystem(System):
         self._moves: dict[State, list[Action]] = {}
         self._threads: dict[Any, dict[str, Any]] = {}
         self._tids: dict[Any, str | None] = {}
+        self._thread_sort = self.module.findSort(model.theory.thread_sort)
         self._exact: dict[str, Touch] = {}
         self._symbols: dict[str, Any] = {}
         self._soup = model.theory.soup.name if model.theory.soup else None
@@ -173,7 +177,7 @@ class MaudeSystem(System):
         )
         self._decided = model.description.dependence is not None and bool(theory.signature.declared("decides", 1))
         self._identity_of_rules()
-        self._audit = Audit(model.description, lambda state: self._taken(state, self._actions(state)))
+        self._audit = Audit(model.description, self._taken_unaudited)
 
     # States and steps
 
@@ -200,6 +204,8 @@ class MaudeSystem(System):
         except KeyError:
             args = list(part.arguments())
             index = self._shapes.get((str(part.symbol()).replace("`", ""), len(args)))
+            if index is not None and not part.getSort().leq(self._thread_sort):
+                index = None  # another operator of the same name
             tid = self._tids[part] = None if index is None else str(args[index])
             return tid
 
@@ -226,6 +232,19 @@ class MaudeSystem(System):
             return self._taken(state, self.actions(state))
 
         walk(self.initial(), look)
+
+    def try_all_pairs(self, state: State) -> None:
+        """Try all that is said to be independent in a state, instead of a sample."""
+        self._audit.look_at_all(self._taken(state, self.actions(state)))
+
+    def examine(self, state: State, watched: Watched[State]) -> None:
+        Examination(self, watched).look(state)
+
+    def wrong_independence(self, message: str) -> Exception:
+        return dependent(self.model.description, message)
+
+    def _taken_unaudited(self, state: State) -> list[_Taken]:
+        return self._taken(state, self._moves.get(state) or self._actions(state))
 
     def _taken(self, state: State, actions: Sequence[Action]) -> list[_Taken]:
         """The steps that can be taken. Who can go in one way only does not wait for what it awaits."""
@@ -343,7 +362,7 @@ class MaudeSystem(System):
         keyed = self.model.derived.keys
         for part in self.parts(term):
             shape = str(part.symbol()), len(list(part.arguments()))
-            if (shape[0].replace("`", ""), shape[1]) in self._shapes or self._is_none(part):
+            if self._tid_of(part) is not None or self._is_none(part):
                 continue
             keys = keyed.get(shape) or keyed.get((_quoted(shape[0]), shape[1]))
             yield from [by_keys(part, keys)] if keys else nameless(part)
@@ -393,15 +412,16 @@ class MaudeSystem(System):
         names = {tid: pid for tid, pid, _ in state.names}
         threads = self.threads(state.term)
         taken: dict[str, dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]]] = {}
-        for after, match, _, rule in state.term.apply(None):
-            here = self._rules[rule]
-            tid_term = match.instantiate(here.tid)
-            tid_term.reduce()
-            after.reduce()
-            way = tuple(str(match.find(name)) for name in here.ways)
-            results = taken.setdefault(str(tid_term), {}).setdefault((here.number, way), [])
-            if all(after != other for other, _, _ in results):
-                results.append((after, match, here))
+        with patience():
+            for after, match, _, rule in state.term.apply(None):
+                here = self._rules[rule]
+                tid_term = match.instantiate(here.tid)
+                tid_term.reduce()
+                after.reduce()
+                way = tuple(str(match.find(name)) for name in here.ways)
+                results = taken.setdefault(str(tid_term), {}).setdefault((here.number, way), [])
+                if all(after != other for other, _, _ in results):
+                    results.append((after, match, here))
         found: list[Action] = []
         for tid, thread in sorted(threads.items(), key=lambda item: names[item[0]]):
             found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads)
@@ -435,6 +455,7 @@ class MaudeSystem(System):
                 # several results of one way, by what else it matched: numbered after all ways
                 number = choice + index * len(info.offers)
                 self._foreseen(tid, touch, info.future)
+                self._within(offer, touch)
                 found.append(self._action(pid, number, offer.rule, touch, info, step))
         return found
 
@@ -446,6 +467,18 @@ class MaudeSystem(System):
         if touch.anything or missing:
             what = "anything" if touch.anything else ", ".join(sorted(missing))
             raise not_foreseen(self.model.description, f"a step of thread {tid}", what)
+
+    def _within(self, offer: Offer, touch: Touch) -> None:
+        """Is what a step touches, given all that it matched, among what the thread by itself may touch?"""
+        said = offer.touch
+        if touch is said or said.anything:
+            return
+        missing = (touch.reads - said.reads - said.writes) | (touch.writes - said.writes)
+        missing |= touch.awaits - said.locations
+        if touch.anything or missing:
+            what = "anything" if touch.anything else ", ".join(sorted(missing))
+            message = f"`{offer.rule.label}` touches {what}, which `touches` does not say of its thread alone"
+            raise dependent(self.model.description, message)
 
     def _action(
         self, pid: Pid, choice: int, rule: ThreadRule, touch: Touch, info: ThreadInfo, step: _Step | None = None
@@ -510,9 +543,7 @@ class MaudeSystem(System):
                 and each.arity() == len(args)
                 and all(each.domainKind(k) == kind for k, kind in enumerate(kinds))
             )
-        term = self._symbols[function].makeTerm(args)
-        term.reduce()
-        return term
+        return bindings.normal_form(self._symbols[function].makeTerm(args))
 
     def _constant(self, name: str, sort: str) -> Any:
         names = self.model.theory.names

@@ -105,7 +105,14 @@ class Theory:
         return self.description.thread
 
     def is_thread(self, node: Node) -> bool:
-        return self.signature.below(self.signature.least_sort(node), self.thread_sort)
+        return self.is_thread_sort(self.signature.least_sort(node))
+
+    def is_thread_sort(self, sort: str) -> bool:
+        return self.signature.below(sort, self.thread_sort)
+
+    def is_part_sort(self, sort: str) -> bool:
+        """Is it a sort of parts of a state that are no threads?"""
+        return self.in_states(sort) and not self.is_thread_sort(sort)
 
     def tid_of(self, thread: Node) -> Node | None:
         """The thread id in a thread expression: its first argument of that sort."""

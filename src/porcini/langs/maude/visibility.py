@@ -117,7 +117,7 @@ class Visibility:
         be an instruction of the user's."""
         (op, arity), known = sight
         signature, printer = steps.theory.signature, steps.printer
-        domain = next(o.domain for o in signature.declared(op, arity) if steps.theory.in_states(o.range))
+        domain = signature.with_range(op, arity, steps.theory.is_part_sort).domain
         kinds = "".join(printer.kept(f"[{signature.kind(domain[number])}] ") for number in known)
         yield f"  op {name} : {kinds}Prop -> Bool ."
         for looked in self.others:

@@ -1,0 +1,1 @@
+"""Generated rewrite theories: languages rather than programs, and plain Maude as their judge."""
