@@ -1,4 +1,4 @@
-"""Schedules that are run again before they are printed are those of the program as it is, not of the optimised one."""
+"""Schedules that are run again before they are printed are those of the program, not of its optimised form."""
 
 from __future__ import annotations
 
