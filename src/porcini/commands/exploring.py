@@ -64,7 +64,12 @@ def explore(request: Request) -> Report:
         )
         if stats.exact:
             reordered = report.counterexample.runs if report.counterexample else ()
-            opened.confirm((*report.outcomes[:MOST_REORDERED], *reordered))
+            runs = (*report.outcomes[:MOST_REORDERED], *reordered)
+            if engine.keeps_states:  # its steps may have been merged, and schedules are for the program as it is
+                with subject.opened() as plain:
+                    plain.confirm(runs)
+            else:
+                opened.confirm(runs)
     return opened.explained(report)
 
 
