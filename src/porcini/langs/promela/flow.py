@@ -29,7 +29,8 @@ from porcini.ir.program import (
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.effects import Effects
 from porcini.langs.promela.expressions import Expressions, World
-from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, problem
+from porcini.langs.promela.loops import Loops, of_select
+from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show_statement
 
 _JUMPS = (ast.Goto, ast.Break, ast.Fi)
@@ -87,6 +88,7 @@ class Flow:
         self._effects = Effects(world, parameters, never)
         self.labels: dict[str, Node] = {}
         self._numbers = count(1)
+        self._loops = Loops(world, template)
         self._escapes: dict[Edge, tuple[Escape, ...]] = {}
         self._d_steps: dict[Edge, int] = {}
         """The edges inside a `d_step`, and which one."""
@@ -172,10 +174,10 @@ class Flow:
                     nodes[0].begins_atomic |= inside.atomic != context.atomic
                 return nodes
             case ast.For():
-                return self._nodes(self._for(statement, scope), scope, context)
+                return self._nodes(self._loops.of_for(statement, scope), scope, context)
             case ast.Select():
-                return self._nodes(self._select(statement), scope, context)
-            case ast.Labelled() if (begun := self._after_first_value(statement, scope)) is not None:
+                return self._nodes(of_select(statement), scope, context)
+            case ast.Labelled() if (begun := self._loops.labelled(statement, scope)) is not None:
                 return self._nodes(begun, scope, context)
             case ast.Labelled(label=label, body=body, place=place):
                 if label in self.labels:
@@ -256,75 +258,6 @@ class Flow:
             return following
         assert node.statement is not None
         return Node(ast.Fi(node.statement.place), node.scope, replace(context, loop=following))
-
-    def _for(self, loop: ast.For, scope: Scope) -> ast.Statement:
-        """As SPIN has it: `i = low; do :: i <= high -> body; i++ :: else -> break od`."""
-        at = loop.place
-        if loop.array is not None:
-            symbol = Expressions(self.world, scope).declared(loop.array)
-            if symbol is not None and symbol.channel and isinstance(scope.find(loop.variable.name), Record):
-                return self._for_messages(loop, loop.array, scope)
-            if symbol is None or not symbol.sizes:
-                raise problem(f"`{loop.array.name}` is not an array", loop.array.place)
-            low: ast.Expr = ast.Number(at, 0)
-            high: ast.Expr = ast.Number(at, symbol.sizes[-1] - 1)
-        else:
-            assert loop.low is not None and loop.high is not None
-            low, high = loop.low, loop.high
-        test = ast.Binary(at, "<=", loop.variable, high)
-        return self._counting(loop.variable, low, test, loop.body.statements)
-
-    def _for_messages(self, loop: ast.For, channel: ast.Ref, scope: Scope) -> ast.Statement:
-        """`for (m in c)`: each message is received and sent again, as often as there are messages."""
-        at, name = loop.place, f"for#{next(self._numbers)}"
-        scope.names[name], made = self.world.types.declare(ast.Variable(at, "byte", name), local=True)
-        self.template.variables += made
-        counter = ast.Ref(at, name)
-        test = ast.Binary(at, "<", counter, ast.Asked(at, "len", channel))
-        rotate = (ast.Receive(at, channel, (loop.variable,)), ast.Send(at, channel, (loop.variable,)))
-        return self._counting(counter, ast.Number(at, 0), test, (*rotate, *loop.body.statements))
-
-    def _counting(
-        self, counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.Statement, ...]
-    ) -> ast.Statement:
-        at = counter.place
-        onward = ast.Assign(at, counter, ast.Binary(at, "+", counter, ast.Number(at, 1)))
-        again = ast.Block(at, (ast.Condition(at, test), *body, onward))
-        stop = ast.Block(at, (ast.Else(at), ast.Break(at)))
-        return ast.Block(at, (ast.Assign(at, counter, low), ast.Choose(at, (again, stop), True, True)))
-
-    def _after_first_value(self, labelled: ast.Labelled, scope: Scope) -> ast.Statement | None:
-        """A label on a `for`, or on a `select` that is a loop: in SPIN it is on the loop, after its first step."""
-        match labelled.body:
-            case ast.For() as loop:
-                made = self._for(loop, scope)
-            case ast.Select() as select:
-                made = self._select(select)
-            case ast.Labelled() as inner:
-                made = self._after_first_value(inner, scope) or inner
-            case _:
-                return None
-        if not isinstance(made, ast.Block):
-            return None
-        first, loop_ = made.statements
-        return replace(made, statements=(first, replace(labelled, body=loop_)))
-
-    def _select(self, select: ast.Select) -> ast.Statement:
-        """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up."""
-        at, variable = select.place, select.variable
-        if select.literal and isinstance(select.low, ast.Number) and isinstance(select.high, ast.Number):
-            if select.low.value > select.high.value:
-                raise problem("`select` from an empty range", at)
-            options = tuple(
-                ast.Block(at, (ast.Assign(at, variable, ast.Number(at, value)),))
-                for value in range(select.low.value, select.high.value + 1)
-            )
-            return ast.Choose(at, options, False)
-        one = ast.Number(at, 1)
-        test = ast.Condition(at, ast.Binary(at, "<", variable, select.high))
-        onward = ast.Assign(at, variable, ast.Binary(at, "+", variable, one))
-        choose = ast.Choose(at, (ast.Block(at, (test, onward)), ast.Block(at, (ast.Break(at),))), True)
-        return ast.Block(at, (ast.Assign(at, variable, select.low), choose))
 
     # Points
 
@@ -435,6 +368,8 @@ class Flow:
         it goes before the other options, too; and together with what can be escaped to from the escape itself,
         which for those `around` the whole point comes only after their first step."""
         edges = self.template.points[source].edges
+        if self.never and any(edge in self._escapes for edge in edges):
+            raise problem("a never claim has no `unless` here", edges[0].place or Place(1, 1))
         ranks: list[list[Escape]] = []
         seen: set[Escape] = set()
         for edge in edges:
