@@ -320,7 +320,7 @@ BAD_MODELS = [
     ("byte x; byte x; init { skip }", "1:14", "variable x is declared twice"),
     ("proctype P() { skip } proctype P() { skip } init { skip }", "1:32", "proctype P is declared twice"),
     ("byte x;", "1:1", "no process"),
-    ("trace { skip } init { skip }", "1:1", "`trace` is outside the subset of Promela that Porcini runs"),
+    ("init { STDIN?x }", "1:8", "`STDIN` is outside the subset of Promela that Porcini runs"),
     ("byte x; ltl p { [] y } init { skip }", "1:20", "undeclared variable: y"),
     ("byte x; ltl p { [] (x == 1 } init { skip }", "1", "'(' is never closed"),
     ("active proctype P() { skip } ltl p { <> P@L }", "1:41", "proctype P has no label `L`"),

@@ -367,7 +367,6 @@ def test_files_below_the_folder_can_be_included(tmp_path: Path) -> None:
     [
         ("init { c_code { x = 1; } }", "`c_code`"),
         ("float x; init { skip }", "`float`"),
-        ("trace { skip } init { skip }", "`trace`"),
     ],
 )
 def test_what_is_outside_is_named(source: str, named: str) -> None:

@@ -564,8 +564,6 @@ def test_formulas() -> None:
         ("c_decl", 'c_decl { \\#include "x" }'),
         ("c_state", 'c_state "int x" "Global"'),
         ("c_track", 'c_track "x" "4"'),
-        ("trace", "trace { skip }"),
-        ("notrace", "notrace { skip }"),
         ("pc_value", "never { pc_value(0) }"),
         ("STDIN", "init { STDIN?x }"),
     ],

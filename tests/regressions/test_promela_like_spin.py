@@ -30,6 +30,10 @@ class Case(NamedTuple):
     """As many as SPIN stores, without a reduction; where it stops at an error, it says nothing of the rest."""
 
 
+TRACE = """mtype = {{ a, b }}; chan q = [2] of {{ mtype, byte }}; byte x;
+trace {{ do :: q!a,_; q?a,_ :: q!b,2; q?b,2; break od }}
+active proctype P() {{ q!a,1; x == 1; q!a,3; x == 2; {} }}
+active proctype Q() {{ byte y; q?a,_; x = 1; q?a,y; x = 2; q?_,y }}"""
 RENDEZVOUS = "chan r = [0] of { byte }; byte x, y, z;"
 CASES = {
     "the one to meet is not started yet": Case(
@@ -202,6 +206,19 @@ CASES = {
     ),
     "who took the last step": Case(
         """byte x; active proctype P() { x++ } active proctype Q() { x == 1; assert(_last == 0) }""", True
+    ),
+    "a trace that allows what happens": Case(TRACE.format("q!b,2"), False, 13),
+    "a trace that does not allow what is sent": Case(TRACE.format("q!b,1"), True),
+    "a notrace that comes to its end": Case(
+        """chan q = [2] of { byte }; notrace { do :: q?1 :: q?2 -> break od }
+        active proctype P() { byte y; q!1; q!2; q?_; q?y }""",
+        True,
+    ),
+    "a notrace that does not come to its end": Case(
+        """chan q = [2] of { byte }; notrace { do :: q?1 :: q?2 -> break od }
+        active proctype P() { byte y; q!1; q!3; q?_; q?y; q!2; q?_ }""",
+        False,
+        8,
     ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }

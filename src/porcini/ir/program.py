@@ -342,6 +342,8 @@ class Program:
     """The model's own word: variables and shared channels (by id) whose users need not be ordered."""
     strangers: list[tuple[int, int]] = field(default_factory=list)
     """The same for all that processes of two templates do."""
+    settled: Expr = TRUE
+    """What must hold where a run ends, besides that all processes stand where they may end."""
     priorities: Variable | None = None
     """An array: for the number of each process its priority. Who has a higher one goes first. There is no
     rendezvous then."""

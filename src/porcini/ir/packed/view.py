@@ -23,7 +23,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, StepSource, System, Waiting, Watched
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, Select, Timeout
-from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.code import Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
     ERROR_FAILED,
@@ -90,6 +90,9 @@ class PackedView(System):
         self._all_private = {self._point(slot) for slot in slots} | {
             _location(var, cell, slot) for slot in slots for var in remote for cell in range(var.size)
         }
+        constants = Constants(None, self.system.inputs, self.system.layout.declared)
+        coder = Coder(self.system.layout, 0, constants, self.system, {})
+        self._settled = coder.function(program.settled)
         self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
 
     def initial(self) -> int:
@@ -395,6 +398,8 @@ class PackedView(System):
 
     def _waiting(self, state: int) -> Iterator[Waiting]:
         """Processes that stand where they may not end: neither at their last brace nor at an `end` label."""
+        if not self._settled(state):
+            yield Waiting(Pid((0,)), "the rest of the trace", {}, name="trace")
         for process in self.system.present(state).members:
             here = process.at(state)
             if here.number == process.template.end or not here.edges:

@@ -76,6 +76,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             variables,
             _items(parts, ast.Proctype),
             nevers=_items(parts, ast.Never),
+            traces=_items(parts, ast.EventTrace),
         )
 
     def expression(self, meta: Meta, parts: list[Any]) -> Any:
@@ -122,6 +123,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def never(self, meta: Meta, parts: list[Any]) -> ast.Never:
         return ast.Never(_start(meta), str(parts[1]) if len(parts) > 2 else None, parts[-1][0])
+
+    def trace(self, meta: Meta, parts: list[Any]) -> ast.EventTrace:
+        return ast.EventTrace(_start(meta), parts[0] == "notrace", parts[-1][0])
 
     def typedef(self, meta: Meta, parts: list[Any]) -> ast.Typedef:
         fields = tuple(v for group in _items(parts, ast.Declare) for v in group.variables)

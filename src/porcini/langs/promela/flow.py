@@ -28,6 +28,7 @@ from porcini.ir.program import (
 )
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.effects import Effects
+from porcini.langs.promela.events import EventEffects
 from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.loops import Loops, of_select
 from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
@@ -82,10 +83,11 @@ class Flow:
         declared: dict[int, Symbol],
         parameters: Mapping[str, Sequence[Variable]],
         never: bool = False,
+        effects: Effects | EventEffects | None = None,
     ) -> None:
         self.world, self.template, self.declared, self.parameters = world, template, declared, parameters
         self.never = never
-        self._effects = Effects(world, parameters, never)
+        self._effects = effects or Effects(world, parameters, never)
         self.labels: dict[str, Node] = {}
         self._numbers = count(1)
         self._loops = Loops(world, template)

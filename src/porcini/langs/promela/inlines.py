@@ -198,10 +198,11 @@ KEYWORDS = {
     **dict.fromkeys(("len", "empty", "full", "nempty", "nfull"), "ASK"),
     **dict.fromkeys(("hidden", "local", "show"), "SEEN"),
     **dict.fromkeys(("true", "false", "skip"), "CONST"),
+    **dict.fromkeys(("trace", "notrace"), "TRACE"),
     "D_proctype": "PROCTYPE",
 }
 _OUTSIDE_WORDS = """
-    c_code c_expr c_decl c_state c_track trace notrace pc_value STDIN
+    c_code c_expr c_decl c_state c_track pc_value STDIN
 """
 _OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
 _OPERATORS = {

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.expr import OWN_NUMBER, ZERO, Expr, Select, Timeout, Var, free, nodes, select
+from porcini.ir.expr import OWN_NUMBER, TRUE, ZERO, Expr, Select, Timeout, Var, free, nodes, select
 from porcini.ir.program import Assign, ChannelType, Program, Template, Variable, targets_of, variable_of
 from porcini.langs.promela import syntax as ast
+from porcini.langs.promela.events import EventEffects, Watcher
 from porcini.langs.promela.expressions import Expressions, World
 from porcini.langs.promela.flow import Flow
 from porcini.langs.promela.names import Scalar, Scope, Symbol, Types, mtype_sets, problem, scalars
@@ -105,6 +106,9 @@ class Lowered:
         initial = self.program.initial
         self.world.several = {number for number in initial if initial.count(number) > 1} | started
         self.world.alone = {n: initial.index(n) for n in initial if initial.count(n) == 1 and n not in started}
+        self._mark_constants()
+        for trace in tree.traces:
+            self._watch_events(trace, parameters)
         self._note_who_was_last()
         self._mark_constants()
         self._check_labels()
@@ -128,9 +132,9 @@ class Lowered:
             size = MOST_ACTIVE if "run" in tree.words else max(1, min(active, MOST_ACTIVE))
             self.world.priorities = self.program.priorities = self._predefined_variable("_priority", size)
 
-    def _predefined_variable(self, name: str, size: int | None) -> Variable:
+    def _predefined_variable(self, name: str, size: int | None, type_: str = "byte") -> Variable:
         number = None if size is None else ast.Number(Place(1, 1), size)
-        symbol, made = self.types.declare(ast.Variable(Place(1, 1), "byte", name, number), local=False)
+        symbol, made = self.types.declare(ast.Variable(Place(1, 1), type_, name, number), local=False)
         assert isinstance(symbol, Scalar)
         self.program.variables += made
         symbol.variable.observed = False
@@ -276,6 +280,18 @@ class Lowered:
             raise problem("a never claim has no variables of its own here", statement.place)
         Flow(self.world, template, self._declared, parameters, never=True).lower(never.body, never.place, scope)
         self.nevers.append(template)
+
+    def _watch_events(self, trace: ast.EventTrace, parameters: Mapping[str, list[Variable]]) -> None:
+        if self.program.settled is not TRUE:
+            raise problem("there is a second event trace", trace.place)
+        template, effects = Template("trace", trace.place), EventEffects(self.world)
+        for statement, _, _ in _declarations(trace.body):
+            raise problem("an event trace has no variables", statement.place)
+        flow = Flow(self.world, template, self._declared, parameters, never=True, effects=effects)
+        flow.lower(trace.body, trace.place, Scope(self.scope))
+        at = self._predefined_variable("_event", None, "short")
+        at.value = template.entry
+        Watcher(self.world, self.program, template, effects, at).watch(trace.negated)
 
     def _independent(self, tree: ast.Program) -> None:
         """`//@ independent a b`: the model's own word on what need not be ordered."""

@@ -400,6 +400,15 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
+class EventTrace:
+    """`trace { ... }`, or `notrace` if it is `negated`."""
+
+    place: Place
+    negated: bool
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     mtypes: tuple[Mtypes, ...]
     typedefs: tuple[Typedef, ...]
@@ -407,6 +416,7 @@ class Program:
     proctypes: tuple[Proctype, ...]
     formulas: tuple[Ltl, ...] = ()
     nevers: tuple[Never, ...] = ()
+    traces: tuple[EventTrace, ...] = ()
     independent: tuple[tuple[str, str, Place], ...] = field(default=())
     """`//@ independent a b`: two names (variables or channels) whose users need not be ordered."""
     asked_labels: frozenset[str] = frozenset()

@@ -84,6 +84,8 @@ def _check(program: Program) -> None:
                 raise InputError("there are no formulas for `enabled` and `np_`", place=edge.place)
         if template.provided is not TRUE:
             raise InputError("there are no formulas for `provided`", place=template.place)
+    if program.settled is not TRUE:
+        raise InputError("there are no formulas for event traces")
     if program.priorities is not None:
         raise InputError("there are no formulas for priorities")
 
