@@ -27,7 +27,7 @@ nothing is left out for ever (C3) is up to the search.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from porcini.core.bits import bits
 from porcini.engines.graph import Choice
@@ -35,10 +35,33 @@ from porcini.engines.options import Ample
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.processes import Process, ProcessSet
 from porcini.ir.packed.relations import Relations
+from porcini.ir.packed.space import Moves
 from porcini.ir.packed.transitions import Transition
 
 _DEAR = 1_000
 """What a transition costs that can be taken, against one that cannot."""
+
+
+_MOST_RECALLED = 8
+"""Choices that are kept for one place of each process and what can be taken there."""
+
+
+class _Offer:
+    """Moves as transitions: by number, and how each changes the state."""
+
+    __slots__ = ("alone", "changes", "enabled", "fails")
+
+    def __init__(self, moves: Moves, relations: Relations) -> None:
+        numbers = [relations.number(move) for move in moves.all]
+        self.fails = None in numbers
+        """One of them is no transition, but an error on the way to one."""
+        self.changes = [(n, move.change) for n, move in zip(numbers, moves.all, strict=True) if n is not None]
+        self.enabled = 0
+        for number, _ in self.changes:
+            self.enabled |= 1 << number
+        self.alone = 0 if self.fails else relations.alone(*relations.all[self.changes[0][0]].stands[0])
+        """All that the process may do where it stands, if nobody else has anything to do with that: the best set
+        there is, and it costs no search."""
 
 
 class StubbornSets:
@@ -49,6 +72,8 @@ class StubbornSets:
         self.space = graph.space
         self.visible = visible
         self._relations: dict[ProcessSet, Relations] = {}
+        self._asked: list[tuple[Callable[[int], bool], bool]] = []
+        """Guards that were looked at, and whether they held."""
 
     def relations(self, present: ProcessSet) -> Relations:
         found = self._relations.get(present)
@@ -58,43 +83,58 @@ class StubbornSets:
 
     def chosen(self, state: int) -> Choice[int] | None:
         present = self.space.present(state)
-        found = [moves for process in present.members if (moves := self.space.moves(state, present, process))]
-        if len(found) < 2:
-            return None
-        relations = self.relations(present)
-        able: dict[int, list[int]] = {}
-        seeds: list[int] = []
-        for moves in found:
-            for position, move in enumerate(moves):
-                number = relations.number(move)
-                if number is None:
+        relations, looked_up = self.relations(present), self.space.looked_up
+        enabled, best, seeds, offers = 0, 0, list[int](), list[_Offer]()
+        for units in self.space.units(present).values():
+            first = True
+            for unit in units:
+                moves = looked_up(state, present, unit)
+                if not moves.all:
+                    continue
+                offer = moves.offer
+                if offer is None:
+                    offer = moves.offer = _Offer(moves, relations)
+                assert isinstance(offer, _Offer)
+                if offer.fails:
                     return None
-                if position == 0:
-                    seeds.append(number)
-                able.setdefault(number, []).append(state + move.change)
-        enabled = 0
-        for number in able:
-            enabled |= 1 << number
-        best = self._alone(state, relations, seeds) or self._best(state, relations, seeds, enabled)
-        if not best:
+                enabled |= offer.enabled
+                offers.append(offer)
+                if first:
+                    first = False
+                    seeds.append(offer.changes[0][0])
+                    best = best or offer.alone
+        if len(seeds) < 2:
             return None
+        if not best:
+            best = self._recalled(state, relations, seeds, enabled) or 0
+            if not best:
+                return None
         after: list[int] = []
-        movers: set[int] = set()
-        for number, states in able.items():
-            if best >> number & 1:
-                after += states
-                movers.update(process.slot for process, _ in relations.all[number].stands)
-        slots = {process.slot for number in able for process, _ in relations.all[number].stands}
-        return Choice(after, frozenset(movers), frozenset(slots))
+        for offer in offers:
+            if best & offer.enabled:
+                after += [state + change for number, change in offer.changes if best >> number & 1]
+        return Choice(after, relations.movers(best & enabled), relations.movers(enabled))
 
-    def _alone(self, state: int, relations: Relations, seeds: list[int]) -> int:
-        """What a process can do by which nobody else is touched: the best set there is, and it costs no search."""
-        for seed in seeds:
-            process, point = relations.all[seed].stands[0]
-            found = relations.alone(process, point)
-            if found:
-                return found
-        return 0
+    def _recalled(self, state: int, relations: Relations, seeds: list[int], enabled: int) -> int | None:
+        """The same as `_best`, from an earlier state if that had the same answers.
+
+        `_best` asks a state where each process stands, what can be taken, and whether some guards hold. Which
+        guard is asked next depends on the answers so far. So in two states with the same points and the same
+        transitions that can be taken, in which the guards that were asked in one hold as they did there, it is the
+        same in both.
+        """
+        known = relations.choices.setdefault((state & relations.points, enabled), [])
+        for asked, best in known:
+            for holds, answer in asked:
+                if holds(state) is not answer:
+                    break
+            else:
+                return best
+        self._asked = []
+        best = self._best(state, relations, seeds, enabled)
+        if len(known) < _MOST_RECALLED:
+            known.append((tuple(self._asked), best))
+        return best
 
     def _best(self, state: int, relations: Relations, seeds: list[int], enabled: int) -> int | None:
         """The stubborn set with the fewest transitions that can be taken; None if it would be all of them."""
@@ -165,8 +205,11 @@ class StubbornSets:
             if guard.holds is None:
                 if elsewhere:
                     continue  # what it says holds only where the process stands
-            elif guard.holds(state):
-                continue
+            else:
+                holds = guard.holds(state)
+                self._asked.append((guard.holds, holds))
+                if holds:
+                    continue
             needed = relations.enablers(guard)
             cost = _cost(needed & ~found, enabled)
             if cost == 0:

@@ -33,6 +33,8 @@ from porcini.ir.program import (
     rivals,
 )
 
+Asked = tuple[tuple[Callable[[int], bool], bool], ...]
+
 
 class Relations:
     """All transitions of one set of processes."""
@@ -59,6 +61,13 @@ class Relations:
         self._futures: dict[tuple[int, int], int] = {}
         self._alone: dict[tuple[int, int], int] = {}
         self._own: dict[int, int] = {}
+        self._movers: dict[int, frozenset[int]] = {}
+        self.points = 0
+        """The bits of a state that tell where each process stands."""
+        for process in present.members:
+            self.points |= process.toucher.point
+        self.choices: dict[tuple[int, int], list[tuple[Asked, int | None]]] = {}
+        """For searches: what was chosen where, and by which answers of guards."""
         self._unordered = 0
         for named in system.program.unordered:
             if isinstance(named, int):
@@ -299,6 +308,14 @@ class Relations:
     def number(self, move: Move) -> int | None:
         """Which transition a move is; None if it is none, but an error on the way to one."""
         return self._by_edges.get((move.code, move.partner_code))
+
+    def movers(self, numbers: int) -> frozenset[int]:
+        """The slots of all processes that take part in some transitions."""
+        found = self._movers.get(numbers)
+        if found is None:
+            found = frozenset(process.slot for number in bits(numbers) for process, _ in self.all[number].stands)
+            self._movers[numbers] = found
+        return found
 
     def future(self, process: Process, here: int) -> int:
         """All transitions that a process may still take part in, with those of processes that it may start."""

@@ -40,12 +40,26 @@ class Move(NamedTuple):
     change: int
 
 
-class _Unit(NamedTuple):
-    """What is looked up: the moves of one process; or, with `other`, the rendezvous in which it sends to that
-    one."""
+class Moves:
+    """What can be done, and what a search makes of it: that, too, is worked out once."""
 
-    process: Process
-    other: Process | None = None
+    __slots__ = ("all", "offer")
+
+    def __init__(self, moves: Iterable[Move]) -> None:
+        self.all = tuple(moves)
+        self.offer: object = None
+
+
+class Unit:
+    """What is looked up: the moves of one process; or, with `other`, the rendezvous in which it sends to that
+    one. By where these stand: the bits that their moves depend on, and for these the moves."""
+
+    __slots__ = ("other", "points", "process", "tables")
+
+    def __init__(self, process: Process, other: Process | None = None) -> None:
+        self.process, self.other = process, other
+        self.points = process.toucher.point | (0 if other is None else other.toucher.point)
+        self.tables: dict[int, tuple[int, dict[int, Moves]]] = {}
 
 
 class _Group:
@@ -53,38 +67,34 @@ class _Group:
 
     __slots__ = ("points", "tables", "units")
 
-    def __init__(self, units: Sequence[_Unit]) -> None:
+    def __init__(self, units: Sequence[Unit]) -> None:
         self.units = tuple(units)
         self.points = 0
         for unit in units:
-            self.points |= unit.process.toucher.point
-            if unit.other is not None:
-                self.points |= unit.other.toucher.point
+            self.points |= unit.points
         self.tables: dict[int, tuple[int, dict[int, tuple[int, ...]]]] = {}
 
 
 class _Seen:
     """What is kept for one set of processes."""
 
-    __slots__ = ("groups", "masks", "moves", "states", "units")
+    __slots__ = ("groups", "states", "units")
 
     def __init__(self, present: ProcessSet) -> None:
         self.units = {process: _units(present, process) for process in present.members}
         self.groups = [_Group([unit]) for units in self.units.values() for unit in units]
-        self.masks: dict[tuple[int, ...], int] = {}
-        self.moves: dict[tuple[int, ...], dict[int, tuple[Move, ...]]] = {}
         self.states = 0
 
 
-def _units(present: ProcessSet, process: Process) -> list[_Unit]:
+def _units(present: ProcessSet, process: Process) -> list[Unit]:
     """One unit for a process, and one for each that it may meet, where a rendezvous depends on these two alone."""
-    units = [_Unit(process)]
+    units = [Unit(process)]
     if not _separable(present, process):
         return units
     sent = [code for code in _talking(process, Send) if rendezvous(code)]
     for other in present.members:
         if other is not process and any(may_meet(a, b) for a in sent for b in _talking(other, Receive)):
-            units.append(_Unit(process, other))
+            units.append(Unit(process, other))
     return units
 
 
@@ -143,13 +153,13 @@ class Space:
             points = s & group.points
             table = group.tables.get(points)
             if table is None:
-                table = group.tables[points] = self._mask(present, seen, group.units, s), {}
+                table = group.tables[points] = self._mask(present, group.units, s), {}
             mask, known = table
             view = s & mask
             changes = known.get(view)
             if changes is None:
                 changes = known[view] = tuple(
-                    move.change for unit in group.units for move in self._unit_moves(s, present, seen, unit)
+                    move.change for unit in group.units for move in self.looked_up(s, present, unit).all
                 )
             for change in changes:
                 after.append(s + change)
@@ -171,46 +181,49 @@ class Space:
             present = self._by_population[population] = self.system.present(s)
         return present
 
-    def moves(self, s: int, present: ProcessSet, process: Process) -> tuple[Move, ...]:
-        """What one process can do in a state, worked out once for what it looks at."""
+    def units(self, present: ProcessSet) -> dict[Process, list[Unit]]:
+        """What is looked up for each process."""
         seen = self._seen.get(present)
         if seen is None:
             seen = self._seen[present] = _Seen(present)
-        units = seen.units[process]
-        if len(units) == 1:
-            return self._unit_moves(s, present, seen, units[0])
-        return tuple(move for unit in units for move in self._unit_moves(s, present, seen, unit))
+        return seen.units
 
-    def _unit_moves(self, s: int, present: ProcessSet, seen: _Seen, unit: _Unit) -> tuple[Move, ...]:
-        process, other = unit
-        key = (process.slot, process.here(s)) + (() if other is None else (other.slot, other.here(s)))
-        mask = seen.masks.get(key)
-        if mask is None:
-            mask = seen.masks[key] = self._unit_mask(present, seen, unit, key)
-        known = seen.moves.setdefault(key, {})
-        view = s & mask
-        moves = known.get(view)
+    def moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
+        """What one process can do in a state."""
+        return [move for unit in self.units(present)[process] for move in self.looked_up(s, present, unit).all]
+
+    def looked_up(self, s: int, present: ProcessSet, unit: Unit) -> Moves:
+        """The moves of a unit in a state, worked out once for what they depend on."""
+        table = unit.tables.get(s & unit.points)
+        if table is None:
+            table = unit.tables[s & unit.points] = self._unit_mask(s, present, unit), {}
+        mask, known = table
+        moves = known.get(s & mask)
         if moves is None:
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            if other is not None and not mask:
-                found = []  # nothing can be sent and received where these two stand
-            elif other is not None:
-                found = self.system.meetings_of(s, present, process, other)
-            else:
-                found = self.system.steps_of(s, present, process, meetings=len(seen.units[process]) == 1)
-            moves = known[view] = tuple(self._moves(s, found))
+            moves = known[s & mask] = Moves(self._moves(s, self._steps_of(s, present, unit, mask)))
         return moves
 
-    def _unit_mask(self, present: ProcessSet, seen: _Seen, unit: _Unit, key: tuple[int, ...]) -> int:
-        process, other = unit
+    def _steps_of(self, s: int, present: ProcessSet, unit: Unit, mask: int) -> list[Step]:
+        if unit.other is None:
+            alone = len(self.units(present)[unit.process]) == 1
+            return self.system.steps_of(s, present, unit.process, meetings=alone)
+        if not mask:
+            return []  # nothing can be sent and received where these two stand
+        return self.system.meetings_of(s, present, unit.process, unit.other)
+
+    def _unit_mask(self, s: int, present: ProcessSet, unit: Unit) -> int:
+        process, other = unit.process, unit.other
         if other is None:
-            return self._looked_at(present, process, key[1], meetings=len(seen.units[process]) == 1)
-        sends = [c for c in process.point(key[1]).edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
-        takes = [c for c in other.point(key[3]).edges if isinstance(c.edge.talk, Receive) and rendezvous(c)]
+            alone = len(self.units(present)[process]) == 1
+            return self._looked_at(present, process, process.here(s), meetings=alone)
+        here, there = process.at(s), other.at(s)
+        sends = [c for c in here.edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
+        takes = [c for c in there.edges if isinstance(c.edge.talk, Receive) and rendezvous(c)]
         if not any(may_meet(a, b) for a in sends for b in takes):
             return 0
-        return FAILED | process.point(key[1]).touch.bits | other.point(key[3]).touch.bits
+        return FAILED | here.touch.bits | there.touch.bits
 
     def quiet_moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
         """What a process can do once nothing can be done without `timeout`."""
@@ -263,14 +276,10 @@ class Space:
 
     # What moves depend on
 
-    def _mask(self, present: ProcessSet, seen: _Seen, units: Sequence[_Unit], s: int) -> int:
+    def _mask(self, present: ProcessSet, units: Sequence[Unit], s: int) -> int:
         mask = 0
         for unit in units:
-            process, other = unit
-            key = (process.slot, process.here(s)) + (() if other is None else (other.slot, other.here(s)))
-            if key not in seen.masks:
-                seen.masks[key] = self._unit_mask(present, seen, unit, key)
-            mask |= seen.masks[key]
+            mask |= self._unit_mask(s, present, unit)
         return mask
 
     def _looked_at(self, present: ProcessSet, process: Process, point: int, meetings: bool = True) -> int:
@@ -315,7 +324,7 @@ class Space:
     def _regroup(self, seen: _Seen) -> None:
         """Put together what takes few values. Groups of one are left if they take many."""
         groups: list[_Group] = []
-        units: list[_Unit] = []
+        units: list[Unit] = []
         expected = 1
         sizes = [(group, sum(len(known) for _, known in group.tables.values())) for group in seen.groups]
         for group, size in sizes:
