@@ -512,6 +512,7 @@ def test_labels_of_inlines_are_their_own() -> None:
         ),
         ("inline f() { skip }\ninit { f(1) }", "parameters for inline `f`: 0, not 1", Place(2, 8)),
         ("inline f(1) { skip }", "are not names between commas", Place(1, 8)),
+        ("active proctype P() priority 0 { skip }", "a number from 1 to 255", Place(1, 30)),
         ("inline f { skip }", "an inline is written", Place(1, 1)),
         ("inline f() skip", "needs `{`", Place(1, 12)),
         ("inline f() { skip", "not closed", Place(1, 8)),

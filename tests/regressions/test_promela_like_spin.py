@@ -207,6 +207,12 @@ CASES = {
     "who took the last step": Case(
         """byte x; active proctype P() { x++ } active proctype Q() { x == 1; assert(_last == 0) }""", True
     ),
+    "escapes at the head of a block go together": Case(
+        "byte x; active proctype P() { { { { x == 3 } unless { assert(false) } } unless { x = 1 } } }", True
+    ),
+    "a rendezvous cannot be copied": Case(
+        f"{RENDEZVOUS} active proctype P() {{ r?<x> }} active proctype Q() {{ r!1 }}", True
+    ),
     "a trace that allows what happens": Case(TRACE.format("q!b,2"), False, 13),
     "a trace that does not allow what is sent": Case(TRACE.format("q!b,1"), True),
     "a notrace that comes to its end": Case(

@@ -451,7 +451,7 @@ class _Writer:
             kinds |= {"if": 3, "for": 2 * (self.has("loops") and not where.counting), "select": self.has("select")}
         if where.depth < 3 and self.left > 0 and not where.in_d_step:
             kinds |= {"do": 3, "atomic": 4 * self.has("atomic"), "d_step": 4 * self.has("d_step")}
-            kinds |= {"unless": 4 * self.has("unless"), "skips": 1}
+            kinds |= {"unless": 4 * self.has("unless"), "block": self.has("unless"), "skips": 1}
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
         return getattr(self, f"_write_{kind}")(where)
 
@@ -508,6 +508,9 @@ class _Writer:
         first = self.random.choice([self._assignment().split("; ")[0], self._condition(plain=True), self._talk()])
         first = "x = 1" if "!" in first and not first.startswith("!") and "=" not in first else first
         return (Braces("d_step", (Line(first), *self._sequence(inner, 2))),)
+
+    def _write_block(self, where: Where) -> Block:
+        return (Braces("", self._sequence(where.deeper, 2)),)
 
     def _write_unless(self, where: Where) -> Block:
         begins = self.random.choice([self._condition, self._condition, self._talk])

@@ -118,11 +118,15 @@ def mapped(block: Block, change: Callable[[Line], Line]) -> Block:
     return tuple(map(copy, block))
 
 
+_SEND = re.compile(r"\w+(\[.*\])?!")
+
+
 def has_else_in_first_choice(block: Block) -> bool:
     """Does an option of a choice begin with another choice that has an `else`? For that, SPIN's verifier also
     looks at the options of the outer choice, and docs/promela.md says that Porcini does not. Or an escape with a
     choice that has one: there SPIN's verifier takes the `else` even where another option can be taken; with a
-    send in a choice, it goes on as if nothing had been possible when that one finds nobody to meet."""
+    send in a choice, or beside another escape, it goes on as if nothing had been possible when that send finds
+    nobody to meet."""
     for statement in block:
         match statement:
             case Labelled(_, inner):
@@ -132,6 +136,8 @@ def has_else_in_first_choice(block: Block) -> bool:
             case Braces(_, body, escape):
                 found = has_else_in_first_choice(body) or has_else_in_first_choice(escape)
                 found = found or (bool(escape) and (begins_with_else(escape) or _chooses_to_send(escape)))
+                nested = bool(escape) and any(" unless {" in line for line in block_lines((*body, *escape)))
+                found = found or (nested and _SEND.match(escape[0].lines()[0]) is not None)
             case _:
                 found = False
         if found:
@@ -143,7 +149,7 @@ def _chooses_to_send(block: Block) -> bool:
     match block[0]:
         case Choice(_, options):
             return any(
-                _chooses_to_send(option) or re.match(r"\w+(\[.*\])?!", option[0].lines()[0]) for option in options
+                _chooses_to_send(option) or _SEND.match(option[0].lines()[0]) is not None for option in options
             )
         case Braces(_, body):
             return _chooses_to_send(body)

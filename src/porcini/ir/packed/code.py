@@ -140,9 +140,12 @@ def _buffered(channel: Channel) -> Channel:
     return channel
 
 
+POLLED_RENDEZVOUS = "a rendezvous channel cannot be polled"
+
+
 def _polled(channel: Channel) -> Channel:
     if channel.capacity == 0:
-        raise RunError("a rendezvous channel cannot be polled")
+        raise RunError(POLLED_RENDEZVOUS)
     return channel
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
 from porcini.ir.expr import Checked, Const, Select, Timeout, Var, is_partial
-from porcini.ir.packed.code import RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
+from porcini.ir.packed.code import POLLED_RENDEZVOUS, RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
     ERROR_FAILED,
@@ -418,6 +418,8 @@ class PackedSystem:
             assert code.accept is not None and code.values is not None and answer.accept is not None
             values = code.values(s)
             try:
+                if isinstance(answer.edge.talk, Receive) and answer.edge.talk.keep:
+                    raise RunError(POLLED_RENDEZVOUS)
                 after = answer.accept(code.accept(s, values), values)
             except (RunError, CheckFailed) as problem:
                 step = self._failed(s, other, answer, problem)

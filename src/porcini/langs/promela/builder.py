@@ -108,6 +108,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return _Provided((parts[2],))
 
     def priority(self, meta: Meta, parts: list[Any]) -> _Priority:
+        if not 1 <= _number(parts[1]) <= 255:
+            raise InputError("a priority is a number from 1 to 255", place=_at(parts[1]))
         return _Priority((_number(parts[1]),))
 
     def active(self, meta: Meta, parts: list[Any]) -> _Index:

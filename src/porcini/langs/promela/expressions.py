@@ -112,6 +112,9 @@ class Expressions:
                 return self._remote(proctype, index, variable, place)
             case ast.Timeout():
                 return ir.TIMEOUT
+            case ast.NoProgress(place=place) | ast.Enabled(place=place) if self.process:
+                name = "np_" if isinstance(expr, ast.NoProgress) else "enabled"
+                raise problem(f"`{name}` is for claims and formulas", place)
             case ast.NoProgress():
                 return ir.NO_PROGRESS
             case ast.Enabled(pid=pid):
@@ -131,6 +134,8 @@ class Expressions:
         if ref.name == "_nr_pr":
             return ir.POPULATION
         if ref.name == "_priority" and self.scope.find(ref.name) is None:
+            if not self.process:
+                raise problem("there is no `_priority` outside processes", ref.place, "get_priority(pid)")
             return self.priority(ir.OWN_NUMBER)
         if ref.name == "_last" and self.world.last is not None:
             return self.world.last.var

@@ -68,6 +68,8 @@ class Node:
     options: list[Node] = field(default_factory=list)
     inner: Node | None = None
     """The statement that a label is on."""
+    outside: tuple[Escape, ...] | None = None
+    """At the head of a block: the escapes of all that is around it."""
     begins_atomic: bool = False
     begins_block: bool = False
     """It is the first statement between braces: there, `goto` and `break` are steps in SPIN."""
@@ -113,7 +115,8 @@ class Flow:
         while self._waiting:
             node, source = self._waiting.popleft()
             self._emit(node, source, ())
-            self._emit_escapes(source, node.context.escapes)
+            around = node.context.escapes if node.outside is None else node.outside
+            self._emit_escapes(source, around)
         self._make_d_steps_deterministic()
 
     def _make_d_steps_deterministic(self) -> None:
@@ -135,12 +138,23 @@ class Flow:
 
     # Chains
 
-    def _chain(self, statements: Sequence[ast.Statement], scope: Scope, context: Context, after: Node) -> Node:
+    def _chain(
+        self,
+        statements: Sequence[ast.Statement],
+        scope: Scope,
+        context: Context,
+        after: Node,
+        head: Node | None = None,
+    ) -> Node:
+        """Statements one after another; where they begin, the process stands at the `head`, if there is one."""
         nodes: list[Node] = []
         for statement in statements:
             nodes += self._nodes(statement, scope, context)
         if not nodes:
             return after
+        if head is not None:
+            nodes[0].begins_atomic |= head.begins_atomic
+            nodes[0].outside = nodes[0].outside if head.outside is None else head.outside
         if context.d_step is not None:  # it is one step: nothing goes before what comes later
             for node in nodes[1:]:
                 node.context = replace(node.context, escapes=())
@@ -173,6 +187,8 @@ class Flow:
                 nodes = [node for part in statements for node in self._nodes(part, block, inside)]
                 if nodes:
                     nodes[0].begins_block = True
+                    if kind == "plain":
+                        nodes[0].outside = context.escapes
                     nodes[0].begins_atomic |= inside.atomic != context.atomic
                 return nodes
             case ast.For():
@@ -241,16 +257,16 @@ class Flow:
             escape = Escape()
             inside = replace(node.context, escapes=(*node.context.escapes, escape))
             after = self._end_of_choice(node, node.next)
-            main = self._part_of_unless(statement.main, node.scope, inside, after)
-            main.begins_atomic |= node.begins_atomic
-            node.options.append(main)
+            node.options.append(self._part_of_unless(statement.main, node.scope, inside, after, node))
             escape.first = self._part_of_unless(statement.escape, node.scope, node.context, after)
 
-    def _part_of_unless(self, part: ast.Statement, scope: Scope, context: Context, after: Node) -> Node:
+    def _part_of_unless(
+        self, part: ast.Statement, scope: Scope, context: Context, after: Node, head: Node | None = None
+    ) -> Node:
         """Braces around a part make no block of their own: a jump that comes first in it is not a step."""
         if isinstance(part, ast.Block) and part.kind == "plain":
-            return self._chain(part.statements, Scope(scope), context, after)
-        return self._chain([part], scope, context, after)
+            return self._chain(part.statements, Scope(scope), context, after, head)
+        return self._chain([part], scope, context, after, head)
 
     def _end_of_choice(self, node: Node, following: Node) -> Node:
         """What comes after the options of an `if`, or the parts of an `unless`: an atomic sequence may end there,
@@ -368,7 +384,7 @@ class Flow:
     def _emit_escapes(self, source: int, around: tuple[Escape, ...]) -> None:
         """Edges from a point for what goes first there, as SPIN has it. If one option of a choice has an escape,
         it goes before the other options, too; and together with what can be escaped to from the escape itself,
-        which for those `around` the whole point comes only after their first step."""
+        which for those `around` the whole point, or block, comes only after their first step."""
         edges = self.template.points[source].edges
         if self.never and any(edge in self._escapes for edge in edges):
             raise problem("a never claim has no `unless` here", edges[0].place or Place(1, 1))

@@ -93,6 +93,8 @@ class Lowered:
                 scope.names[parameter.name] = self._declared[id(parameter)]
             if proctype.provided is not None:
                 template.provided = Expressions(self.world, scope).condition(proctype.provided)
+                if any(isinstance(node, Timeout) for node in nodes(template.provided)):
+                    raise problem("a process cannot be provided with `timeout`", proctype.provided.place)
             Flow(self.world, template, self._declared, parameters).lower(proctype.body, proctype.end, scope)
         self.nevers: list[Template] = []
         for never in tree.nevers:
