@@ -432,7 +432,7 @@ MUTANTS = [
         "nobody is started any more (stubborn sets)",
         _patch(Relations, "_find_later", lambda self: None),
         kinds=("spin",),
-        known=("spin", 108),
+        known=("spin", 98),
     ),
     Mutant(
         "nobody comes to a point by what it receives (stubborn sets)",
