@@ -207,6 +207,9 @@ CASES = {
     "who took the last step": Case(
         """byte x; active proctype P() { x++ } active proctype Q() { x == 1; assert(_last == 0) }""", True
     ),
+    "a process leaves a label and comes back to it": Case(
+        "bit b; active proctype Q() { L0: !b; true; goto L0 } ltl { [] (Q@L0) }", True
+    ),
     "escapes at the head of a block go together": Case(
         "byte x; active proctype P() { { { { x == 3 } unless { assert(false) } } unless { x = 1 } } }", True
     ),

@@ -90,6 +90,8 @@ def _extended(template: Template, source: int, edge: Edge, declared: Declared, m
         following = _private_step(template.points[edge.target], declared)
         if following is None or (missed and _receives(template.points[following.target])):
             break
+        if template.points[source].labels and template.points[following.target].labels:
+            break  # a formula may ask whether the process stands at a label: in between it does not
         edge = replace(
             edge,
             block=edge.block + following.block,
