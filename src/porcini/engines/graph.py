@@ -22,12 +22,11 @@ from typing import Generic, Protocol, TypeVar
 from porcini.core.errors import LimitHit
 from porcini.core.events import Event
 from porcini.core.systems import StateGraph
+from porcini.engines.limits import BETWEEN_LOOKS
 from porcini.engines.options import Order
 from porcini.engines.stats import SearchStats
 
 S = TypeVar("S", bound=Hashable)
-
-_BETWEEN_LOOKS = 64
 
 
 Hashables = frozenset[Hashable]
@@ -100,7 +99,7 @@ class Graph(Generic[S]):
         found, successors, stack = self.found, self.graph.successors, [start]
         while stack:
             taken = 0
-            for _ in range(_BETWEEN_LOOKS):
+            for _ in range(BETWEEN_LOOKS):
                 if not stack:
                     break
                 state = stack.pop()
@@ -112,7 +111,7 @@ class Graph(Generic[S]):
                     if new not in found:
                         found[new] = state
                         stack.append(new)
-            self._looked += _BETWEEN_LOOKS - 1
+            self._looked += BETWEEN_LOOKS - 1
             self._tick(taken)
 
     def _in_breadth(self, start: S) -> None:
@@ -213,7 +212,7 @@ class Graph(Generic[S]):
         self._looked += 1
         if len(self.graph.failures) > len(self._noted) and self.stats.violated:
             self._note_failures()
-        if self._looked % _BETWEEN_LOOKS == 0 or len(self.found) > self.stats.limits.states:
+        if self._looked % BETWEEN_LOOKS == 0 or len(self.found) > self.stats.limits.states:
             self._count()
             self.stats.look()
             if len(self.found) > self.stats.limits.states:

@@ -12,6 +12,9 @@ DEFAULT_STATES = 2_000_000
 DEFAULT_SYMBOLIC_DEPTH = 200
 DEFAULT_SOLVER_TIMEOUT = 5.0
 
+BETWEEN_LOOKS = 64
+"""States between two looks at the clock, in searches that keep them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

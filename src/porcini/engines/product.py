@@ -23,13 +23,13 @@ from typing import Generic, Protocol, TypeVar
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.systems import StateGraph
 from porcini.engines.graph import Chooser
+from porcini.engines.limits import BETWEEN_LOOKS
 from porcini.engines.stats import SearchStats
 
 S = TypeVar("S", bound=Hashable)
 S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
 Node = tuple[S, int]
 
-_BETWEEN_LOOKS = 64
 _DONE = -1
 
 
@@ -102,7 +102,7 @@ class Product(Generic[S]):
             live.append(node)
             on_the_way.add(node)
             frames.append((node, iter(self._after(node, on_the_way))))
-            if len(order) % _BETWEEN_LOOKS == 0 or len(order) > self.stats.limits.states:
+            if len(order) % BETWEEN_LOOKS == 0 or len(order) > self.stats.limits.states:
                 self._count()
                 self.stats.look()
                 if len(order) > self.stats.limits.states:

@@ -40,10 +40,13 @@ from porcini.ir.packed.transitions import Transition
 
 _DEAR = 1_000
 """What a transition costs that can be taken, against one that cannot."""
-
-
 _MOST_RECALLED = 8
 """Choices that are kept for one place of each process and what can be taken there."""
+_MOST_PLACES = 1 << 18
+"""Places for which choices are kept; then they are forgotten."""
+
+Asked = tuple[Callable[[int], bool], bool]
+"""A guard that was looked at, and whether it held."""
 
 
 class _Offer:
@@ -72,8 +75,11 @@ class StubbornSets:
         self.space = graph.space
         self.visible = visible
         self._relations: dict[ProcessSet, Relations] = {}
-        self._asked: list[tuple[Callable[[int], bool], bool]] = []
-        """Guards that were looked at, and whether they held."""
+        self._offers: dict[Moves, _Offer] = {}
+        self._asked: list[Asked] = []
+        """By the choice at hand."""
+        self._choices: dict[tuple[Relations, int, int], list[tuple[tuple[Asked, ...], int | None]]] = {}
+        """What was chosen before, and by which answers: by where all processes stand, and what can be taken."""
 
     def relations(self, present: ProcessSet) -> Relations:
         found = self._relations.get(present)
@@ -91,10 +97,9 @@ class StubbornSets:
                 moves = looked_up(state, present, unit)
                 if not moves.all:
                     continue
-                offer = moves.offer
+                offer = self._offers.get(moves)
                 if offer is None:
-                    offer = moves.offer = _Offer(moves, relations)
-                assert isinstance(offer, _Offer)
+                    offer = self._offers[moves] = _Offer(moves, relations)
                 if offer.fails:
                     return None
                 enabled |= offer.enabled
@@ -123,7 +128,9 @@ class StubbornSets:
         transitions that can be taken, in which the guards that were asked in one hold as they did there, it is the
         same in both.
         """
-        known = relations.choices.setdefault((state & relations.points, enabled), [])
+        if len(self._choices) > _MOST_PLACES:
+            self._choices.clear()
+        known = self._choices.setdefault((relations, state & relations.points, enabled), [])
         for asked, best in known:
             for holds, answer in asked:
                 if holds(state) is not answer:

@@ -13,17 +13,14 @@ Sets of transitions are whole numbers, a bit for each. All of this is worked out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from porcini.core.bits import bits
-from porcini.ir.evaluation import OPERATIONS
-from porcini.ir.expr import COMPARISONS, TRUE, Binary, Expr, Select, Timeout, Var, nodes
+from porcini.ir.expr import TRUE
 from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.guards import Guards
 from porcini.ir.packed.later import Later, any_of, may_talk
-from porcini.ir.packed.layout import RunError, matches
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.space import Move, may_meet
-from porcini.ir.packed.system import PackedSystem, always_meets, answers_with, rendezvous
+from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import NOTHING, Touch
 from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs
 from porcini.ir.program import (
@@ -32,8 +29,6 @@ from porcini.ir.program import (
     Template,
     rivals,
 )
-
-Asked = tuple[tuple[Callable[[int], bool], bool], ...]
 
 
 class Relations:
@@ -45,6 +40,7 @@ class Relations:
         self.at: dict[tuple[int, int], int] = {}
         """By slot and point: the transitions of a process that stands there."""
         self._by_edges: dict[tuple[EdgeCode, EdgeCode | None], int] = {}
+        self._guards = Guards(system, present)
         self._laters: list[Later] = []
         self._find_later()
         for process in present.members:
@@ -66,8 +62,6 @@ class Relations:
         """The bits of a state that tell where each process stands."""
         for process in present.members:
             self.points |= process.toucher.point
-        self.choices: dict[tuple[int, int], list[tuple[Asked, int | None]]] = {}
-        """For searches: what was chosen where, and by which answers of guards."""
         self._unordered = 0
         for named in system.program.unordered:
             if isinstance(named, int):
@@ -93,7 +87,7 @@ class Relations:
                 if always_meets(code):
                     continue
             run = self._followed(here.touches[number], process, code)
-            made = self._add(((process, point),), (code,), run, self._guards(process, code, point))
+            made = self._add(((process, point),), (code,), run, self._guards.of(process, code, here))
             self._by_edges[code, None] = made.number
             self._watch_partners(made, process, code, here)
 
@@ -117,10 +111,11 @@ class Relations:
             if other is process:
                 continue
             for there in range(len(other.template.points)):
-                for answer, touched in zip(other.point(there).edges, other.point(there).touches, strict=True):
+                spot = other.point(there)
+                for answer, touched in zip(spot.edges, spot.touches, strict=True):
                     if isinstance(answer.edge.talk, Receive) and may_meet(code, answer):
                         both = run.joined(self._followed(touched, other, answer))
-                        guards = self._guards_of_meeting(process, code, point, other, answer, there)
+                        guards = self._guards.of_meeting(process, code, process.point(point), other, answer, spot)
                         made = self._add(((process, point), (other, there)), (code, answer), both, guards)
                         self._by_edges[code, answer] = made.number
                         self._watch_partners(made, process, code, process.point(point))
@@ -199,76 +194,6 @@ class Relations:
                                     run.touch |= touched
                                     take(other, answer)
         return run
-
-    def _guards(self, process: Process, code: EdgeCode, point: int) -> tuple[Guard, ...]:
-        toucher, found = process.toucher, [*self._allowed(process, code, process.point(point))]
-        for expr in code.edge.guards:
-            if any(isinstance(node, Timeout) for node in nodes(expr)):
-                found.append(Guard(ANYTHING, None))
-            else:
-                found.append(
-                    Guard(toucher.waking(expr), _tester(process.coder.function(expr)), *_by_value(process, expr))
-                )
-        if code.edge.talk is not None:
-            found.append(Guard(toucher.waking_talk(code.edge.talk), _tester(lambda s: code.ready(s, False))))
-        return tuple(found)
-
-    def _allowed(self, process: Process, code: EdgeCode, here: PointCode) -> Iterator[Guard]:
-        """What must hold besides an edge's own guards: its process may run, and no rival of it can be taken."""
-        yield from self._may_run(process)
-        others = rivals(code.edge, [rival.edge for rival in here.edges])
-        if not others and not code.edge.otherwise:
-            return
-        wakes = 0
-        for other in others:
-            for expr in other.guards:
-                wakes |= process.toucher.waking(expr)
-            if other.talk is not None:
-                both = process.toucher.tested(other.talk.channel)
-                wakes |= process.toucher.waking_talk(other.talk) | both.reads | both.wide
-        codes = [rival for rival in here.edges if rival.edge in others]
-
-        def unrivalled(s: int) -> bool:
-            return not any(self.system.can_take(s, self.present, process, rival) for rival in codes)
-
-        yield Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, unrivalled)
-
-    def _may_run(self, process: Process) -> Iterator[Guard]:
-        if self.system.program.priorities is not None:
-            yield Guard(ANYTHING, _tester(lambda s: self.system.may_run(s, self.present, process)))
-        elif process.provided is not None:
-            yield Guard(process.toucher.waking(process.template.provided), _tester(process.provided))
-
-    def _guards_of_meeting(
-        self, process: Process, code: EdgeCode, point: int, other: Process, answer: EdgeCode, there: int
-    ) -> tuple[Guard, ...]:
-        wakes = 0
-        for mover, part in ((process, code), (other, answer)):
-            talk = part.edge.talk
-            assert talk is not None
-            parts = talk.values if isinstance(talk, Send) else talk.pattern
-            for expr in (talk.channel, *parts):
-                if expr is not None:
-                    wakes |= mover.toucher.waking(expr)
-
-        def fits(s: int) -> bool:
-            assert code.values is not None and answer.wanted is not None
-            assert code.channel is not None and answer.channel is not None
-            return code.channel(s).id == answer.channel(s).id and matches(code.values(s), answer.wanted(s))
-
-        found = [Guard(wakes, _tester(fits)), *self._allowed(process, code, process.point(point))]
-        found += self._may_run(other)
-        others = rivals(answer.edge, [rival.edge for rival in other.point(there).edges])
-        first = [rival for rival in other.point(there).edges if rival.edge in others]
-        if first:  # those that would answer instead
-
-            def foremost(s: int) -> bool:
-                assert code.values is not None and code.channel is not None
-                values, channel = code.values(s), code.channel(s)
-                return not any(answers_with(s, rival, channel, values) for rival in first)
-
-            found.append(Guard(ANYTHING, _tester(foremost)))
-        return tuple(found)
 
     def _find_later(self) -> None:
         """The templates of which processes may still be started, and all that these might do."""
@@ -451,33 +376,6 @@ def _tested(process: Process, code: EdgeCode) -> Touch:
     """What an edge tests that is tried after others of the same step. Sending and receiving accord where both are
     possible; whether this one is possible by then may depend on what others do at the other end of its channel."""
     return NOTHING if code.edge.talk is None else process.toucher.tested(code.edge.talk.channel)
-
-
-def _by_value(process: Process, expr: Expr) -> tuple[int, Callable[[int], bool] | None]:
-    """For a guard that compares one cell with a constant: that cell, and the comparison."""
-    if not isinstance(expr, Binary) or expr.op not in COMPARISONS:
-        return 0, None
-    for cell, other, first in ((expr.left, expr.right, True), (expr.right, expr.left, False)):
-        value = process.constants.of(other)
-        if isinstance(cell, Var | Select) and value is not None and process.constants.of(cell) is None:
-            cells = process.toucher.cells(cell)
-            if cells.bit_count() == 1:
-                return cells, _comparison(OPERATIONS[expr.op], value, first)
-    return 0, None
-
-
-def _comparison(compare: Callable[[int, int], object], value: int, first: bool) -> Callable[[int], bool]:
-    return (lambda v: bool(compare(v, value))) if first else (lambda v: bool(compare(value, v)))
-
-
-def _tester(function: Callable[[int], object]) -> Callable[[int], bool]:
-    def test(s: int) -> bool:
-        try:
-            return bool(function(s))
-        except RunError:
-            return True
-
-    return test
 
 
 def _reachable(template: Template) -> list[int]:

@@ -41,13 +41,13 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """What can be done, and what a search makes of it: that, too, is worked out once."""
+    """What can be done by one unit. It is one object for all states that it is looked up for, so that whatever is
+    worked out about it can be kept."""
 
-    __slots__ = ("all", "offer")
+    __slots__ = ("all",)
 
     def __init__(self, moves: Iterable[Move]) -> None:
         self.all = tuple(moves)
-        self.offer: object = None
 
 
 class Unit:

@@ -108,8 +108,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return _Provided((parts[2],))
 
     def priority(self, meta: Meta, parts: list[Any]) -> _Priority:
-        if not 1 <= _number(parts[1]) <= 255:
-            raise InputError("a priority is a number from 1 to 255", place=_at(parts[1]))
+        if not 1 <= _number(parts[1]) <= ast.MOST_PRIORITY:
+            raise InputError(f"a priority is a number from 1 to {ast.MOST_PRIORITY}", place=_at(parts[1]))
         return _Priority((_number(parts[1]),))
 
     def active(self, meta: Meta, parts: list[Any]) -> _Index:
@@ -218,13 +218,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Exclusive(_start(meta), what, _items(parts, ast.Ref))
 
     def assign(self, meta: Meta, parts: list[Any]) -> ast.Assign | ast.SetPriority:
-        if parts[0].name == "_priority":
-            return ast.SetPriority(_start(meta), None, parts[2])
-        return ast.Assign(_start(meta), parts[0], parts[2])
+        return _assigned(_start(meta), parts[0], parts[2])
 
-    def count(self, meta: Meta, parts: list[Any]) -> ast.Assign:
+    def count(self, meta: Meta, parts: list[Any]) -> ast.Assign | ast.SetPriority:
         place = _at(parts[1])
-        return ast.Assign(_start(meta), parts[0], ast.Binary(place, parts[1][0], parts[0], ast.Number(place, 1)))
+        value = ast.Binary(place, parts[1][0], parts[0], ast.Number(place, 1))
+        return _assigned(_start(meta), parts[0], value)
 
     def send(self, meta: Meta, parts: list[Any]) -> ast.Send:
         channel, *args = _nodes(parts)
@@ -348,6 +347,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def ref(self, meta: Meta, parts: list[Any]) -> ast.Ref:
         index = parts[2] if len(parts) > 1 and parts[1] == "[" else None
         return ast.Ref(_start(meta), str(parts[0]), index, parts[-1] if _has(parts, "DOT") else None)
+
+
+def _assigned(place: Place, target: ast.Ref, value: ast.Expr) -> ast.Assign | ast.SetPriority:
+    if target.name == "_priority":
+        return ast.SetPriority(place, None, value)
+    return ast.Assign(place, target, value)
 
 
 def _typed(variable: ast.Variable, type_: str) -> ast.Variable:

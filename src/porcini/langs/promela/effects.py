@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
-from porcini.ir.expr import FALSE, TRUE, Expr, Select, Timeout, nodes
+from porcini.ir.expr import FALSE, TRUE, Expr, Timeout, nodes
 from porcini.ir.program import (
     Assert,
     Assign,
@@ -21,11 +21,10 @@ from porcini.ir.program import (
     Variable,
 )
 from porcini.langs.promela import syntax as ast
-from porcini.langs.promela.expressions import Expressions, World
+from porcini.langs.promela.expressions import Expressions, World, exists
 from porcini.langs.promela.names import Scope, problem
 from porcini.langs.promela.text import show
 
-MOST_PRIORITY = 255
 Effect = tuple[Expr, tuple[Op, ...], Send | Receive | None]
 
 
@@ -63,7 +62,7 @@ class Effects:
                 return TRUE, (Assign(to, self._timeless(lower, value, stored=True)),), None
             case ast.SetPriority(pid=pid, value=value, place=place):
                 of = ir.OWN_NUMBER if pid is None else self._timeless(lower, pid)
-                return TRUE, self._set_priority(lower, of, self._timeless(lower, value), place), None
+                return TRUE, self._set_priority(of, self._timeless(lower, value), place), None
             case ast.Send(channel=channel, args=args, sorted=ordered, place=place):
                 values = tuple(self._timeless(lower, arg) for arg in lower.message(args))
                 type_, wrong = self._misfit(lower, channel, len(values), place)
@@ -110,16 +109,14 @@ class Effects:
         self.world.notes[f"line {place.line}: channel {text}"] = None
         return type_, (Assert(FALSE, text, place),)
 
-    def _set_priority(self, lower: Expressions, pid: Expr, value: Expr, place: Place) -> tuple[Op, ...]:
-        """Of a process that is not there nothing is set."""
-        array = self.world.priorities
-        assert array is not None
-        there = ir.conj(ir.binary("<=", ir.ZERO, pid), ir.binary("<", pid, ir.POPULATION))
-        fits = ir.conj(ir.binary("<=", ir.ONE, value), ir.binary("<=", value, ir.const(MOST_PRIORITY)))
-        cell = ir.select(array.var, ir.ite(there, pid, ir.OWN_NUMBER))
-        assert isinstance(cell, Select)
-        kept = ir.ite(there, value, ir.select(array.var, ir.OWN_NUMBER))
-        return Assert(fits, f"a priority from 1 to {MOST_PRIORITY}", place), Assign(cell, kept)
+    def _set_priority(self, pid: Expr, value: Expr, place: Place) -> tuple[Op, ...]:
+        """For a process that does not exist nothing is set: its own priority stays what it is."""
+        assert self.world.priorities is not None
+        array = self.world.priorities.var
+        fits = ir.conj(ir.binary("<=", ir.ONE, value), ir.binary("<=", value, ir.const(ast.MOST_PRIORITY)))
+        cell = ir.select(array, ir.ite(exists(pid), pid, ir.OWN_NUMBER))
+        stored = ir.ite(exists(pid), value, ir.select(array, ir.OWN_NUMBER))
+        return Assert(fits, f"a priority from 1 to {ast.MOST_PRIORITY}", place), Assign(cell, stored)
 
     def _start(self, run: ast.Run, lower: Expressions, into: Target | None) -> tuple[Op, ...]:
         if run.proctype not in self.world.templates:
@@ -133,5 +130,4 @@ class Effects:
         if self.world.priorities is None:
             return (spawn,)
         cell = ir.select(self.world.priorities.var, ir.POPULATION)
-        assert isinstance(cell, Select)
         return Assign(cell, ir.const(run.priority or 1), silent=True), spawn

@@ -120,7 +120,7 @@ class Expressions:
             case ast.Enabled(pid=pid):
                 return ir.enabled(self(pid))
             case ast.Priority(pid=pid):
-                return self.priority(ir.OWN_NUMBER if pid is None else self(pid))
+                return self._priority(self(pid))
             case ast.Run(place=place):
                 raise problem("`run` can only be a statement of its own, or be assigned", place)
             case ast.Eval(place=place):
@@ -136,7 +136,7 @@ class Expressions:
         if ref.name == "_priority" and self.scope.find(ref.name) is None:
             if not self.process:
                 raise problem("there is no `_priority` outside processes", ref.place, "get_priority(pid)")
-            return self.priority(ir.OWN_NUMBER)
+            return self._priority(ir.OWN_NUMBER)
         if ref.name == "_last" and self.world.last is not None:
             return self.world.last.var
         if ref.name == "_":
@@ -145,12 +145,11 @@ class Expressions:
             return ir.const(self.world.mtypes[ref.name])
         return self.load(ref)
 
-    def priority(self, pid: Expr) -> Expr:
-        """That of a process; 0 if there is none of this number."""
-        if self.world.priorities is None:
+    def _priority(self, pid: Expr) -> Expr:
+        """The priority of a process; 0 if there is no process with this number."""
+        if self.world.priorities is None:  # nobody has one in the model: a formula asks from outside
             return ir.ONE
-        there = ir.conj(ir.binary("<=", ir.ZERO, pid), ir.binary("<", pid, ir.POPULATION))
-        return ir.ite(there, ir.select(self.world.priorities.var, pid), ir.ZERO)
+        return ir.ite(exists(pid), ir.select(self.world.priorities.var, pid), ir.ZERO)
 
     def load(self, ref: ast.Ref) -> Target:
         """A variable or a cell."""
@@ -275,6 +274,11 @@ class Expressions:
         scalar, at = self._cell(symbol, variable, self)
         scalar.variable.remote = True
         return ir.peek(template, self._pid(template, index), scalar.variable.var, at)
+
+
+def exists(pid: Expr) -> Expr:
+    """Is there a process with this number?"""
+    return ir.conj(ir.binary("<=", ir.ZERO, pid), ir.binary("<", pid, ir.POPULATION))
 
 
 def _leaves(symbol: Symbol, ref: ast.Ref, arrays: int) -> Iterator[ast.Ref]:

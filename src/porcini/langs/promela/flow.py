@@ -30,7 +30,7 @@ from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.effects import Effects
 from porcini.langs.promela.events import EventEffects
 from porcini.langs.promela.expressions import Expressions, World
-from porcini.langs.promela.loops import Loops, of_select
+from porcini.langs.promela.loops import Loops, expand_select
 from porcini.langs.promela.names import Scalar, Scope, Symbol, problem
 from porcini.langs.promela.text import show_statement
 
@@ -192,10 +192,10 @@ class Flow:
                     nodes[0].begins_atomic |= inside.atomic != context.atomic
                 return nodes
             case ast.For():
-                return self._nodes(self._loops.of_for(statement, scope), scope, context)
+                return self._nodes(self._loops.expand_for(statement, scope), scope, context)
             case ast.Select():
-                return self._nodes(of_select(statement), scope, context)
-            case ast.Labelled() if (begun := self._loops.labelled(statement, scope)) is not None:
+                return self._nodes(expand_select(statement), scope, context)
+            case ast.Labelled() if (begun := self._loops.move_label(statement, scope)) is not None:
                 return self._nodes(begun, scope, context)
             case ast.Labelled(label=label, body=body, place=place):
                 if label in self.labels:

@@ -19,7 +19,7 @@ class Loops:
     template: Template
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
-    def of_for(self, loop: ast.For, scope: Scope) -> ast.Statement:
+    def expand_for(self, loop: ast.For, scope: Scope) -> ast.Statement:
         """As SPIN has it: `i = low; do :: i <= high -> body; i++ :: else -> break od`."""
         at = loop.place
         if loop.array is not None:
@@ -46,15 +46,15 @@ class Loops:
         rotate = (ast.Receive(at, channel, (loop.variable,)), ast.Send(at, channel, (loop.variable,)))
         return _counting(counter, ast.Number(at, 0), test, (*rotate, *loop.body.statements))
 
-    def labelled(self, statement: ast.Labelled, scope: Scope) -> ast.Statement | None:
+    def move_label(self, statement: ast.Labelled, scope: Scope) -> ast.Statement | None:
         """A label on a `for`, or on a `select` that is a loop: in SPIN it is on the loop, after its first step."""
         match statement.body:
             case ast.For() as loop:
-                made = self.of_for(loop, scope)
+                made = self.expand_for(loop, scope)
             case ast.Select() as select:
-                made = of_select(select)
+                made = expand_select(select)
             case ast.Labelled() as inner:
-                made = self.labelled(inner, scope) or inner
+                made = self.move_label(inner, scope) or inner
             case _:
                 return None
         if not isinstance(made, ast.Block):
@@ -71,7 +71,7 @@ def _counting(counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.S
     return ast.Block(at, (ast.Assign(at, counter, low), ast.Choose(at, (again, stop), True, True)))
 
 
-def of_select(select: ast.Select) -> ast.Statement:
+def expand_select(select: ast.Select) -> ast.Statement:
     """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up."""
     at, variable = select.place, select.variable
     if select.literal and isinstance(select.low, ast.Number) and isinstance(select.high, ast.Number):

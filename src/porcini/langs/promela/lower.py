@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from porcini.core.errors import InputError, Place
-from porcini.ir.expr import OWN_NUMBER, TRUE, ZERO, Expr, Select, Timeout, Var, free, nodes, select
+from porcini.ir.expr import OWN_NUMBER, TRUE, ZERO, Expr, Timeout, Var, free, nodes, select
 from porcini.ir.program import Assign, ChannelType, Program, Template, Variable, targets_of, variable_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.events import EventEffects, Watcher
@@ -111,7 +111,7 @@ class Lowered:
         self._mark_constants()
         for trace in tree.traces:
             self._watch_events(trace, parameters)
-        self._note_who_was_last()
+        self._keep_predefined()
         self._mark_constants()
         self._check_labels()
         self.program.notes += [*self.types.notes, *self.world.notes]
@@ -142,15 +142,13 @@ class Lowered:
         symbol.variable.observed = False
         return symbol.variable
 
-    def _note_who_was_last(self) -> None:
-        """Every step says who took it; and who goes takes his priority with him."""
+    def _keep_predefined(self) -> None:
+        """Every step records who took it, a `d_step` when it ends; a process that ends gives up its priority."""
         last, priorities = self.world.last, self.world.priorities
         for edge in (edge for template in self.program.templates for edge in template.edges):
             if priorities is not None and edge.exits:
-                cell = select(priorities.var, OWN_NUMBER)
-                assert isinstance(cell, Select)
-                edge.block = (Assign(cell, ZERO, silent=True), *edge.block)
-            if last is not None:
+                edge.block = (Assign(select(priorities.var, OWN_NUMBER), ZERO, silent=True), *edge.block)
+            if last is not None and not edge.d_step:
                 edge.block = (*edge.block, Assign(last.var, OWN_NUMBER, silent=True))
 
     def _constant(self, expr: ast.Expr, scope: Scope) -> int:

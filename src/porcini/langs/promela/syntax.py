@@ -7,6 +7,8 @@ from typing import Literal
 
 from porcini.core.errors import Place
 
+MOST_PRIORITY = 255
+
 # Expressions
 
 
@@ -100,10 +102,10 @@ class Enabled:
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """`get_priority(pid)`; without a pid, `_priority`: the process's own."""
+    """`get_priority(pid)`."""
 
     place: Place
-    pid: Expr | None = None
+    pid: Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,11 +45,8 @@ def show(expr: ast.Expr, around: int = 0) -> str:
             return "np_"
         case ast.Enabled(pid=pid):
             return f"enabled({show(pid)})"
-        case ast.Priority(pid=None):
-            return "_priority"
-        case ast.Priority(pid=of):
-            assert of is not None
-            return f"get_priority({show(of)})"
+        case ast.Priority(pid=pid):
+            return f"get_priority({show(pid)})"
 
 
 def _process(name: str, index: ast.Expr | None) -> str:

@@ -1,0 +1,122 @@
+"""The guards of transitions: what must hold for each, and by whose writing it may come to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from porcini.ir.evaluation import OPERATIONS
+from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
+from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.layout import RunError
+from porcini.ir.packed.processes import PointCode, Process, ProcessSet
+from porcini.ir.packed.system import PackedSystem, answers_with, rendezvous
+from porcini.ir.packed.transitions import ANYTHING, Guard
+from porcini.ir.program import Send, rivals
+
+
+class Guards:
+    """Makes the guards of the transitions of one set of processes."""
+
+    def __init__(self, system: PackedSystem, present: ProcessSet) -> None:
+        self.system, self.present = system, present
+
+    def of(self, process: Process, code: EdgeCode, here: PointCode) -> tuple[Guard, ...]:
+        """Those of an edge that a process takes without a partner."""
+        toucher, found = process.toucher, [*self._allowed(process, code, here)]
+        for expr in code.edge.guards:
+            if any(isinstance(node, Timeout) for node in nodes(expr)):
+                found.append(Guard(ANYTHING, None))
+            else:
+                found.append(
+                    Guard(toucher.waking(expr), _tester(process.coder.function(expr)), *_by_value(process, expr))
+                )
+        if code.edge.talk is not None:
+            found.append(Guard(toucher.waking_talk(code.edge.talk), _tester(lambda s: code.ready(s, False))))
+        return tuple(found)
+
+    def of_meeting(
+        self,
+        process: Process,
+        code: EdgeCode,
+        here: PointCode,
+        other: Process,
+        answer: EdgeCode,
+        there: PointCode,
+    ) -> tuple[Guard, ...]:
+        """Those of a rendezvous: what is sent fits, both may run, and neither has to do something else first."""
+        wakes = 0
+        for mover, part in ((process, code), (other, answer)):
+            talk = part.edge.talk
+            assert talk is not None
+            parts = talk.values if isinstance(talk, Send) else talk.pattern
+            for expr in (talk.channel, *parts):
+                if expr is not None:
+                    wakes |= mover.toucher.waking(expr)
+        found = [Guard(wakes, _tester(lambda s: _answers(s, code, answer)))]
+        found += [*self._allowed(process, code, here), *self._may_run(other)]
+        instead = _rivals(answer, there)
+        if instead:
+            found.append(Guard(ANYTHING, _tester(lambda s: not any(_answers(s, code, each) for each in instead))))
+        return tuple(found)
+
+    def _allowed(self, process: Process, code: EdgeCode, here: PointCode) -> Iterator[Guard]:
+        """What must hold besides an edge's own guards: its process may run, and no rival of it can be taken."""
+        yield from self._may_run(process)
+        others = _rivals(code, here)
+        if not others:
+            return
+        wakes = 0
+        for other in others:
+            for expr in other.edge.guards:
+                wakes |= process.toucher.waking(expr)
+            if other.edge.talk is not None:
+                both = process.toucher.tested(other.edge.talk.channel)
+                wakes |= process.toucher.waking_talk(other.edge.talk) | both.reads | both.wide
+
+        def unrivalled(s: int) -> bool:
+            return not any(self.system.can_take(s, self.present, process, rival) for rival in others)
+
+        yield Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, unrivalled)
+
+    def _may_run(self, process: Process) -> Iterator[Guard]:
+        if self.system.program.priorities is not None:
+            yield Guard(ANYTHING, _tester(lambda s: self.system.may_run(s, self.present, process)))
+        elif process.provided is not None:
+            yield Guard(process.toucher.waking(process.template.provided), _tester(process.provided))
+
+
+def _rivals(code: EdgeCode, here: PointCode) -> list[EdgeCode]:
+    others = rivals(code.edge, [each.edge for each in here.edges])
+    return [each for each in here.edges if each.edge in others]
+
+
+def _answers(s: int, sent: EdgeCode, answer: EdgeCode) -> bool:
+    assert sent.values is not None and sent.channel is not None
+    return answers_with(s, answer, sent.channel(s), sent.values(s))
+
+
+def _by_value(process: Process, expr: Expr) -> tuple[int, Callable[[int], bool] | None]:
+    """For a guard that compares one cell with a constant: that cell, and the comparison."""
+    if not isinstance(expr, Binary) or expr.op not in COMPARISONS:
+        return 0, None
+    for cell, other, first in ((expr.left, expr.right, True), (expr.right, expr.left, False)):
+        value = process.constants.of(other)
+        if isinstance(cell, Var | Select) and value is not None and process.constants.of(cell) is None:
+            cells = process.toucher.cells(cell)
+            if cells.bit_count() == 1:
+                return cells, _comparison(OPERATIONS[expr.op], value, first)
+    return 0, None
+
+
+def _comparison(compare: Callable[[int, int], object], value: int, first: bool) -> Callable[[int], bool]:
+    return (lambda v: bool(compare(v, value))) if first else (lambda v: bool(compare(value, v)))
+
+
+def _tester(function: Callable[[int], object]) -> Callable[[int], bool]:
+    def test(s: int) -> bool:
+        try:
+            return bool(function(s))
+        except RunError:
+            return True
+
+    return test
