@@ -19,7 +19,7 @@ from docs_of import DOCS
 from porcini.core.errors import LimitHit
 from porcini.core.pids import Pid
 from porcini.core.systems import SystemGraph
-from porcini.ir.analysis.numbering import ENDED
+from porcini.ir.analysis.numbering import ENDED, Numbering
 from porcini.ir.tasks import canonical
 from porcini.ir.tasks.canonical import Canonical
 from porcini.ir.tasks.canonical_graph import CanonicalGraph
@@ -86,14 +86,14 @@ def nameless_system(source: str) -> StepSystem:
     """A program of which nothing but main and what is watched keeps its name."""
     system = porcini.loads(source, "abs").system()
     assert isinstance(system, StepSystem)
-    system.flow.recursive = frozenset(range(len(system.graph.methods)))
-    system.flow.uncounted = frozenset(range(3, len(system.graph.points)))
+    system.flow.recursive = frozenset(range(len(system.program.templates)))
+    system.flow.uncounted = frozenset(range(3, len(system.numbering.points)))
     return system
 
 
 def same_behaviour(system: StepSystem, depth: int, watched: Sequence[Pid] = WATCHED) -> bool:
     """Compare both graphs; False if they are too large for it."""
-    assert not system.graph.names_matter
+    assert not system.program.library.names_matter
     known: dict[Hashable, int] = {}
     try:
         whole = behaviour(system, SystemGraph(system), depth, known)
@@ -336,8 +336,8 @@ def test_what_tells_names(body: str, matter: bool) -> None:
             Unit m() { BODY }
         }
         { I c = new C(); c!m(); }"""
-    graph = porcini.loads(source.replace("BODY", body), "abs").graph  # type: ignore[attr-defined]
-    assert graph.names_matter is matter
+    program = porcini.loads(source.replace("BODY", body), "abs").program  # type: ignore[attr-defined]
+    assert program.library.names_matter is matter
 
 
 @pytest.mark.parametrize(
@@ -361,8 +361,8 @@ def test_who_may_go_on_for_ever(body: str, goes_on: bool) -> None:
             Unit twice(I other) { I c = new C(); c!go(other); }
         }
         { I c = new C(); I d = new C(); c!go(d); }"""
-    graph = porcini.loads(source.replace("BODY", body), "abs").graph  # type: ignore[attr-defined]
-    assert StepFlow(graph).may_go_on is goes_on
+    program = porcini.loads(source.replace("BODY", body), "abs").program  # type: ignore[attr-defined]
+    assert StepFlow(Numbering(program)).may_go_on is goes_on
 
 
 def test_tasks_that_are_alike_move_once() -> None:
@@ -378,7 +378,7 @@ def test_tasks_that_are_alike_move_once() -> None:
     for send, successors in (("o!m();", 2), ("if (k == 2) { kept = o!m(); } else { o!m(); }", 3)):
         system = porcini.loads(source.replace("SEND", send), "abs").system()
         assert isinstance(system, StepSystem)
-        system.flow.recursive = frozenset(range(len(system.graph.methods)))
+        system.flow.recursive = frozenset(range(len(system.program.templates)))
         graph = CanonicalGraph(system, WATCHED[:2])
         (state,) = graph.successors(graph.initial())
         after = [new for new in graph.successors(state) if len(new[0].processes) > len(state[0].processes)]

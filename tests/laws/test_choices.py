@@ -11,7 +11,8 @@ from porcini.core.traces import independent
 from porcini.engines.catalogue import ENGINES, Options
 from porcini.ir.expr import TRUE, ArrayType, Expr, binary, const, disj, not_, select, var
 from porcini.ir.flat.interpreter import FlatSystem
-from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Template, Variable
+from porcini.ir.operations import Assert, Assign, Op
+from porcini.ir.program import Edge, Point, Program, Template, Variable
 from strategies import PROGRAMS
 
 X, Y, B, A = var("x", "int"), var("y", "int"), var("b", "bool"), var("a", ArrayType("int", 2))

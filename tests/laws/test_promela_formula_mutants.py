@@ -21,6 +21,7 @@ from porcini.engines import semantic
 from porcini.engines.fagiani import Permuter
 from porcini.ir import expr
 from porcini.ir.expr import TRUE
+from porcini.ir.operations import Assert
 from porcini.ir.packed.formulas import lines, options
 from porcini.ir.packed.formulas.lines import Lines
 from porcini.ir.packed.formulas.options import Options
@@ -29,7 +30,6 @@ from porcini.ir.packed.formulas.reach import Reach
 from porcini.ir.packed.formulas.recorded import RecordedRuns
 from porcini.ir.packed.formulas.symbolic import SymbolicPacked
 from porcini.ir.packed.view import PackedView
-from porcini.ir.program import Assert
 
 SHARED = "byte x; byte y; byte z; byte a;\n"
 PROCESSES = "active proctype {}() {{ {} }}\n"

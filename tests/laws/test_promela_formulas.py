@@ -25,13 +25,13 @@ from porcini.engines.replaying import follow
 from porcini.engines.stats import SearchStats
 from porcini.ir.evaluation import evaluate
 from porcini.ir.expr import ArrayType, Expr, Select, const, var
+from porcini.ir.operations import Receive
 from porcini.ir.packed.formulas.labels import Labels, Seen, Who, values_of
 from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, CheckFailed, RunError
 from porcini.ir.packed.runs import PackedRun
 from porcini.ir.packed.view import PackedView
-from porcini.ir.program import Receive
 from porcini.ir.symbolic.labels import Label, condition
 from porcini.ir.symbolic.program import cells_of, literal
 from promela_strategies import promela_models

@@ -22,9 +22,9 @@ from typing import Any
 
 from porcini.core.pids import Pid
 from porcini.ir.flat.frames import Process
+from porcini.ir.objects import collect_references
 from porcini.ir.tasks.actors import Actors
 from porcini.ir.tasks.chains import Chain, Chains
-from porcini.ir.tasks.program import collect_references
 
 DIRECT, INDIRECT, ELSEWHERE = 9.0, 3.0, 1.0
 """k_a > k_b > k_c. Table 1 needs k_a > 4 k_c (Pi)."""
@@ -50,7 +50,7 @@ class Stability:
 
     def __init__(self, actors: Actors, *, refined: bool = False) -> None:
         self.actors = actors
-        self.chains = Chains(actors.graph)
+        self.chains = Chains(actors.numbering)
         self.refined = refined
 
     def look(self, slots: Sequence[Any], tasks: Sequence[Process]) -> Look:
@@ -153,7 +153,7 @@ class Look:
                 return False
             if not all(actors.apart(slots[task.base], slots[other.base]) for other in ready):
                 return False
-        if actors.graph.uses_futures:
+        if actors.program.uses_futures:
             going = [task for task in others if task.pid not in stuck]
             if not self._reached_from(going).isdisjoint({task.pid for task in ready}):
                 return False

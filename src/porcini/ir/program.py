@@ -1,12 +1,13 @@
-"""One program for every language that has processes with points and guarded edges: GCL, par and Promela.
+"""One program for every language that has processes with points and guarded edges: GCL, par, actors and Promela.
 
 A template is a kind of process: points, and edges from point to point. A process stands at a point, and may take
 an edge when its guard is true and its communication, if it has one, can happen; then its block is carried out as
-one step. A process that has come to `Template.end` has ended.
+one step (`operations`). A process that has come to `Template.end` has ended. Methods of classes are templates,
+too, and tasks are their processes (`objects`).
 
-Expressions name shared variables (`x`) and variables of the process itself (`.x`). A variable with `bounds` holds
-whole numbers of so many bits, and storing wraps around; without, it holds any number, or a boolean. A channel is
-named by a number, its id.
+Expressions name shared variables (`x`), variables of the process itself (`.x`) and fields of its object (`@f`). A
+variable with `bounds` holds whole numbers of so many bits, and storing wraps around; without, it holds any number,
+a boolean, or a value of the language's own (`objects.Library`). A channel is named by a number, its id.
 
 Edges have attributes; what they mean is said here, once, and every machine must agree:
 
@@ -26,11 +27,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Literal
 
 from porcini.core.errors import Place
 from porcini.core.systems import Scalar, Value
-from porcini.ir.evaluation import defined, wrap
-from porcini.ir.expr import TRUE, ArrayType, Expr, Junction, Select, Type, Var, conj, disj, nodes, var
+from porcini.ir.evaluation import wrap
+from porcini.ir.expr import TRUE, ArrayType, Expr, Junction, Type, Var, disj, nodes, var
+from porcini.ir.objects import CallSite, Library, ObjectClass
+from porcini.ir.operations import (
+    Block,
+    Exit,
+    Receive,
+    Send,
+    Spawn,
+    Target,
+    inside,
+    reads_of,
+    reads_of_talk,
+    targets_of_op,
+)
 from porcini.ir.simplify import simplify
 
 MOST_PROCESSES = 255
@@ -132,85 +147,7 @@ class ChannelType:
         return sum(field.bits for field in self.fields)
 
 
-# What edges do
-
-Target = Var | Select
-"""What can be assigned to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assign:
-    """`target := value`. Silent assignments keep house (a scope is left, say) and are not shown."""
-
-    target: Target
-    value: Expr
-    silent: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Spawn:
-    """Start a process; `copies` gives private variables of the new one their values in this one. Its number goes
-    `into` a variable, if it is wanted."""
-
-    template: int
-    copies: tuple[tuple[Var, Expr], ...] = ()
-    silent: bool = False
-    into: Target | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Assert:
-    """If it does not hold, the process stops here and the run's kind is `assertion`."""
-
-    test: Expr
-    text: str = ""
-    place: Place | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Print:
-    """It has no effect on the state."""
-
-    text: str
-    args: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """These will be assigned before they are read again: what they hold makes no difference."""
-
-    variables: tuple[Var, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """The process is gone, and its number is free."""
-
-
-Op = Assign | Spawn | Assert | Print | Forget | Exit
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Append a message, or insert it where it belongs by its value (`ordered`)."""
-
-    channel: Expr
-    values: tuple[Expr, ...]
-    ordered: bool = False
-    in_d_step: bool = False
-    """It is an error if this turns out to be a rendezvous: a `d_step` does not wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class Receive:
-    """Take the first message, or the first that fits (`anywhere`); `keep` leaves it there. A part of a message
-    must be equal to its `pattern`, goes `into` a variable, or may be anything."""
-
-    channel: Expr
-    pattern: tuple[Expr | None, ...]
-    into: tuple[Target | None, ...]
-    anywhere: bool = False
-    keep: bool = False
+# Edges
 
 
 @dataclass(eq=False, slots=True)
@@ -218,7 +155,7 @@ class Edge:
     """A guarded step from a point; `text` is what it says in the source, where that is kept."""
 
     guard: Expr
-    block: tuple[Op, ...]
+    block: Block
     target: int
     place: Place | None = None
     choice: int = 0
@@ -278,13 +215,31 @@ class Choice:
         return simplify(disj(*(edge.guard for edge in self.edges)))
 
 
+Standing = Literal["", "start", "await", "get", "suspend"]
+
+
 @dataclass(eq=False, slots=True)
 class Point:
-    """A place where a process can stand, and what it may do from there."""
+    """A place where a process can stand, and what it may do from there. A task has one edge at each point, whose
+    block is all that may follow; what it waits for there is the guard of this edge."""
 
     place: Place | None = None
     edges: list[Edge] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
+    kind: Standing = ""
+    """Of a task: why it stands there. At a `get` it keeps its group to itself."""
+    text: str = ""
+    """The same for people."""
+
+    @property
+    def code(self) -> Block:
+        """All that a task may do from here on."""
+        return self.edges[0].block if self.edges else ()
+
+    @property
+    def guard(self) -> Expr:
+        """What a task waits for here."""
+        return self.edges[0].guard if self.edges else TRUE
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -313,6 +268,19 @@ class Template:
     labels: dict[str, int] = field(default_factory=dict)
     provided: Expr = TRUE
     """Its processes do nothing while this is false; but they do not stop in the middle of a `d_step`."""
+    class_: int = 0
+    """Of a method: the class that it is of."""
+    result: Type = "int"
+    """Of a method: what its future holds."""
+    releases: bool = False
+    """Of a method: may it let go before it ends?"""
+    calls: tuple[CallSite, ...] = ()
+    """Of a method: the calls that it may make."""
+
+    @property
+    def vars(self) -> tuple[Var, ...]:
+        """Its private variables as expressions know them."""
+        return tuple(variable.var for variable in self.variables)
 
     @property
     def edges(self) -> Iterator[Edge]:
@@ -322,7 +290,7 @@ class Template:
     @property
     def starts(self) -> set[int]:
         """The templates that it may start."""
-        return {op.template for edge in self.edges for op in edge.block if isinstance(op, Spawn)}
+        return {op.template for edge in self.edges for op in inside(edge.block) if isinstance(op, Spawn)}
 
 
 @dataclass(eq=False, slots=True)
@@ -347,6 +315,13 @@ class Program:
     priorities: Variable | None = None
     """An array: for the number of each process its priority. Who has a higher one goes first. There is no
     rendezvous then."""
+    classes: list[ObjectClass] = field(default_factory=list)
+    """Class 0 is that of the main block's own object, template 0 the main block."""
+    library: Library = field(default_factory=Library)
+    uses_futures: bool = False
+    """Does anybody look at futures?"""
+    uses_get: bool = False
+    """Does anybody keep a group for himself while he waits for a future?"""
 
     @property
     def inputs(self) -> dict[str, Type]:
@@ -355,7 +330,7 @@ class Program:
     def with_inputs(self, values: Mapping[str, Value]) -> Program:
         """The same program with its inputs fixed."""
         variables = [replace(v, value=values.get(v.name)) if v.value is None else v for v in self.variables]
-        return replace(self, variables=variables)
+        return replace(self, variables=variables, library=self.library.with_inputs(values))
 
     @property
     def declared(self) -> dict[Var, Variable]:
@@ -367,40 +342,11 @@ class Program:
 # What edges evaluate and assign
 
 
-def reads_of(op: Op) -> tuple[Expr, ...]:
-    """The expressions that an operation evaluates, with the index of a cell that it assigns to."""
-    match op:
-        case Assign(target=Select(index=index), value=value):
-            return (index, value)
-        case Assign(value=value):
-            return (value,)
-        case Assert(test=test):
-            return (test,)
-        case Spawn(copies=copies, into=into):
-            cell = (into.index,) if isinstance(into, Select) else ()
-            return (*(value for _, value in copies), *cell)
-        case Print(args=args):
-            return args
-        case Forget() | Exit():
-            return ()
-
-
-def reads_of_talk(talk: Send | Receive | None) -> tuple[Expr, ...]:
-    match talk:
-        case Send(channel=channel, values=values):
-            return (channel, *values)
-        case Receive(channel=channel, pattern=pattern, into=into):
-            wanted = (part for part in pattern if part is not None)
-            return (channel, *wanted, *(target.index for target in into if isinstance(target, Select)))
-        case None:
-            return ()
-
-
 def expressions(edge: Edge) -> Iterator[Expr]:
     """All that an edge evaluates, whole expressions only."""
     yield from edge.guards
     yield from reads_of_talk(edge.talk)
-    for op in edge.block:
+    for op in inside(edge.block):
         yield from reads_of(op)
 
 
@@ -410,41 +356,9 @@ def nodes_of(edge: Edge) -> Iterator[Expr]:
         yield from nodes(expr)
 
 
-def loads(expr: Expr) -> Iterator[Target]:
-    """The variables and cells whose values an expression may look at, the outermost first."""
-    if isinstance(expr, Var):
-        yield expr
-    elif isinstance(expr, Select):
-        yield expr
-        yield from loads(expr.index)
-    else:
-        for child in expr.children:
-            yield from loads(child)
-
-
 def targets_of(edge: Edge) -> Iterator[Target]:
     """The variables and cells that an edge assigns to."""
     if isinstance(edge.talk, Receive):
         yield from (target for target in edge.talk.into if target is not None)
-    for op in edge.block:
-        match op:
-            case Assign(target=target):
-                yield target
-            case Spawn(into=into) if into is not None:
-                yield into
-            case Forget(variables=variables):
-                yield from variables
-
-
-def variable_of(target: Target) -> Var:
-    found = target if isinstance(target, Var) else target.array
-    assert isinstance(found, Var)
-    return found
-
-
-def defined_op(op: Op) -> Expr:
-    """When an operation can be carried out without a run-time error."""
-    needed = [defined(expr) for expr in reads_of(op)]
-    if isinstance(op, Assign) and isinstance(op.target, Select):
-        needed.append(defined(op.target))
-    return conj(*needed)
+    for op in inside(edge.block):
+        yield from targets_of_op(op)

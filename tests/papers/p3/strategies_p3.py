@@ -29,7 +29,7 @@ from porcini.ir.analysis import footprint
 from porcini.ir.evaluation import evaluate
 from porcini.ir.expr import FALSE
 from porcini.ir.flat.interpreter import FlatSystem
-from porcini.ir.program import Assign
+from porcini.ir.operations import Assign
 from porcini.ir.program import Program as IrProgram
 from porcini.ir.symbolic.abstraction import (
     assignments,

@@ -21,7 +21,8 @@ from porcini.core.traces import Trace
 from porcini.engines.fagiani import Recorded, Store, compile_run
 from porcini.ir.analysis.footprint import Touched, locations, of_edge, of_guards
 from porcini.ir.expr import ArrayType, Expr, Type, Var, var
-from porcini.ir.program import Assert, Assign, Choice, Edge
+from porcini.ir.operations import Assert, Assign
+from porcini.ir.program import Choice, Edge
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import BLOCKED, UNDEFINED, Label
 from porcini.langs.gcl import syntax as ast

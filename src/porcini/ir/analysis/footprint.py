@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from porcini.core.footprints import Footprint, Location
 from porcini.ir.expr import ArrayType, Const, Expr, Select, Var, free, nodes
-from porcini.ir.program import Assign, Choice, Edge, reads_of, variable_of
+from porcini.ir.operations import Assign, reads_of, variable_of
+from porcini.ir.program import Choice, Edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.numbering import FIRST_POINT, Numbering
-from porcini.ir.program import Program, Spawn
+from porcini.ir.operations import Spawn
+from porcini.ir.program import Program
 
 T = TypeVar("T", Footprint, int)
 

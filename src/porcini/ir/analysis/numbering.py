@@ -6,7 +6,7 @@ The first three are not points of the program: a process ends in `ENDED`, or is 
 
 from __future__ import annotations
 
-from porcini.ir.program import Edge, Point, Program
+from porcini.ir.program import Edge, Point, Program, Template
 
 ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT = 0, 1, 2, 3
 """Points at which nothing can be done any more, and the first at which a process can stand."""
@@ -16,9 +16,11 @@ class Numbering:
     """`points` and `template_of` are lists by number."""
 
     def __init__(self, program: Program) -> None:
+        self.program = program
         self.points: list[Point] = [Point()] * FIRST_POINT
         self.template_of: list[int] = [0] * FIRST_POINT
-        self._numbers: list[list[int]] = []
+        self.numbers: list[list[int]] = []
+        """For each template, its points by number."""
         for number, template in enumerate(program.templates):
             mine: list[int] = []
             for local, point in enumerate(template.points):
@@ -28,9 +30,18 @@ class Numbering:
                 mine.append(len(self.points))
                 self.points.append(point)
                 self.template_of.append(number)
-            self._numbers.append(mine)
-        self.entries = [self._numbers[n][template.entry] for n, template in enumerate(program.templates)]
+            self.numbers.append(mine)
+        self.entries = [self.numbers[n][template.entry] for n, template in enumerate(program.templates)]
+
+    def template_at(self, number: int) -> Template:
+        """The template that a point is of."""
+        return self.program.templates[self.template_of[number]]
+
+    def task_name(self, template: int) -> str:
+        """What a task is called that runs a method."""
+        method = self.program.templates[template]
+        return f"{self.program.classes[method.class_].name}.{method.name}" if template else "main"
 
     def target(self, number: int, edge: Edge) -> int:
         """Where an edge of a point leads."""
-        return self._numbers[self.template_of[number]][edge.target]
+        return self.numbers[self.template_of[number]][edge.target]

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from porcini.ir.evaluation import defined
 from porcini.ir.expr import TRUE, ArrayType, Const, Expr, Select, Type, Var
-from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
+from porcini.ir.operations import Assert, Assign, Op, Spawn, defined_op, reads_of
+from porcini.ir.program import Choice, Edge
 from porcini.ir.source import source
 from porcini.ir.symbolic.labels import BLOCKED, UNDEFINED, Label
 

@@ -9,7 +9,8 @@ from porcini.core.footprints import Footprint
 from porcini.ir.analysis import footprint
 from porcini.ir.analysis.numbering import Numbering
 from porcini.ir.flat import codegen
-from porcini.ir.program import Choice, Edge, Program, Spawn
+from porcini.ir.operations import Spawn
+from porcini.ir.program import Choice, Edge, Program
 
 
 @dataclass(frozen=True, slots=True, eq=False)

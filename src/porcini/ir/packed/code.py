@@ -39,6 +39,7 @@ from porcini.ir.expr import (
     const,
     rebuild,
 )
+from porcini.ir.operations import Assert, Assign, Exit, Forget, Op, Print, Send, Spawn, Target, variable_of
 from porcini.ir.packed.layout import (
     ONE_PROCESS,
     POPULATION,
@@ -48,20 +49,7 @@ from porcini.ir.packed.layout import (
     Layout,
     RunError,
 )
-from porcini.ir.program import (
-    Assert,
-    Assign,
-    Edge,
-    Exit,
-    Forget,
-    Op,
-    Print,
-    Send,
-    Spawn,
-    Target,
-    Variable,
-    variable_of,
-)
+from porcini.ir.program import Edge, Variable
 from porcini.ir.source import source
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from porcini.ir.evaluation import OPERATIONS
 from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
+from porcini.ir.operations import Send
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import RunError
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.system import PackedSystem, answers_with, rendezvous
 from porcini.ir.packed.transitions import ANYTHING, Guard
-from porcini.ir.program import Send, rivals
+from porcini.ir.program import rivals
 
 
 class Guards:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import Constants, EdgeCode
 from porcini.ir.packed.layout import Channel
 from porcini.ir.packed.system import PackedSystem
 from porcini.ir.packed.touch import NOTHING, Touch, Toucher
-from porcini.ir.program import Edge, Receive, Send, Template
+from porcini.ir.program import Edge, Template
 
 
 @dataclass(eq=False, slots=True)

@@ -17,25 +17,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from porcini.ir.expr import TRUE, Binary, Const, Expr, Ite, Junction, Neg, Not, OwnNumber, Select, Var, is_partial
-from porcini.ir.program import (
+from porcini.ir.operations import (
     Assign,
-    Edge,
     Forget,
     Op,
-    Point,
     Print,
-    Program,
     Receive,
     Send,
     Spawn,
-    Template,
-    Variable,
     loads,
     reads_of,
     reads_of_talk,
-    targets_of,
     variable_of,
 )
+from porcini.ir.program import Edge, Point, Program, Template, Variable, targets_of
 
 Declared = Mapping[Var, Variable]
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from porcini.core.bits import bits
 from porcini.ir.expr import TRUE
+from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.guards import Guards
 from porcini.ir.packed.later import Later, any_of, may_talk
@@ -23,12 +24,7 @@ from porcini.ir.packed.space import Move, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import NOTHING, Touch
 from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs
-from porcini.ir.program import (
-    Receive,
-    Send,
-    Template,
-    rivals,
-)
+from porcini.ir.program import Template, rivals
 
 
 class Relations:

@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import FailureKind
+from porcini.ir.operations import Receive, Send, Spawn
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Process, ProcessSet
 from porcini.ir.packed.system import PackedSystem, Step, always_meets, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
-from porcini.ir.program import MOST_PROCESSES, Receive, Send, Spawn
+from porcini.ir.program import MOST_PROCESSES
 
 _SAMPLE = 512
 """States with the same processes after which these are put into groups."""

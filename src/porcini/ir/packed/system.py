@@ -15,6 +15,7 @@ from typing import NamedTuple
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
 from porcini.ir.expr import Checked, Const, Select, Timeout, Var, is_partial
+from porcini.ir.operations import Assert, Receive, Send, Spawn, loads, variable_of
 from porcini.ir.packed.code import POLLED_RENDEZVOUS, RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -32,21 +33,7 @@ from porcini.ir.packed.layout import (
 )
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.touch import Resources
-from porcini.ir.program import (
-    MOST_PROCESSES,
-    Assert,
-    Edge,
-    Program,
-    Receive,
-    Send,
-    Spawn,
-    Variable,
-    expressions,
-    loads,
-    nodes_of,
-    targets_of,
-    variable_of,
-)
+from porcini.ir.program import MOST_PROCESSES, Edge, Program, Variable, expressions, nodes_of, targets_of
 
 LONGEST_D_STEP = 1_000_000
 PER_ANSWER = 256

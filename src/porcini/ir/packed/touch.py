@@ -31,20 +31,10 @@ from porcini.ir.expr import (
     Var,
     nodes,
 )
+from porcini.ir.operations import Exit, Receive, Send, Spawn, Target, variable_of
 from porcini.ir.packed.code import Constants, channels_named
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
-from porcini.ir.program import (
-    Edge,
-    Exit,
-    Receive,
-    Send,
-    Spawn,
-    Target,
-    Variable,
-    expressions,
-    targets_of,
-    variable_of,
-)
+from porcini.ir.program import Edge, Variable, expressions, targets_of
 
 EVERYTHING = -1
 """As bits: the whole state."""

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from porcini.core.bits import bits
+from porcini.ir.operations import Assign, Spawn, Target, variable_of
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.later import Later
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.touch import Touch
-from porcini.ir.program import Assign, Spawn, Target, targets_of, variable_of
+from porcini.ir.program import targets_of
 
 ANYTHING = -1
 """As resources: whatever is written may matter."""

@@ -23,6 +23,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, StepSource, System, Waiting, Watched
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, Select, Timeout
+from porcini.ir.operations import Print, Receive, Send, loads, variable_of
 from porcini.ir.packed.code import Coder, Constants, EdgeCode
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
@@ -48,18 +49,7 @@ from porcini.ir.packed.touch import (
     UNKNOWN_CHANNEL,
     Touch,
 )
-from porcini.ir.program import (
-    MOST_PROCESSES,
-    Edge,
-    Print,
-    Program,
-    Receive,
-    Send,
-    Variable,
-    loads,
-    nodes_of,
-    variable_of,
-)
+from porcini.ir.program import MOST_PROCESSES, Edge, Program, Variable, nodes_of
 from porcini.ir.symbolic.formulas import LabelledRun
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from porcini.core.systems import Value
 from porcini.ir.evaluation import evaluate
 from porcini.ir.expr import Expr, Select, Var, store, substitute
-from porcini.ir.program import Assign
+from porcini.ir.operations import Assign
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import Label
 from porcini.ir.symbolic.paths import forward

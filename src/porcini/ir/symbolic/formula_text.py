@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from porcini.core.formulas import Formula
 from porcini.ir.expr import Apply, Const, Datum, Expr, Ite, Let, Store, nodes
-from porcini.ir.program import Assert, Assign
+from porcini.ir.operations import Assert, Assign
 from porcini.ir.symbolic.labels import Label
 from porcini.ir.text import LONGEST, show
 

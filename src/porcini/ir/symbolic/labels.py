@@ -36,7 +36,8 @@ from porcini.ir.expr import (
     substitute,
     var,
 )
-from porcini.ir.program import Assert, Assign, Choice, Edge, Op, Spawn, defined_op, reads_of
+from porcini.ir.operations import Assert, Assign, Op, Spawn, defined_op, reads_of
+from porcini.ir.program import Choice, Edge
 from porcini.ir.text import show
 
 CanMove = Callable[[Callable[[str], Any]], bool]

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from porcini.core.systems import Value
 from porcini.ir.expr import TRUE, Expr, Select, Var, conj, const, free, store, substitute
-from porcini.ir.program import Assign
+from porcini.ir.operations import Assign
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import Label, before, condition
 

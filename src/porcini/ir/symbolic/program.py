@@ -33,7 +33,8 @@ from porcini.ir.expr import (
     store,
     substitute,
 )
-from porcini.ir.program import Assert, Program, Spawn, defined_op
+from porcini.ir.operations import Assert, Spawn, defined_op
+from porcini.ir.program import Program
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic import labels
 from porcini.ir.symbolic.labels import Label, condition

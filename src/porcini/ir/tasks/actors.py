@@ -9,9 +9,10 @@ from porcini.core.events import Action, Event
 from porcini.core.pids import Pid
 from porcini.ir.expr import conj
 from porcini.ir.flat.frames import Process
+from porcini.ir.objects import CallSite
+from porcini.ir.operations import Call, Get, New, inside
 from porcini.ir.tasks.code import OBJECT_FRAME, TASK_FRAME, Segment, looks_at_futures
 from porcini.ir.tasks.events import StepAction, StepLabel
-from porcini.ir.tasks.program import Call, CallSite, Get, New, inside
 from porcini.ir.tasks.system import StepSystem
 
 
@@ -19,14 +20,13 @@ class Actors:
     """An actor is a group of objects, named by the one that it began with."""
 
     def __init__(self, system: StepSystem) -> None:
-        graph = system.graph
         self.system = system
-        self.graph = graph
+        self.numbering, self.program = system.numbering, system.program
         self.is_object, self.class_of, self.group_of = system.is_object, system.class_of, system.group_of
         self._apart: dict[tuple[int, int], bool] = {}
         self._tests: dict[tuple[int, CallSite], Callable[..., bool]] = {}
         self._makes_local = any(
-            isinstance(op, New) and op.local for point in graph.points for op in inside(point.code)
+            isinstance(op, New) and op.local for point in self.numbering.points for op in inside(point.code)
         )
 
     def of_step(self, step: Action | Event) -> Pid:
@@ -38,7 +38,7 @@ class Actors:
         """Do two steps start tasks of one actor?"""
         one, two = a.label, b.label
         assert isinstance(one, StepLabel) and isinstance(two, StepLabel)
-        starts = self.graph.points[one.start].kind == self.graph.points[two.start].kind == "start"
+        starts = self.numbering.points[one.start].kind == self.numbering.points[two.start].kind == "start"
         return starts and one.actor == two.actor
 
     def members(self, state: Sequence[Any], group: Pid) -> list[Pid]:
@@ -50,11 +50,11 @@ class Actors:
     def fields_of(self, state: Sequence[Any], ref: Pid) -> Sequence[Any]:
         process = state[0].by_pid[ref]
         first = process.base + OBJECT_FRAME
-        return state[first : first + len(self.graph.classes[self.class_of(state, ref)].fields)]
+        return state[first : first + len(self.program.classes[self.class_of(state, ref)].fields)]
 
     def variables_of(self, state: Sequence[Any], task: Process) -> Sequence[Any]:
         first = task.base + TASK_FRAME
-        return state[first : first + len(self.graph.methods[task.template].variables)]
+        return state[first : first + len(self.program.templates[task.template].variables)]
 
     def result_of(self, state: Sequence[Any], task: Pid) -> Any:
         """The value of a future; None if it is not there yet."""
@@ -62,7 +62,7 @@ class Actors:
 
     def waits_for_future(self, state: Sequence[Any], task: Process) -> bool:
         """Does a task stand where others may let it go on?"""
-        return looks_at_futures(self.graph.points[state[task.base]].guard)
+        return looks_at_futures(self.numbering.points[state[task.base]].guard)
 
     def independent_tasks(self, first: Event, second: Action) -> bool:
         """Is it the same to do the second before the first, whatever other actors do between?
@@ -71,12 +71,12 @@ class Actors:
         the second looks at a future that others may resolve.
         """
         assert isinstance(second, StepAction) and isinstance(first.label, StepLabel)
-        one, two = self.graph.points[first.label.start], self.graph.points[second.point]
+        one, two = self.numbering.points[first.label.start], self.numbering.points[second.point]
         if one.kind != "start" or two.kind != "start" or not second.enabled or second.looks_around:
             return False
         if first.footprint.conflicts(second.footprint):
             return False
-        return self.apart(self.graph.methods[one.method].entry, self.graph.methods[two.method].entry)
+        return self.apart(first.label.start, second.point)
 
     def apart(self, a: int, b: int) -> bool:
         """Do two tasks of one object that stand at some points share no field that one of them may yet write?
@@ -85,7 +85,7 @@ class Actors:
         """
         known = self._apart.get((a, b))
         if known is None:
-            points = self.graph.points[a], self.graph.points[b]
+            points = self.numbering.points[a], self.numbering.points[b]
             codes = [list(inside(point.code)) for point in points]
             x, y = (Segment.of(code) | Segment.of_guard(p.guard) for code, p in zip(codes, points, strict=True))
             shared = x.reads & y.writes or x.writes & y.reads or x.writes & y.writes
@@ -95,7 +95,7 @@ class Actors:
 
     def may_call(self, state: Sequence[Any], task: Process, site: CallSite) -> bool:
         """Could a task that has not begun reach a call, by the conditions that it stands under?"""
-        if self.graph.points[state[task.base]].kind != "start" or not site.tests:
+        if self.numbering.points[state[task.base]].kind != "start" or not site.tests:
             return True
         key = task.template, site
         test = self._tests.get(key)

@@ -35,8 +35,8 @@ from porcini.core.errors import LimitHit
 from porcini.core.pids import Pid
 from porcini.ir.analysis.numbering import ENDED, FIRST_POINT
 from porcini.ir.flat.frames import Process, State
+from porcini.ir.objects import Values, collect_references
 from porcini.ir.tasks.code import OBJECT_FRAME, TASK_FRAME
-from porcini.ir.tasks.program import Values, collect_references
 from porcini.ir.tasks.system import StepSystem
 
 _NUMBERED = -1
@@ -93,13 +93,15 @@ class Canonical:
         if lost:
             for pid in lost:
                 frames[pid][1] = 0
-            numbering = _Numbering(frames, references, by_pid, lost, self.system.graph.values, self._ranks)
+            numbering = _Numbering(
+                frames, references, by_pid, lost, self.system.program.library.values, self._ranks
+            )
             names |= {pid: Pid((_NUMBERED, number)) for number, pid in enumerate(numbering.order())}
         self._count_children(frames, names)
         order = sorted(frames, key=names.__getitem__)
         layout = self.system.layouts.of(tuple((names[pid], by_pid[pid].template) for pid in order))
         slots: list[Any] = [layout]
-        renamed = self.system.graph.values.renamed
+        renamed = self.system.program.library.values.renamed
         for pid in order:
             if lost.isdisjoint(references[pid]):
                 slots += frames[pid]
@@ -154,9 +156,9 @@ class Canonical:
         """The slots of a process, as far as anybody can still see them."""
         b = process.base
         if process.template >= self.system.class_template:
-            fields = self.system.graph.classes[process.template - self.system.class_template].fields
+            fields = self.system.program.classes[process.template - self.system.class_template].fields
             return list(state[b : b + OBJECT_FRAME + len(fields)])
-        variables = self.system.graph.methods[process.template].variables
+        variables = self.system.program.templates[process.template].variables
         if state[b] >= FIRST_POINT:
             return list(state[b : b + TASK_FRAME + len(variables)])
         result = state[b + 3] if state[b] == ENDED else None

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from porcini.ir.tasks.program import Call, CallSite, New, Send, StepGraph, inside
+from porcini.ir.analysis.numbering import Numbering
+from porcini.ir.objects import CallSite
+from porcini.ir.operations import Call, New, Post, inside
 
 MOST_CHAINS = 2_000
 """Per method and class: beyond that a chain more makes no difference to a heuristic."""
@@ -33,7 +35,7 @@ class Chains:
     The first call of a chain is one that the task may still make; after that all calls of a method count.
     """
 
-    graph: StepGraph
+    numbering: Numbering
     _known: dict[tuple[int, int], tuple[Chain, ...]] = field(default_factory=dict)
     _calls: dict[int, dict[int, tuple[CallSite, ...]]] = field(default_factory=dict)
     _reached: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -46,19 +48,19 @@ class Chains:
         return found
 
     def _from(self, start: int, class_: int, middle: tuple[int, ...]) -> Iterator[Chain]:
-        graph = self.graph
+        numbering = self.numbering
         for callee in self.calls(self._entry(middle[-1]) if middle else start):
-            if graph.methods[callee].class_ == class_:
+            if numbering.program.templates[callee].class_ == class_:
                 points = [start, *map(self._entry, middle)]
                 calls = [self.calls(at)[m] for at, m in zip(points, (*middle, callee), strict=True)]
                 depth = sum(min(site.depth for site in sites) for sites in calls)
-                classes = frozenset(graph.methods[m].class_ for m in middle)
+                classes = frozenset(numbering.program.templates[m].class_ for m in middle)
                 yield Chain(classes, len(middle) + 2, depth, calls[0])
             if callee not in middle:
                 yield from self._from(start, class_, (*middle, callee))
 
     def _entry(self, method: int) -> int:
-        return self.graph.methods[method].entry
+        return self.numbering.entries[method]
 
     def calls(self, point: int) -> dict[int, tuple[CallSite, ...]]:
         """The methods that may be called from a point on, each with the places where that is done."""
@@ -67,14 +69,14 @@ class Chains:
             found = {}
             left = {
                 (class_, op.method)
-                for op in inside(self.graph.points[point].code)
-                if isinstance(op, Send | Call)
+                for op in inside(self.numbering.points[point].code)
+                if isinstance(op, Post | Call)
                 for class_ in op.classes
             }
-            makes = {op.class_ for op in inside(self.graph.points[point].code) if isinstance(op, New)}
+            makes = {op.class_ for op in inside(self.numbering.points[point].code) if isinstance(op, New)}
             left |= {(class_, "run") for class_ in makes}
-            for site in self.graph.methods[self.graph.points[point].method].calls:
-                callee = self.graph.classes[site.class_].methods.get(site.method)
+            for site in self.numbering.template_at(point).calls:
+                callee = self.numbering.program.classes[site.class_].methods.get(site.method)
                 if callee is not None and (site.class_, site.method) in left:
                     found[callee] = (*found.get(callee, ()), site)
             self._calls[point] = found
@@ -91,5 +93,5 @@ class Chains:
                     if callee not in seen:
                         seen.add(callee)
                         left.append(self._entry(callee))
-            known = self._reached[point] = frozenset(self.graph.methods[m].class_ for m in seen)
+            known = self._reached[point] = frozenset(self.numbering.program.templates[m].class_ for m in seen)
         return known

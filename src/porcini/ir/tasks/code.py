@@ -7,7 +7,7 @@
 `s` is the state, `b` the slot where the task's frame begins, `me` the object it runs on, `o` where that object's
 frame begins. The task's variables are Python's own (`v0`, `v1`, ...), stored back where it lets go.
 
-Code is cut into segments: stretches that run as a whole or not at all, as far as field accesses are concerned.
+Block is cut into segments: stretches that run as a whole or not at all, as far as field accesses are concerned.
 A step returns a set of segment numbers (as bits), so that its footprint is known without recording accesses;
 what depends on references (futures looked at, methods run on other objects) is noted in the list `T`.
 
@@ -21,32 +21,30 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porcini.core.errors import Place
-from porcini.ir.analysis.numbering import ENDED
+from porcini.ir.analysis.numbering import ENDED, Numbering
 from porcini.ir.expr import Apply, Binary, Datum, Expr, Let, Var, nodes
-from porcini.ir.source import source
-from porcini.ir.tasks.program import (
-    RESOLVED,
-    SAME_GROUP,
-    VALUE,
+from porcini.ir.objects import RESOLVED, SAME_GROUP, VALUE, ObjectClass
+from porcini.ir.operations import (
+    Assert,
+    Assign,
     Await,
+    Block,
     Call,
-    Check,
-    Code,
     Get,
     If,
     New,
-    ObjectClass,
     Op,
+    Post,
     Return,
-    Send,
-    Set,
-    Stand,
-    StepGraph,
+    Suspend,
+    Target,
     While,
-    expressions,
     inside,
-    target_of,
+    reads_of,
+    targets_of_op,
+    variable_of,
 )
+from porcini.ir.source import source
 
 TASK_FRAME = OBJECT_FRAME = 4
 """A task's frame: point, children, object, result, variables. An object's: ended, 0, group, lock, fields."""
@@ -62,8 +60,8 @@ class Segment:
 
     @staticmethod
     def of(ops: Sequence[Op]) -> Segment:
-        read = {v.name for op in ops for e in expressions(op) for v in nodes(e) if isinstance(v, Var) and v.own}
-        written = {v.name for op in ops if (v := target_of(op)) is not None and v.own}
+        read = {v.name for op in ops for e in reads_of(op) for v in nodes(e) if isinstance(v, Var) and v.own}
+        written = {v.name for op in ops for v in map(variable_of, targets_of_op(op)) if v.own}
         return Segment(frozenset(read), frozenset(written))
 
     @staticmethod
@@ -80,9 +78,9 @@ class Segment:
 NOTHING = Segment(frozenset(), frozenset())
 
 
-def may_end(code: Code) -> bool:
+def may_end(code: Block) -> bool:
     """May a step end within this code?"""
-    return any(isinstance(op, Await | Get | Stand | Return) for op in inside(code))
+    return any(isinstance(op, Await | Get | Suspend | Return) for op in inside(code))
 
 
 @dataclass(slots=True)
@@ -116,8 +114,10 @@ class Compiled:
 class Writer:
     """Writes the function of one point, method, guard or definition."""
 
-    def __init__(self, graph: StepGraph, names: Names, class_: ObjectClass | None, first_segment: int = 0) -> None:
-        self.graph = graph
+    def __init__(
+        self, numbering: Numbering, names: Names, class_: ObjectClass | None, first_segment: int = 0
+    ) -> None:
+        self.numbering, self.program = numbering, numbering.program
         self.names = names
         self.fields = {v.name: i for i, v in enumerate(class_.fields)} if class_ else {}
         self.variables: dict[str, str] = {}
@@ -128,6 +128,8 @@ class Writer:
         self.segments: list[Segment] = []
         self.first_segment = first_segment
         self.is_task = False
+        self.points: Sequence[int] = ()
+        """Of a task: its points by number."""
 
     # Expressions
 
@@ -166,15 +168,15 @@ class Writer:
         self.lines.append("    " * depth + text)
         self.places.append(place)
 
-    def assign(self, target: Var | None, value: str, depth: int, place: Place) -> None:
+    def assign(self, target: Target | None, value: str, depth: int, place: Place | None) -> None:
         if target is None:
             self.line(value, depth, place)
         else:
             self.line(f"{self.source(target)} = {value}", depth, place)
 
-    # Code
+    # Block
 
-    def code(self, code: Code, depth: int, known: Segment) -> None:
+    def code(self, code: Block, depth: int, known: Segment) -> None:
         """Write some code; `known` is what the segments entered so far touch."""
         for part in stretches(code):
             here = Segment.of(part)
@@ -196,7 +198,7 @@ class Writer:
 
     def operation(self, op: Op, depth: int, known: Segment) -> None:
         match op:
-            case Set(target=target, value=value, place=place):
+            case Assign(target=target, value=value, place=place):
                 self.assign(target, self.source(value), depth, place)
             case If(test=test, then=then, other=other, place=place):
                 self.line(f"if {self.source(test)}:", depth, place)
@@ -214,7 +216,7 @@ class Writer:
                 self.line(f"while {self.source(test)}:", depth, place)
                 self.line(f"{count} = again({count})", depth + 1, place)
                 self.code(body, depth + 1, known)
-            case Send(target=target, receiver=receiver, method=method, args=args, place=place):
+            case Post(target=target, receiver=receiver, method=method, args=args, place=place):
                 number = self.names.functions[f"method {method}"]
                 values = ", ".join(map(self.source, args))
                 text = f"send(s, b, pid, {number}, {self.source(receiver)}, [{values}])"
@@ -228,10 +230,10 @@ class Writer:
                 values = ", ".join(map(self.source, args))
                 text = f"call(s, b, pid, T, {number}, {self.source(receiver)}, [{values}])"
                 self.moving(target, text, depth, place)
-            case Check(test=test, place=place):
+            case Assert(test=test, place=place):
                 self.line(f"if not {self.source(test)}: refute({self.number_of(op)})", depth, place)
             case Return(value=returned, place=place):
-                result = "None" if returned is None else self.source(returned)
+                result = self.source(returned)
                 if not self.is_task:
                     self.line(f"return {result}", depth, place)
                     return
@@ -243,7 +245,7 @@ class Writer:
             case Await(guard=guard, point=point, place=place):
                 self.line(f"if not {self.source(guard)}:", depth, place)
                 self.stop(point, depth + 1)
-            case Stand(point=point):
+            case Suspend(point=point):
                 self.stop(point, depth)
             case Get(target=target, future=future, point=point, place=place):
                 self.line(f"f = {self.source(future)}", depth, place)
@@ -265,10 +267,10 @@ class Writer:
     def stop(self, point: int, depth: int) -> None:
         for i, v in enumerate(self.stored):
             self.line(f"s[b+{TASK_FRAME + i}] = {self.variables[v.name]}", depth)
-        self.line(f"s[b] = {point}", depth)
+        self.line(f"s[b] = {self.points[point]}", depth)
         self.line("return t", depth)
 
-    def number_of(self, op: Check) -> str:
+    def number_of(self, op: Assert) -> str:
         name = f"c{len(self.names.scope)}"
         self.names.scope[name] = op.text
         return name
@@ -283,7 +285,7 @@ class Writer:
             self.line(f"{self.variable(v.name)} = s[b+{TASK_FRAME + i}]", depth)
 
 
-def stretches(code: Code) -> Iterator[list[Op]]:
+def stretches(code: Block) -> Iterator[list[Op]]:
     """Cut code after each operation at which the step may end."""
     part: list[Op] = []
     for op in code:
@@ -295,15 +297,15 @@ def stretches(code: Code) -> Iterator[list[Op]]:
         yield part
 
 
-def step_function(graph: StepGraph, names: Names, number: int) -> Compiled:
+def step_function(numbering: Numbering, names: Names, number: int) -> Compiled:
     """The function that goes on from a point."""
-    point = graph.points[number]
-    method = graph.methods[point.method]
-    w = Writer(graph, names, graph.classes[method.class_])
-    w.is_task, w.size = True, len(method.variables)
+    point = numbering.points[number]
+    method = numbering.template_at(number)
+    w = Writer(numbering, names, numbering.program.classes[method.class_])
+    w.is_task, w.size, w.points = True, len(method.variables), numbering.numbers[numbering.template_of[number]]
     w.line("t = 0", 1)
     w.line("o = s[0].by_pid[me].base", 1)
-    w.load(method.variables, 1)
+    w.load(method.vars, 1)
     if point.kind == "get":
         w.line("lock(s, me, None)", 1)
     w.line("try:", 1)
@@ -312,45 +314,46 @@ def step_function(graph: StepGraph, names: Names, number: int) -> Compiled:
     w.line("fail(s, b, T, problem)", 2)
     w.line("return t", 2)
     compiled = Compiled(w.lines, w.places, w.segments)
-    _find_simple(graph, point.code, compiled)
+    _find_simple(numbering, point.code, compiled, w.points)
     return compiled
 
 
-def _find_simple(graph: StepGraph, code: Code, compiled: Compiled) -> None:
+def _find_simple(numbering: Numbering, code: Block, compiled: Compiled, points: Sequence[int]) -> None:
     """A step is simple if its segments, where it ends and what it makes are the same in every state."""
     ops = list(inside(code))
     if len(compiled.segments) > 1 or any(isinstance(op, Call | Await | Get) for op in ops):
         return
     if compiled.segments and Segment.of(code) == NOTHING:
         return  # all that it touches is in a branch or a loop, which it may not enter
-    if any(looks_at_futures(expr) for op in ops for expr in expressions(op)):
+    if any(looks_at_futures(expr) for op in ops for expr in reads_of(op)):
         return
-    ends = [op for op in ops if isinstance(op, Return | Stand)]
+    ends = [op for op in ops if isinstance(op, Return | Suspend)]
     if len(ends) != 1 or ends[0] is not code[-1]:
         return
-    makers = [op for op in ops if isinstance(op, Send | New)]
+    makers = [op for op in ops if isinstance(op, Post | New)]
     if any(op not in code for op in makers):
         return
     for op in makers:
         if isinstance(op, New):
-            class_ = graph.classes[op.class_]
-            if any(not isinstance(init, Set) for init in class_.init):
+            class_ = numbering.program.classes[op.class_]
+            if any(not isinstance(init, Assign) for init in class_.init):
                 return
             compiled.children += class_.runs
         compiled.children += 1
-    if graph.uses_futures and any(_may_fail(op, graph) for op in ops):
+    if numbering.program.uses_futures and any(_may_fail(op, numbering) for op in ops):
         return  # one that fails does not resolve its future
-    compiled.end = getattr(ends[0], "point", ENDED)
+    if isinstance(ends[0], Suspend):
+        compiled.end = points[ends[0].point]
     compiled.simple = True
 
 
-def _may_fail(op: Op, graph: StepGraph) -> bool:
-    if isinstance(op, Check | Send | New):
+def _may_fail(op: Op, numbering: Numbering) -> bool:
+    if isinstance(op, Assert | Post | New):
         return True
     return any(
-        (isinstance(node, Apply) and node.function not in graph.total)
+        (isinstance(node, Apply) and node.function not in numbering.program.library.total)
         or (isinstance(node, Binary) and node.op in ("/", "%"))
-        for e in expressions(op)
+        for e in reads_of(op)
         for node in nodes(e)
     )
 
@@ -359,18 +362,20 @@ def looks_at_futures(expr: Expr) -> bool:
     return any(isinstance(node, Apply) and node.function == RESOLVED for node in nodes(expr))
 
 
-def ready_function(graph: StepGraph, names: Names, number: int) -> tuple[list[str], Segment]:
+def ready_function(numbering: Numbering, names: Names, number: int) -> tuple[list[str], Segment]:
     """The function that says whether a guard holds, and what the guard reads."""
-    point = graph.points[number]
-    return test_function(graph, names, point.method, point.guard), Segment.of_guard(point.guard)
+    point = numbering.points[number]
+    return test_function(numbering, names, numbering.template_of[number], point.guard), Segment.of_guard(
+        point.guard
+    )
 
 
-def test_function(graph: StepGraph, names: Names, number: int, test: Expr) -> list[str]:
+def test_function(numbering: Numbering, names: Names, number: int, test: Expr) -> list[str]:
     """The function that evaluates a condition for a task of a method where it stands."""
-    method = graph.methods[number]
-    w = Writer(graph, names, graph.classes[method.class_])
+    method = numbering.program.templates[number]
+    w = Writer(numbering, names, numbering.program.classes[method.class_])
     w.line("o = s[0].by_pid[me].base", 1)
-    for i, v in enumerate(method.variables):
+    for i, v in enumerate(method.vars):
         if any(node is v for node in nodes(test)):
             w.line(f"{w.variable(v.name)} = s[b+{TASK_FRAME + i}]", 1)
     w.line(f"return {w.source(test)}", 1)
@@ -378,10 +383,10 @@ def test_function(graph: StepGraph, names: Names, number: int, test: Expr) -> li
 
 
 def method_function(
-    graph: StepGraph, names: Names, class_: int, parameters: Sequence[Var], code: Code, first_segment: int
+    numbering: Numbering, names: Names, class_: int, parameters: Sequence[Var], code: Block, first_segment: int
 ) -> tuple[list[str], Compiled]:
     """The function of a method that is called synchronously, and its parameters in source."""
-    w = Writer(graph, names, graph.classes[class_], first_segment)
+    w = Writer(numbering, names, numbering.program.classes[class_], first_segment)
     formals = [w.variable(v.name) for v in parameters]
     w.line("o = s[0].by_pid[me].base", 1)
     w.code(code, 1, NOTHING)
@@ -389,8 +394,8 @@ def method_function(
 
 
 def definition_function(
-    graph: StepGraph, names: Names, parameters: Sequence[Var], body: Expr
+    numbering: Numbering, names: Names, parameters: Sequence[Var], body: Expr
 ) -> tuple[list[str], str]:
-    w = Writer(graph, names, None)
+    w = Writer(numbering, names, None)
     formals = [w.variable(v.name) for v in parameters]
     return formals, f"return {w.source(body)}"

@@ -11,11 +11,11 @@ them, and both orders leave the same fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from porcini.ir.analysis.numbering import ENDED
+from porcini.ir.analysis.numbering import ENDED, Numbering
 from porcini.ir.expr import (
     TRUE,
     Apply,
@@ -34,26 +34,24 @@ from porcini.ir.expr import (
     substitute,
     var,
 )
-from porcini.ir.symbolic.commuting import Terms
-from porcini.ir.tasks.program import (
-    RESOLVED,
-    VALUE,
+from porcini.ir.objects import RESOLVED, VALUE
+from porcini.ir.operations import (
+    Assert,
+    Assign,
     Await,
+    Block,
     Call,
-    Check,
-    Code,
     Get,
     If,
     New,
     Op,
+    Post,
     Return,
-    Send,
-    Set,
-    Stand,
-    StepGraph,
+    Suspend,
     While,
-    expressions,
+    reads_of,
 )
+from porcini.ir.symbolic.commuting import Terms
 from porcini.solvers.smt import Mismatch, Smt
 
 MOST_LEAVES = 32
@@ -120,20 +118,20 @@ class _Path:
         return substitute(expr, self.values)
 
 
-def effect_of(graph: StepGraph, point: int, arguments: tuple[Any, ...]) -> Effect | None:
+def effect_of(numbering: Numbering, point: int, arguments: tuple[Any, ...]) -> Effect | None:
     """The effect of the step from a point; None if it has no formula."""
-    here = graph.points[point]
-    method = graph.methods[here.method]
+    here = numbering.points[point]
+    method = numbering.template_at(point)
     values: dict[Var, Expr] = {}
     if here.kind == "start":
-        values = {v: _constant(value, v) for v, value in zip(method.parameters, arguments, strict=True)}
+        values = {v.var: _constant(value, v.var) for v, value in zip(method.parameters, arguments, strict=True)}
     elif here.kind == "get":
         return None
     try:
         _check(here.guard)
         leaves = [
             Leaf(path.condition, path.values, path.seen)
-            for path in _run(here.code, _Path(TRUE, values, ()), _Budget(graph))
+            for path in _run(here.code, _Path(TRUE, values, ()), _Budget(numbering))
         ]
     except NoFormula:
         return None
@@ -147,8 +145,8 @@ def _constant(value: Any, variable: Var) -> Expr:
 
 
 class _Budget:
-    def __init__(self, graph: StepGraph) -> None:
-        self.graph = graph
+    def __init__(self, numbering: Numbering) -> None:
+        self.numbering, self.program = numbering, numbering.program
         self.left = MOST_LEAVES
 
     def spend(self) -> None:
@@ -164,30 +162,30 @@ def _check(expr: Expr) -> None:
             raise NoFormula
 
 
-def _run(code: Code, path: _Path, budget: _Budget) -> Iterator[_Path]:
+def _run(code: Block, path: _Path, budget: _Budget) -> Iterator[_Path]:
     """The ways through some code, each to where the step ends."""
     if not code:
         raise NoFormula  # code of a point always says where it ends
     op, rest = code[0], code[1:]
     path = _looked_at(op, path, budget)
     match op:
-        case Set(target=target, value=value):
+        case Assign(target=Var() as target, value=value):
             yield from _run(rest, replace(path, values=path.values | {target: path.value(value)}), budget)
         case If(test=test, then=then, other=other):
             yield from _split(path.value(test), then + rest, other + rest, path, budget)
-        case Check(test=test):
+        case Assert(test=test):
             yield from _run(rest, _seen(path, path.value(test)), budget)
-        case Send() | New():
-            kind = f"{op.method}!" if isinstance(op, Send) else f"{op.class_} {op.local}"
-            made = [path.value(e) for e in expressions(op)]
+        case Post() | New():
+            kind = f"{op.method}!" if isinstance(op, Post) else f"{op.class_} {op.local}"
+            made = [path.value(e) for e in reads_of(op)]
             path = _seen(path, datum(kind, DataType("made")), *made)
             if op.target is not None:
                 raise NoFormula  # the name of what was made may be used later
             yield from _run(rest, path, budget)
         case Return(value=value):
             budget.spend()
-            yield _seen(path, const(ENDED), *(() if value is None else (path.value(value),)))
-        case Stand(point=point):
+            yield _seen(path, const(ENDED), path.value(value))
+        case Suspend(point=point):
             budget.spend()
             yield _stopped(path, point)
         case Await(guard=guard, point=point):
@@ -199,7 +197,7 @@ def _run(code: Code, path: _Path, budget: _Budget) -> Iterator[_Path]:
             raise NoFormula
 
 
-def _split(test: Expr, then: Code, other: Code, path: _Path, budget: _Budget) -> Iterator[_Path]:
+def _split(test: Expr, then: Block, other: Block, path: _Path, budget: _Budget) -> Iterator[_Path]:
     budget.spend()
     yield from _run(then, replace(path, condition=conj(path.condition, test)), budget)
     yield from _run(other, replace(path, condition=conj(path.condition, not_(test))), budget)
@@ -218,17 +216,17 @@ def _stopped(path: _Path, point: int) -> _Path:
 def _looked_at(op: Op, path: _Path, budget: _Budget) -> _Path:
     """What settles whether an operation fails can be seen."""
     found: list[Expr] = []
-    for expr in expressions(op):
+    for expr in reads_of(op):
         _check(expr)
         for node in nodes(expr):
-            if isinstance(node, Apply) and node.function not in budget.graph.total:
+            if isinstance(node, Apply) and node.function not in budget.program.library.total:
                 found += node.args
             elif isinstance(node, Binary) and node.op in ("/", "%"):
                 found.append(node.right)
     return _seen(path, *(path.value(e) for e in found)) if found else path
 
 
-def commute_on_one_object(a: Effect, b: Effect, theory: dict[str, str], smt: Smt) -> bool:
+def commute_on_one_object(a: Effect, b: Effect, theory: Mapping[str, str], smt: Smt) -> bool:
     """Is it proved that two steps on the same object commute?"""
     a, b = a.renamed("a"), b.renamed("b")
     after_a, after_b = a.fields(), b.fields()

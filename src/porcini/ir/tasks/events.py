@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.ir.analysis.numbering import ENDED, FAILED_ERROR, FIRST_POINT
+from porcini.ir.analysis.numbering import ENDED, FAILED_ERROR, FIRST_POINT, Numbering
 from porcini.ir.tasks.code import Compiled, Segment
 from porcini.ir.tasks.effects import Effect, commute_on_one_object, effect_of
-from porcini.ir.tasks.program import StepGraph
 from porcini.solvers.smt import Smt
 
 _LONGEST = 24
@@ -47,19 +46,23 @@ class StepLabel:
 class Effects:
     """What steps do, as formulas, worked out once each."""
 
-    graph: StepGraph
+    numbering: Numbering
     _known: dict[tuple[int, tuple[Any, ...]], Effect | None] = field(default_factory=dict)
 
     def of(self, label: StepLabel) -> Effect | None:
         key = label.start, label.arguments
         if key not in self._known:
-            self._known[key] = effect_of(self.graph, *key)
+            self._known[key] = effect_of(self.numbering, *key)
         return self._known[key]
 
     def commute(self, a: StepLabel, b: StepLabel, smt: Smt) -> bool:
         """Is it proved that two steps on the same object commute in every state?"""
         one, two = self.of(a), self.of(b)
-        return one is not None and two is not None and commute_on_one_object(one, two, self.graph.theory, smt)
+        return (
+            one is not None
+            and two is not None
+            and commute_on_one_object(one, two, self.numbering.program.library.theory, smt)
+        )
 
 
 class Where(NamedTuple):
@@ -102,13 +105,17 @@ class StepEvents:
     """Makes actions and events from what is known about the points of a program."""
 
     def __init__(
-        self, graph: StepGraph, points: Sequence[Compiled], guards: Sequence[Segment], methods: Sequence[Segment]
+        self,
+        numbering: Numbering,
+        points: Sequence[Compiled],
+        guards: Sequence[Segment],
+        methods: Sequence[Segment],
     ) -> None:
-        self.graph = graph
+        self.numbering, self.program = numbering, numbering.program
         self._points = points
         self._guards = guards
         self._methods = methods
-        self._effects = Effects(graph)
+        self._effects = Effects(numbering)
         self.watched: Mapping[Pid, frozenset[Location]] = {}
         """Fields that a formula looks at. It sees them come into being, too, which nobody else could."""
 
@@ -126,7 +133,7 @@ class StepEvents:
         return StepAction(pid, 0, label, foot, True, guard, point=at.point, event=event, failure=failure)
 
     def taken(self, pid: Pid, taken: Taken) -> StepAction:
-        at, graph = taken.where, self.graph
+        at, numbering = taken.where, self.numbering
         compiled = self._points[at.point]
         guard = self._guard_reads(at)
         reads, writes = set(guard), set[Location]()
@@ -142,10 +149,10 @@ class StepEvents:
             else:
                 ref, number = item
                 touch(self._methods[number], ref, reads, writes)
-        ends_in_get = taken.end >= FIRST_POINT and graph.points[taken.end].kind == "get"
-        if graph.uses_get and (ends_in_get or graph.points[at.point].kind == "get"):
+        ends_in_get = taken.end >= FIRST_POINT and numbering.points[taken.end].kind == "get"
+        if numbering.program.uses_get and (ends_in_get or numbering.points[at.point].kind == "get"):
             writes.add(lock(at.group))
-        if taken.end == ENDED and graph.uses_futures:
+        if taken.end == ENDED and numbering.program.uses_futures:
             writes.add(future(pid))
         spawned = tuple(pid.child(k) for k in range(taken.before, taken.after))
         for child in spawned if self.watched else ():
@@ -167,33 +174,34 @@ class StepEvents:
     def _guard_reads(self, at: Where) -> frozenset[Location]:
         reads = {field_of(at.me, name) for name in self._guards[at.point].reads}
         reads.update(future(item) for item in at.waited if isinstance(item, Pid))
-        if self.graph.uses_get and self.graph.points[at.point].kind != "get":
+        if self.program.uses_get and self.numbering.points[at.point].kind != "get":
             reads.add(lock(at.group))
         return frozenset(reads)
 
     def _label(self, at: Where, end: int, note: str) -> StepLabel:
         arguments = [self._shown(value) for value in at.arguments]
-        text = text_of(self.graph, at.point, at.me, arguments, end, note)
+        text = text_of(self.numbering, at.point, at.me, arguments, end, note)
         return StepLabel(text, at.group, at.me, at.point, end, at.arguments, self._effects)
 
     def _shown(self, value: Any) -> str:
-        shown = self.graph.values.show(value)
+        shown = self.program.library.values.show(value)
         text = str(list(shown)) if isinstance(shown, tuple) else str(shown)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def text_of(graph: StepGraph, start: int, me: Pid, arguments: Sequence[str], end: int, note: str) -> str:
+def text_of(numbering: Numbering, start: int, me: Pid, arguments: Sequence[str], end: int, note: str) -> str:
     """A step in words: of which task, from where to where, and what a note says instead."""
-    point = graph.points[start]
-    text = "main" if point.method == 0 else f"{me}.{graph.methods[point.method].name}"
+    point = numbering.points[start]
+    is_main = numbering.template_of[start] == 0
+    text = "main" if is_main else f"{me}.{numbering.template_at(start).name}"
     if point.kind != "start":
         text += f" from {point.text}"
-    elif point.method != 0:
+    elif not is_main:
         text += f"({', '.join(arguments)})"
     if note:
         text += note
     elif end >= FIRST_POINT:
-        text += f" until {graph.points[end].text}"
+        text += f" until {numbering.points[end].text}"
     return text
 
 

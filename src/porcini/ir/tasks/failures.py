@@ -6,7 +6,7 @@ import sys
 
 from porcini.core.errors import LimitHit
 from porcini.core.events import FailureKind
-from porcini.ir.tasks.program import Method
+from porcini.ir.program import Template
 
 MOST_ITERATIONS = 100_000
 
@@ -30,7 +30,7 @@ def too_deep() -> LimitHit:
     return LimitHit(f"the limit of {sys.getrecursionlimit():,} nested calls")
 
 
-def waits_inside(method: Method) -> LimitHit:
+def waits_inside(method: Template) -> LimitHit:
     line = method.place.line if method.place else 0
     return LimitHit(
         f"the subset of ABS: `{method.name}` (line {line}) may wait and is called synchronously within its group"

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from porcini.ir.analysis.numbering import FIRST_POINT
-from porcini.ir.tasks.program import Await, Call, Code, Get, New, Op, Send, Stand, StepGraph, While, inside
+from porcini.ir.analysis.numbering import FIRST_POINT, Numbering
+from porcini.ir.operations import Await, Block, Call, Get, New, Op, Post, Suspend, While, inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Made:
 class StepFlow:
     """What is known about the code of a program."""
 
-    graph: StepGraph
+    numbering: Numbering
     recursive: frozenset[int] = field(init=False)
     uncounted: frozenset[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        methods = range(len(self.graph.methods))
+        methods = range(len(self.numbering.program.templates))
         after = {method: self.makes(self.body(method)).methods for method in methods}
         self.recursive = frozenset(method for method in methods if method in _closed(after[method], after))
         self.uncounted = frozenset(self._find_uncounted())
@@ -48,10 +48,10 @@ class StepFlow:
         """May a run make any number of tasks or objects?"""
         return bool(self.recursive or self.uncounted)
 
-    def body(self, method: int) -> Code:
-        return self.graph.points[self.graph.methods[method].entry].code
+    def body(self, method: int) -> Block:
+        return self.numbering.points[self.numbering.entries[method]].code
 
-    def at_once(self, code: Code) -> Iterator[Op]:
+    def at_once(self, code: Block) -> Iterator[Op]:
         """The operations of some code, with those of the methods that it calls synchronously and of the blocks of
         the classes that it makes objects of."""
         bodies, methods, classes = [code], set[int](), set[int]()
@@ -62,40 +62,40 @@ class StepFlow:
                     bodies += [self.body(method) for method in self.receivers(op) if method not in methods]
                     methods.update(self.receivers(op))
                 elif isinstance(op, New) and op.class_ not in classes:
-                    bodies.append(self.graph.classes[op.class_].init)
+                    bodies.append(self.numbering.program.classes[op.class_].init)
                     classes.add(op.class_)
 
-    def receivers(self, op: Send | Call) -> list[int]:
+    def receivers(self, op: Post | Call) -> list[int]:
         """The methods that a message or a call may lead to."""
-        return [self.graph.classes[class_].methods[op.method] for class_ in op.classes]
+        return [self.numbering.program.classes[class_].methods[op.method] for class_ in op.classes]
 
-    def makes(self, code: Code) -> Made:
+    def makes(self, code: Block) -> Made:
         methods, classes = set[int](), set[int]()
         for op in self.at_once(code):
-            if isinstance(op, Send):
+            if isinstance(op, Post):
                 methods.update(self.receivers(op))
             elif isinstance(op, New):
                 classes.add(op.class_)
-                if self.graph.classes[op.class_].runs:
-                    methods.add(self.graph.classes[op.class_].methods["run"])
+                if self.numbering.program.classes[op.class_].runs:
+                    methods.add(self.numbering.program.classes[op.class_].methods["run"])
         return Made(frozenset(methods), frozenset(classes))
 
     def _find_uncounted(self) -> Iterator[int]:
-        for number, point in enumerate(self.graph.points):
+        for number, point in enumerate(self.numbering.points):
             if number >= FIRST_POINT and self._comes_again(number):
                 yield number
-                yield from _stops(point.code)
+                yield from self._stops(number, point.code)
 
     def _comes_again(self, number: int) -> bool:
         """May a task come to a point any number of times, and make children in between?"""
-        code = self.graph.points[number].code
+        code = self.numbering.points[number].code
         loops = [op.body for op in inside(code) if isinstance(op, While)]
-        return any(number in _stops(body) and self.makes(body) for body in loops)
+        return any(number in self._stops(number, body) and self.makes(body) for body in loops)
 
-
-def _stops(code: Code) -> set[int]:
-    """Where a task may stand within some code."""
-    return {op.point for op in inside(code) if isinstance(op, Await | Get | Stand)}
+    def _stops(self, number: int, code: Block) -> set[int]:
+        """Where a task may stand within some code that follows a point."""
+        numbers = self.numbering.numbers[self.numbering.template_of[number]]
+        return {numbers[op.point] for op in inside(code) if isinstance(op, Await | Get | Suspend)}
 
 
 def _closed(start: Iterable[int], after: dict[int, frozenset[int]]) -> set[int]:

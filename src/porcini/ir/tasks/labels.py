@@ -27,16 +27,16 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Observed, Run
 from porcini.core.traces import Trace
 from porcini.ir.analysis.footprint import Touched
-from porcini.ir.analysis.numbering import FIRST_POINT
+from porcini.ir.analysis.numbering import FIRST_POINT, Numbering
 from porcini.ir.expr import TRUE, Const, Expr, Var, conj, const, free, substitute
-from porcini.ir.program import Assert, Assign
+from porcini.ir.objects import MAIN, MAIN_OBJECT
+from porcini.ir.operations import Assert, Assign
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import BLOCKED, CanMove, Label, condition
 from porcini.ir.tasks.events import text_of
 from porcini.ir.tasks.names import Named, Vocabulary
 from porcini.ir.tasks.paths import Walk
-from porcini.ir.tasks.program import MAIN, MAIN_OBJECT, StepGraph
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
 
 MOST_WAYS = 1_000
@@ -62,30 +62,30 @@ class StepLabels:
 
     def __init__(
         self,
-        graph: StepGraph,
+        numbering: Numbering,
         functions: Functions,
         given: Mapping[Var, Expr] | None = None,
         possible: Callable[[Expr], bool] = lambda condition: True,
     ) -> None:
-        self.graph = graph
+        self.numbering, self.program = numbering, numbering.program
         self.given = given or {}
         """The inputs whose values are known: labels speak of these, too."""
-        self.vocabulary = Vocabulary(graph)
+        self.vocabulary = Vocabulary(numbering)
         self.functions = functions
         self.possible = possible
         self._labels: dict[Hashable, Label] = {}
 
     @staticmethod
-    def of_given_inputs(graph: StepGraph, compiled: Mapping[str, Callable[..., Any]]) -> StepLabels:
+    def of_given_inputs(numbering: Numbering, compiled: Mapping[str, Callable[..., Any]]) -> StepLabels:
         """For a program whose inputs have values."""
-        functions = Functions.of(graph, compiled)
+        functions = Functions.of(numbering.program.library, compiled)
         given = functions.given()
         symbols = {name: functions.inputs[name] for name in given}
         values = {symbols[name]: value for name, value in given.items()}
-        return StepLabels(graph, replace(functions, inputs=symbols), values)
+        return StepLabels(numbering, replace(functions, inputs=symbols), values)
 
     def initial(self) -> StepState:
-        entry = self.graph.methods[0].entry
+        entry = self.numbering.entries[0]
         code = self.vocabulary.codes.of
         values: dict[Var, Expr] = {
             **self.given,
@@ -147,7 +147,7 @@ class StepLabels:
 
     def _assignments(self, walk: Walk) -> list[Assign]:
         """What a step changed, all at once: a value from before that is needed later is saved first."""
-        own = {self.vocabulary.variable(walk.pid, v).var for v in self.graph.methods[walk.mover.method].variables}
+        own = {self.vocabulary.variable(walk.pid, v).var for v in self.program.templates[walk.mover.method].vars}
         kept = walk.end >= FIRST_POINT
         changed = {v: value for v, value in walk.changed.items() if value is not v and (kept or v not in own)}
         needed = {v for target, value in changed.items() for v in free(value) if v in changed and v is not target}
@@ -156,9 +156,9 @@ class StepLabels:
         return before + [Assign(v, substitute(value, saved)) for v, value in changed.items()]
 
     def _text(self, walk: Walk) -> str:
-        parameters = [v.name[1:].partition("#")[0] for v in self.graph.methods[walk.mover.method].parameters]
+        parameters = [v.title for v in self.program.templates[walk.mover.method].parameters]
         note = f" fails: {walk.failure.message}" if walk.failure else " goes on and on" if walk.cut else ""
-        return text_of(self.graph, walk.mover.point, walk.mover.me, parameters, walk.end, note)
+        return text_of(self.numbering, walk.mover.point, walk.mover.me, parameters, walk.end, note)
 
     def _can_move(self, state: StepState, pid: Pid) -> CanMove:
         def can_move(value_of: Callable[[str], Any]) -> bool:
@@ -204,7 +204,7 @@ class StepLabels:
         """The label of a blocked task: what it looks at, and nothing done."""
         walk = Walk(self.vocabulary, self.functions, state)
         walk.could_go(pid)
-        text = text_of(self.graph, walk.mover.point, walk.mover.me, (), walk.mover.point, " waits")
+        text = text_of(self.numbering, walk.mover.point, walk.mover.me, (), walk.mover.point, " waits")
         touched = Touched(walk.footprint, (), ())
         return Label(pid, text, (TRUE,), BLOCKED, (), touched, can_move=self._can_move(state, pid))
 
@@ -215,15 +215,15 @@ class StepLabels:
 
         def show(name: str, value: Any) -> Observed:
             if value is None:
-                return self.graph.values.show(None)
-            return self.vocabulary.show(value) if name in whole else self.graph.values.show(value)
+                return self.program.library.values.show(None)
+            return self.vocabulary.show(value) if name in whole else self.program.library.values.show(value)
 
         return show
 
     def fields(self, state: StepState) -> Iterator[Named]:
         """The fields of all objects."""
         for ref, instance in sorted(state.objects.items()):
-            for v in self.graph.classes[instance.class_].fields:
+            for v in self.program.classes[instance.class_].fields:
                 yield self.vocabulary.field(ref, v)
 
 

@@ -30,24 +30,14 @@ from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.pids import Pid
-from porcini.ir.analysis.numbering import ENDED, FIRST_POINT
+from porcini.ir.analysis.numbering import ENDED, FIRST_POINT, Numbering
 from porcini.ir.expr import Var
 from porcini.ir.flat.frames import Process, State
+from porcini.ir.objects import collect_references
+from porcini.ir.operations import Block, Call, Get, New, Op, Post, inside, reads_of
 from porcini.ir.tasks.code import OBJECT_FRAME, TASK_FRAME, Segment, looks_at_futures
 from porcini.ir.tasks.events import field_of, future, lock
 from porcini.ir.tasks.flow import StepFlow
-from porcini.ir.tasks.program import (
-    Call,
-    Code,
-    Get,
-    New,
-    Op,
-    Send,
-    StepGraph,
-    collect_references,
-    expressions,
-    inside,
-)
 from porcini.ir.tasks.system import StepSystem
 
 THIS = -1
@@ -83,14 +73,14 @@ class Doings:
 class Foresight:
     """What the code from a point on may do, worked out once per point."""
 
-    def __init__(self, graph: StepGraph, flow: StepFlow) -> None:
-        self.graph, self.flow = graph, flow
+    def __init__(self, numbering: Numbering, flow: StepFlow) -> None:
+        self.numbering, self.program, self.flow = numbering, numbering.program, flow
         self._known: dict[int, Doings] = {}
 
     @cached_property
     def makes_local(self) -> bool:
         """May a new object belong to a group that is there already?"""
-        codes = [point.code for point in self.graph.points] + [class_.init for class_ in self.graph.classes]
+        codes = [point.code for point in self.numbering.points] + [class_.init for class_ in self.program.classes]
         return any(isinstance(op, New) and op.local for code in codes for op in inside(code))
 
     def from_point(self, number: int) -> Doings:
@@ -100,10 +90,10 @@ class Foresight:
         return known
 
     def _find(self, number: int) -> Doings:
-        point = self.graph.points[number]
+        point = self.numbering.points[number]
         found = Doings(looks_at_futures=looks_at_futures(point.guard))
         found.add(THIS, Access(Segment.of_guard(point.guard), runs=True, blocks=point.kind == "get"))
-        left: list[tuple[int, Code]] = [(THIS, point.code)]
+        left: list[tuple[int, Block]] = [(THIS, point.code)]
         seen: set[tuple[int, int]] = set()
         while left:
             whom, code = left.pop()
@@ -117,18 +107,18 @@ class Foresight:
 
     def _do(self, op: Op, whom: int, found: Doings) -> None:
         found.add(whom, Access(Segment.of((op,)), runs=True, blocks=isinstance(op, Get)))
-        found.looks_at_futures |= isinstance(op, Get) or any(looks_at_futures(e) for e in expressions(op))
+        found.looks_at_futures |= isinstance(op, Get) or any(looks_at_futures(e) for e in reads_of(op))
 
     def _led_to(self, op: Op, whom: int) -> Iterable[tuple[int, int]]:
         """The methods that an operation may start or call, each with the class of whom, or the object itself."""
         methods: Iterable[int] = ()
-        if isinstance(op, Send | Call):
+        if isinstance(op, Post | Call):
             methods = self.flow.receivers(op)
             if isinstance(op.receiver, Var) and op.receiver.name == ".this" and whom == THIS:
                 return [(THIS, method) for method in methods]
         elif isinstance(op, New):  # what is made is new; but it may send to what is there
             methods = self.flow.makes((op,)).methods
-        return [(self.graph.methods[method].class_, method) for method in methods]
+        return [(self.program.templates[method].class_, method) for method in methods]
 
 
 class StepLookahead:
@@ -136,7 +126,7 @@ class StepLookahead:
 
     def __init__(self, system: StepSystem) -> None:
         self.system = system
-        self.foresight = Foresight(system.graph, system.flow)
+        self.foresight = Foresight(system.numbering, system.flow)
         self._state: State | None = None
         self._found: dict[Pid, Footprint] = {}
 
@@ -150,7 +140,7 @@ class _Look:
     """One state."""
 
     def __init__(self, system: StepSystem, foresight: Foresight, state: Sequence[Any]) -> None:
-        self.system, self.graph, self.state = system, system.graph, state
+        self.system, self.program, self.state = system, system.program, state
         self.makes_local = foresight.makes_local
         self.tasks: list[Process] = []
         self.objects: dict[Pid, Process] = {}
@@ -173,7 +163,7 @@ class _Look:
                 coded = dict.fromkeys(holding, together.get(self._class_of(ref), NO_ACCESS))
             for pid, access in coded.items():
                 self._touch(pid, ref, access)
-        if self.graph.uses_futures:
+        if self.program.uses_futures:
             self._look_at_futures(reached)
         return {pid: Footprint(frozenset(self.reads[pid]), frozenset(self.writes[pid])) for pid in self.reads}
 
@@ -207,7 +197,7 @@ class _Look:
         reads, writes = self.reads[pid], self.writes[pid]
         reads.update(field_of(ref, name) for name in access.fields.reads)
         writes.update(field_of(ref, name) for name in access.fields.writes)
-        if self.graph.uses_get and access.runs:
+        if self.program.uses_get and access.runs:
             blocks = access.blocks or self.makes_local
             (writes if blocks else reads).add(lock(self.system.group_of(self.state, ref)))
 
@@ -224,7 +214,7 @@ class _Look:
         state, by_pid = self.state, self.state[0].by_pid
         found: set[Pid] = set()
         left = {state[task.base + 2]}
-        variables = len(self.graph.methods[task.template].variables)
+        variables = len(self.program.templates[task.template].variables)
         for value in state[task.base + TASK_FRAME : task.base + TASK_FRAME + variables]:
             collect_references(value, left)
         while left:
@@ -235,7 +225,7 @@ class _Look:
             process = by_pid[ref]
             held: Sequence[Any] = ()
             if ref in self.objects:
-                fields = len(self.graph.classes[process.template - self.system.class_template].fields)
+                fields = len(self.program.classes[process.template - self.system.class_template].fields)
                 held = state[process.base + OBJECT_FRAME : process.base + OBJECT_FRAME + fields]
             elif state[process.base] == ENDED:
                 held = state[process.base + 3 : process.base + 4]

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed
-from porcini.ir.analysis.numbering import ENDED, FIRST_POINT
+from porcini.ir.analysis.numbering import ENDED, FIRST_POINT, Numbering
 from porcini.ir.expr import ScalarType, Type, Var, var
 from porcini.ir.tasks.events import field_of, future, lock
-from porcini.ir.tasks.program import StepGraph
 
 FINISHED = "finished"
 """Where a task stands that has returned."""
@@ -65,8 +64,8 @@ class Named(NamedTuple):
 class Vocabulary:
     """The names of one program."""
 
-    def __init__(self, graph: StepGraph) -> None:
-        self.graph = graph
+    def __init__(self, numbering: Numbering) -> None:
+        self.numbering, self.program = numbering, numbering.program
         self.codes = Codes()
         self._known: dict[tuple[str, Type], Named] = {}
 
@@ -84,7 +83,7 @@ class Vocabulary:
         return self._named(f"{task}{variable.name}", variable.type)
 
     def result(self, task: Pid, method: int) -> Named:
-        return self._named(f"{task}.#result", self.graph.methods[method].result)
+        return self._named(f"{task}.#result", self.program.templates[method].result)
 
     def standing(self, task: Pid) -> Var:
         return var(future(task), "int")
@@ -100,9 +99,9 @@ class Vocabulary:
         """Where a task stands, as reports say it."""
         if point == ENDED:
             return FINISHED
-        name = self.graph.task_name(method)
-        return f"{name} failed" if point < FIRST_POINT else f"{name} at {self.graph.points[point].text}"
+        name = self.numbering.task_name(method)
+        return f"{name} failed" if point < FIRST_POINT else f"{name} at {self.numbering.points[point].text}"
 
     def show(self, code: int) -> Observed:
         """The value behind a code, as reports show it."""
-        return self.graph.values.show(self.codes.value(code))
+        return self.program.library.values.show(self.codes.value(code))

@@ -15,25 +15,27 @@ from porcini.core.pids import Pid
 from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
 from porcini.ir.expr import Var
 from porcini.ir.flat.frames import want_room
-from porcini.ir.tasks.code import NOTHING, Segment, stretches
-from porcini.ir.tasks.events import future, lock, touch
-from porcini.ir.tasks.failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
-from porcini.ir.tasks.program import (
+from porcini.ir.operations import (
+    Assert,
+    Assign,
     Await,
+    Block,
     Call,
-    Check,
-    Code,
     Get,
     If,
     New,
     Op,
-    Point,
+    Post,
     Return,
-    Send,
-    Set,
-    Stand,
+    Suspend,
+    Target,
     While,
+    place_of,
 )
+from porcini.ir.program import Point
+from porcini.ir.tasks.code import NOTHING, Segment, stretches
+from porcini.ir.tasks.events import future, lock, touch
+from porcini.ir.tasks.failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
 from porcini.ir.tasks.states import Instance, Task
 from porcini.ir.tasks.values import Evaluation, Frame, TooManyForks
 
@@ -67,7 +69,7 @@ class Walk(Evaluation):
         self.pid = pid
         self.mover = self.state.tasks[pid]
         self.children = self.mover.children
-        self.point: Point = self.graph.points[self.mover.point]
+        self.point: Point = self.numbering.points[self.mover.point]
         self.end = self.mover.point
         self.group = self.instance(self.mover.me).group
         self.frame = Frame(self.mover.me, {}, pid)
@@ -102,7 +104,7 @@ class Walk(Evaluation):
         """Is the group free, and does the guard hold that the task waits for?"""
         self.place = self.point.place
         touch(Segment.of_guard(self.point.guard), self.frame.me, self.reads, self.writes)
-        if self.graph.uses_get and self.point.kind != "get":
+        if self.program.uses_get and self.point.kind != "get":
             self.reads.add(lock(self.group))
             if not self.holds(self.vocabulary.lock(self.group), None):
                 return False
@@ -118,7 +120,7 @@ class Walk(Evaluation):
             self.end = ENDED
             self.write(self.vocabulary.result(self.pid, self.mover.method), returned.value)
         except _LetGo as left:
-            self.end = left.point
+            self.end = self.numbering.numbers[self.mover.method][left.point]
 
     def _fail(self, problem: Exception) -> None:
         """A task stops where it failed; what it did before stays done."""
@@ -130,15 +132,15 @@ class Walk(Evaluation):
         standing = self.vocabulary.stands(self.mover.method, self.end)
         self.write_code(self.vocabulary.standing(self.pid), standing)
         self.made[self.pid] = Task(self.mover.method, self.end, self.mover.me, self.children)
-        ends_in_get = self.end >= FIRST_POINT and self.graph.points[self.end].kind == "get"
-        if self.began and self.graph.uses_get and (ends_in_get or self.point.kind == "get"):
+        ends_in_get = self.end >= FIRST_POINT and self.numbering.points[self.end].kind == "get"
+        if self.began and self.program.uses_get and (ends_in_get or self.point.kind == "get"):
             self.writes.add(lock(self.group))
-        if self.end == ENDED and self.graph.uses_futures:
+        if self.end == ENDED and self.program.uses_futures:
             self.writes.add(future(self.pid))
 
-    # Code
+    # Block
 
-    def _code(self, code: Code, frame: Frame, known: Segment) -> None:
+    def _code(self, code: Block, frame: Frame, known: Segment) -> None:
         """Run some code; `known` is what the segments entered so far touch."""
         for part in stretches(code):
             here = Segment.of(part)
@@ -147,12 +149,12 @@ class Walk(Evaluation):
                 if not frame.silent:
                     touch(here, frame.me, self.reads, self.writes)
             for op in part:
-                self.place = op.place
+                self.place = place_of(op)
                 self._execute(op, frame, known)
 
     def _execute(self, op: Op, frame: Frame, known: Segment) -> None:
         match op:
-            case Set(target=target, value=value):
+            case Assign(target=target, value=value):
                 self._assign(target, self.value(value, frame), frame)
             case If(test=test, then=then, other=other):
                 self._code(then if self.decide(self.value(test, frame)) else other, frame, known)
@@ -162,7 +164,7 @@ class Walk(Evaluation):
                     count = again(count)
                     self._code(body, frame, known)
                     self.place = op.place
-            case Send(target=target, receiver=receiver, method=name, args=args):
+            case Post(target=target, receiver=receiver, method=name, args=args):
                 ref = self.settle(self.value(receiver, frame))
                 sent = self._send(ref, name, [self.value(arg, frame) for arg in args])
                 self._assign(target, sent, frame)
@@ -173,15 +175,15 @@ class Walk(Evaluation):
                 ref = self.settle(self.value(receiver, frame))
                 returned = self._call_method(ref, name, [self.value(arg, frame) for arg in args], frame)
                 self._assign(target, returned, frame)
-            case Check(test=test, text=text):
+            case Assert(test=test, text=text):
                 if not self.decide(self.value(test, frame)):
                     raise Refuted(text)
             case Return(value=returned_):
-                raise _Returned(None if returned_ is None else self.value(returned_, frame))
+                raise _Returned(self.value(returned_, frame))
             case Await(guard=guard, point=point):
                 if not self.decide(self.value(guard, frame)):
                     raise _LetGo(point)
-            case Stand(point=point):
+            case Suspend(point=point):
                 raise _LetGo(point)
             case Get(target=target, future=waited, point=point):
                 task = self.settle(self.value(waited, frame))
@@ -191,8 +193,8 @@ class Walk(Evaluation):
                 result = self.vocabulary.result(task, self.task(task).method)
                 self._assign(target, self.read(result), frame)
 
-    def _assign(self, target: Var | None, value: Any, frame: Frame) -> None:
-        if target is None:
+    def _assign(self, target: Target | None, value: Any, frame: Frame) -> None:
+        if not isinstance(target, Var):
             return
         if target.own:
             self.write(self.vocabulary.field(frame.me, target), value)
@@ -210,18 +212,19 @@ class Walk(Evaluation):
         return child
 
     def _send(self, ref: Pid | None, name: str, args: list[Any]) -> Pid:
-        number = self.graph.classes[self.instance(ref).class_].methods[name]
-        method = self.graph.methods[number]
+        number = self.program.classes[self.instance(ref).class_].methods[name]
+        method = self.program.templates[number]
         child = self._child()
         assert ref is not None
-        self.made[child] = Task(number, method.entry, ref)
-        self.write_code(self.vocabulary.standing(child), self.vocabulary.stands(number, method.entry))
+        entry = self.numbering.entries[number]
+        self.made[child] = Task(number, entry, ref)
+        self.write_code(self.vocabulary.standing(child), self.vocabulary.stands(number, entry))
         for parameter, value in zip(method.parameters, args, strict=True):
-            self.write(self.vocabulary.variable(child, parameter), value)
+            self.write(self.vocabulary.variable(child, parameter.var), value)
         return child
 
     def _new(self, number: int, args: list[Any], maker: Pid | None) -> Pid:
-        class_ = self.graph.classes[number]
+        class_ = self.program.classes[number]
         ref = self._child()
         group = ref if maker is None else self.instance(maker).group
         self.made[ref] = Instance(number, group)
@@ -240,13 +243,15 @@ class Walk(Evaluation):
 
     def _call_method(self, ref: Pid | None, name: str, args: list[Any], caller: Frame) -> Any:
         class_ = self.instance(ref).class_
-        method = self.graph.methods[self.graph.classes[class_].methods[name]]
+        number = self.program.classes[class_].methods[name]
+        method = self.program.templates[number]
         if method.releases:
             raise waits_inside(method)
         assert ref is not None
         names = {v.name: arg for v, arg in zip(method.parameters, args, strict=True)}
         try:
-            self._code(self.graph.points[method.entry].code, Frame(ref, names, silent=caller.silent), NOTHING)
+            entry = self.numbering.points[self.numbering.entries[number]]
+            self._code(entry.code, Frame(ref, names, silent=caller.silent), NOTHING)
         except _Returned as returned:
             return returned.value
         return None

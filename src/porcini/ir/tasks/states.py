@@ -9,8 +9,8 @@ from typing import Any
 
 from porcini.core.pids import Pid
 from porcini.ir.expr import TRUE, Apply, Expr, Var, const, nodes, var
+from porcini.ir.objects import Definition, Library
 from porcini.ir.tasks.failures import FAILURES
-from porcini.ir.tasks.program import Definition, StepGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +54,16 @@ class Functions:
     asking: frozenset[str]
 
     @staticmethod
-    def of(graph: StepGraph, compiled: Mapping[str, Callable[..., Any]]) -> Functions:
+    def of(library: Library, compiled: Mapping[str, Callable[..., Any]]) -> Functions:
         calls = {
             name: {node.function for node in nodes(function.body) if isinstance(node, Apply)}
-            for name, function in graph.functions.items()
+            for name, function in library.functions.items()
             if isinstance(function, Definition)
         }
-        asking = set(graph.inputs)
+        asking = set(library.inputs)
         while more := {name for name, called in calls.items() if name not in asking and called & asking}:
             asking |= more
-        symbols = {name: var(name, type_) for name, type_ in graph.inputs.items()}
+        symbols = {name: var(name, type_) for name, type_ in library.inputs.items()}
         return Functions(compiled, symbols, frozenset(asking))
 
     def given(self) -> dict[str, Expr]:

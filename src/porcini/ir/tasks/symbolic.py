@@ -22,11 +22,11 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Value
 from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
 from porcini.ir.expr import TRUE, Const, DataType, Expr, ScalarType, const, datum, not_
+from porcini.ir.program import Program
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.commuting import Terms
 from porcini.ir.symbolic.program import shown
 from porcini.ir.tasks.labels import ActorStep, StepLabels
-from porcini.ir.tasks.program import StepGraph
 from porcini.ir.tasks.states import Functions, StepState
 from porcini.ir.tasks.system import StepSystem
 from porcini.solvers.smt import Smt
@@ -35,19 +35,20 @@ from porcini.solvers.smt import Smt
 class SymbolicActors:
     """A program of objects and tasks, run on symbols (`ir.symbolic.formulas.SymbolicSystem`)."""
 
-    def __init__(self, graph: StepGraph, file: str, source: str) -> None:
-        self.graph = graph
+    def __init__(self, program: Program, file: str, source: str) -> None:
+        self.program = program
         self.file = file
         self.source = source
-        functions = Functions.of(graph, StepSystem(graph).functions)
-        self._labels = StepLabels(graph, functions, possible=self._possible)
+        system = StepSystem(program)
+        functions = Functions.of(program.library, system.functions)
+        self._labels = StepLabels(system.numbering, functions, possible=self._possible)
         self._smt = Smt()
         self._term = Terms(self._smt)
         self._known: dict[Expr, bool] = {}
 
     @property
     def inputs(self) -> Mapping[str, ScalarType]:
-        return self.graph.inputs
+        return self.program.library.inputs
 
     @property
     def assumed(self) -> Expr:
@@ -113,7 +114,7 @@ class SymbolicActors:
         for field in self._labels.fields(state):
             value = state.values.get(field.var)
             if value is None:
-                seen[field.var.name] = _shown(self.graph.values.show(None))
+                seen[field.var.name] = _shown(self.program.library.values.show(None))
             elif field.whole:
                 assert isinstance(value, Const)
                 seen[field.var.name] = _shown(vocabulary.show(value.value))

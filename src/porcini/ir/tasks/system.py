@@ -33,10 +33,12 @@ from porcini.core.systems import (
     Watched,
 )
 from porcini.core.traces import Trace
-from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
+from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT, Numbering
 from porcini.ir.evaluation import defined, evaluate
 from porcini.ir.expr import Expr, conj
 from porcini.ir.flat.frames import FrameSystem, Layout, Layouts, Process, State
+from porcini.ir.objects import MAIN, MAIN_OBJECT, Definition, ObjectProposition
+from porcini.ir.program import Program
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.tasks.code import (
     OBJECT_FRAME,
@@ -54,7 +56,6 @@ from porcini.ir.tasks.events import StepAction, StepEvents, StepLabel, Taken, Wh
 from porcini.ir.tasks.failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
 from porcini.ir.tasks.flow import StepFlow
 from porcini.ir.tasks.labels import StepLabels
-from porcini.ir.tasks.program import MAIN, MAIN_OBJECT, Definition, ObjectProposition, StepGraph
 from porcini.ir.text import show
 
 _NAMES_MATTER = (
@@ -65,33 +66,35 @@ _NAMES_MATTER = (
 class StepSystem(FrameSystem):
     """A compiled program of objects and tasks."""
 
-    def __init__(self, graph: StepGraph) -> None:
-        self.graph = graph
-        self.class_template = len(graph.methods)
-        sizes = [TASK_FRAME + len(method.variables) for method in graph.methods]
-        sizes += [OBJECT_FRAME + len(class_.fields) for class_ in graph.classes]
+    def __init__(self, program: Program) -> None:
+        numbering = self.numbering = Numbering(program)
+        self.program = program
+        self.class_template = len(program.templates)
+        self._variables = [len(method.variables) for method in program.templates]
+        sizes = [TASK_FRAME + variables for variables in self._variables]
+        sizes += [OBJECT_FRAME + len(class_.fields) for class_ in program.classes]
         self.layouts = Layouts(1, sizes)
-        self._methods = [class_.methods for class_ in graph.classes]
+        self._methods = [class_.methods for class_ in program.classes]
         self._segments: list[Segment] = []
         self._compile()
-        self._events = StepEvents(graph, self._compiled, self._guards, self._segments)
-        self._holds = [point.kind == "get" for point in graph.points]
+        self._events = StepEvents(numbering, self._compiled, self._guards, self._segments)
+        self._holds = [point.kind == "get" for point in numbering.points]
         self._parameters = [
-            len(graph.methods[point.method].parameters) if point.kind == "start" else 0 for point in graph.points
+            len(numbering.template_at(number).parameters) if point.kind == "start" else 0
+            for number, point in enumerate(numbering.points)
         ]
         layout = self.layouts.empty.with_process(MAIN, 0, self.layouts)
         layout = layout.with_process(MAIN_OBJECT, self.class_template, self.layouts)
-        main, fields = graph.methods[0], graph.classes[0].fields
-        task = [main.entry, 0, MAIN_OBJECT, None, *(None for _ in main.variables)]
+        task = [numbering.entries[0], 0, MAIN_OBJECT, None, *([None] * self._variables[0])]
         self._noticed: tuple[str, ...] = ()
         self._watched: frozenset[Pid] = frozenset()
         """Objects that a formula speaks of."""
-        self._initial: State = (layout, *task, ENDED, 0, MAIN_OBJECT, None, *(None for _ in fields))
+        self._initial: State = (layout, *task, ENDED, 0, MAIN_OBJECT, None)
 
     # Compiling
 
     def _compile(self) -> None:
-        graph = self.graph
+        numbering = self.numbering
         scope: dict[str, Any] = {
             "__builtins__": {},
             "resolved": _resolved,
@@ -106,38 +109,38 @@ class StepSystem(FrameSystem):
             "fail": self._fail,
             "FAILURES": FAILURES,
         }
-        functions = {name: f"f{i}" for i, name in enumerate(graph.functions)}
-        methods = {name for class_ in graph.classes for name in class_.methods}
+        functions = {name: f"f{i}" for i, name in enumerate(self.program.library.functions)}
+        methods = {name for class_ in self.program.classes for name in class_.methods}
         functions |= {f"method {name}": f"m{i}" for i, name in enumerate(sorted(methods))}
         names = self._names = Names(scope, functions)
         for name in methods:
             scope[functions[f"method {name}"]] = name
-        for name, function in graph.functions.items():
+        for name, function in self.program.library.functions.items():
             if isinstance(function, Definition):
-                formals, line = definition_function(graph, names, function.parameters, function.body)
+                formals, line = definition_function(numbering, names, function.parameters, function.body)
                 scope[functions[name]] = _make(scope, f"def f({', '.join(formals)}):\n    {line}\n")
             else:
                 scope[functions[name]] = function
         self._sync: dict[tuple[int, str], Callable[..., Any]] = {}
         self._init: list[Callable[..., Any] | None] = []
-        for c, class_ in enumerate(graph.classes):
+        for c, class_ in enumerate(self.program.classes):
             self._init.append(self._method(names, scope, c, (), class_.init) if class_.init else None)
             for name, number in class_.methods.items():
-                method = graph.methods[number]
+                method = self.program.templates[number]
                 if not method.releases:
-                    code = graph.points[method.entry].code
-                    self._sync[c, name] = self._method(names, scope, c, method.parameters, code)
+                    code = numbering.points[numbering.entries[number]].code
+                    self._sync[c, name] = self._method(names, scope, c, [v.var for v in method.parameters], code)
         self._steps: list[Callable[..., int]] = []
         self._compiled: list[Compiled] = []
         self._ready: list[Callable[..., bool] | None] = []
         self._guards: list[Segment] = []
-        for number, point in enumerate(graph.points):
-            compiled = step_function(graph, names, number) if number >= FIRST_POINT else Compiled([], [], [])
+        for number, point in enumerate(numbering.points):
+            compiled = step_function(numbering, names, number) if number >= FIRST_POINT else Compiled([], [], [])
             step = _make(scope, "def f(s, b, pid, me, T):\n" + "\n".join(compiled.lines or ["    pass"]) + "\n")
             self._steps.append(step)
             self._compiled.append(compiled)
             if number >= FIRST_POINT and point.kind in ("await", "get"):
-                lines, guard = ready_function(graph, names, number)
+                lines, guard = ready_function(numbering, names, number)
                 self._ready.append(_make(scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n"))
                 self._guards.append(guard)
             else:
@@ -147,7 +150,7 @@ class StepSystem(FrameSystem):
     def _method(
         self, names: Names, scope: dict[str, Any], class_: int, parameters: Sequence[Any], code: Any
     ) -> Callable[..., Any]:
-        formals, compiled = method_function(self.graph, names, class_, parameters, code, len(self._segments))
+        formals, compiled = method_function(self.numbering, names, class_, parameters, code, len(self._segments))
         self._segments += compiled.segments
         head = ", ".join(["s", "b", "pid", "me", "T", *formals])
         return _make(scope, f"def f({head}):\n" + "\n".join(compiled.lines) + "\n")
@@ -169,12 +172,12 @@ class StepSystem(FrameSystem):
 
     def _send(self, s: list[Any], b: int, pid: Pid, name: str, ref: Pid | None, args: list[Any]) -> Pid:
         number = self._methods[self._class_of(s, ref)][name]
-        method = self.graph.methods[number]
-        missing = len(method.variables) - len(args)
-        return self._child(s, b, pid, number, [method.entry, 0, ref, None, *args, *([None] * missing)])
+        missing = self._variables[number] - len(args)
+        entry = self.numbering.entries[number]
+        return self._child(s, b, pid, number, [entry, 0, ref, None, *args, *([None] * missing)])
 
     def _new(self, s: list[Any], b: int, pid: Pid, number: int, args: list[Any], maker: Pid | None) -> Pid:
-        class_ = self.graph.classes[number]
+        class_ = self.program.classes[number]
         group = None if maker is None else s[s[0].by_pid[maker].base + 2]
         missing = len(class_.fields) - len(args)
         frame = [ENDED, 0, group, None, *args, *([None] * missing)]
@@ -193,7 +196,7 @@ class StepSystem(FrameSystem):
     ) -> Any:
         function = self._sync.get((self._class_of(s, ref), name))
         if function is None:
-            raise waits_inside(self.graph.methods[self._methods[self._class_of(s, ref)][name]])
+            raise waits_inside(self.program.templates[self._methods[self._class_of(s, ref)][name]])
         return function(s, b, pid, ref, trail, *args)
 
     def _fail(self, s: list[Any], b: int, trail: list[Any], problem: Exception) -> None:
@@ -214,14 +217,14 @@ class StepSystem(FrameSystem):
         group = state[by_pid[me].base + 2]
         trail: list[Any] = []
         failure: Failure | None = None
-        free = not self.graph.uses_get or self._holds[point] or state[by_pid[group].base + 3] is None
+        free = not self.program.uses_get or self._holds[point] or state[by_pid[group].base + 3] is None
         holds = free
         ready = self._ready[point]
         if ready is not None:
             try:
                 holds = ready(state, b, me, trail) and free
             except FAILURES as problem:
-                failure = Failure("error", message_of(problem), self.graph.points[point].place)
+                failure = Failure("error", message_of(problem), self.numbering.points[point].place)
             except RecursionError:
                 raise too_deep() from None
         at = Where(point, me, group, self._arguments(state, process), tuple(trail))
@@ -307,7 +310,7 @@ class StepSystem(FrameSystem):
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """The functions of the program, compiled."""
-        return {name: self._names.scope[self._names.functions[name]] for name in self.graph.functions}
+        return {name: self._names.scope[self._names.functions[name]] for name in self.program.library.functions}
 
     def labelled(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
@@ -315,11 +318,11 @@ class StepSystem(FrameSystem):
 
     @cached_property
     def _labels(self) -> StepLabels:
-        return StepLabels.of_given_inputs(self.graph, self.functions)
+        return StepLabels.of_given_inputs(self.numbering, self.functions)
 
     def evaluates(self, method: int, test: Expr) -> Callable[..., bool]:
         """A function that says whether a condition holds for a task of a method where it stands."""
-        lines = test_function(self.graph, self._names, method, test)
+        lines = test_function(self.numbering, self._names, method, test)
         return _make(self._names.scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n")
 
     def is_object(self, state: Sequence[Any], pid: Pid) -> bool:
@@ -340,7 +343,7 @@ class StepSystem(FrameSystem):
     def observe(self, state: Sequence[Any]) -> dict[str, Observed]:
         """The fields of every object, and where unfinished tasks stand."""
         fields, tasks = self._seen_in(state[0])
-        show = self.graph.values.show
+        show = self.program.library.values.show
         seen = {name: show(state[slot]) for name, slot in fields}
         for process in tasks:
             if state[process.base] != ENDED:
@@ -349,18 +352,22 @@ class StepSystem(FrameSystem):
 
     def variables(self, run: Any) -> dict[str, Observed]:
         """The fields of every object."""
-        show = self.graph.values.show
+        show = self.program.library.values.show
         return {name: show(run.slots[slot]) for name, slot in self._seen_in(run.slots[0])[0]}
 
     def source_of(self, label: Label) -> StepSource:
         assert isinstance(label, StepLabel)
-        point = self.graph.points[label.start]
-        return StepSource(point.place, self.graph.task_name(point.method))
+        point = self.numbering.points[label.start]
+        return StepSource(point.place, self.numbering.task_name(self.numbering.template_of[label.start]))
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
         """Fields have values; futures and locks are locations that have none to show."""
         slots = dict(self._seen_in(run.slots[0])[0])
-        return {place: self.graph.values.show(run.slots[slots[place]]) for place in locations if place in slots}
+        return {
+            place: self.program.library.values.show(run.slots[slots[place]])
+            for place in locations
+            if place in slots
+        }
 
     def _seen_in(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
         """The fields that a layout has, by name and slot, and its tasks."""
@@ -372,27 +379,27 @@ class StepSystem(FrameSystem):
                 if process.template < self.class_template:
                     tasks.append(process)
                     continue
-                class_ = self.graph.classes[process.template - self.class_template]
+                class_ = self.program.classes[process.template - self.class_template]
                 for k, v in enumerate(class_.fields):
                     fields.append((f"{process.pid}.{v.name[1:]}", process.base + OBJECT_FRAME + k))
             known = layout.notes = fields, tasks
         return known
 
     def _name(self, process: Process) -> str:
-        return self.graph.task_name(process.template)
+        return self.numbering.task_name(process.template)
 
     def _standing(self, process: Process, point: int) -> str:
         name = self._name(process)
         if point < FIRST_POINT:
             return f"{name} failed"
-        return f"{name} at {self.graph.points[point].text}"
+        return f"{name} at {self.numbering.points[point].text}"
 
     def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
         """States are merged only in programs that may make tasks or objects for ever: all others have finitely
         many names, and steps that cost less."""
         if exact or not self.flow.may_go_on:
             return SystemGraph(self)
-        if self.graph.names_matter:
+        if self.program.library.names_matter:
             self._noticed = (_NAMES_MATTER,)
             return SystemGraph(self)
         from porcini.ir.tasks.canonical_graph import CanonicalGraph  # which takes steps of this system
@@ -407,7 +414,7 @@ class StepSystem(FrameSystem):
 
     @cached_property
     def flow(self) -> StepFlow:
-        return StepFlow(self.graph)
+        return StepFlow(self.numbering)
 
     def noticed(self) -> tuple[str, ...]:
         return self._noticed
@@ -430,7 +437,7 @@ class StepSystem(FrameSystem):
         for variable, ref, field in proposition.fields:
             if ref not in state[0].by_pid or not self.is_object(state, ref):
                 return False
-            names = [v.name for v in self.graph.classes[self.class_of(state, ref)].fields]
+            names = [v.name for v in self.program.classes[self.class_of(state, ref)].fields]
             if field not in names:
                 return False
             store[variable.name] = state[state[0].by_pid[ref].base + OBJECT_FRAME + names.index(field)]
@@ -453,7 +460,7 @@ class StepSystem(FrameSystem):
     def _waiting(self, state: Sequence[Any], process: Process) -> Waiting:
         """What an unfinished task waits for, and whether it keeps its actor to itself meanwhile."""
         b = process.base
-        point, me = self.graph.points[state[b]], state[b + 2]
+        point, me = self.numbering.points[state[b]], state[b + 2]
         group = self.group_of(state, me)
         holder = state[state[0].by_pid[group].base + 3]
         if point.kind != "get" and holder is not None:
@@ -464,10 +471,10 @@ class StepSystem(FrameSystem):
         if ready is not None:
             with suppress(*FAILURES):
                 ready(state, b, me, trail)
-        fields = [v.name for v in self.graph.classes[self.class_of(state, me)].fields]
+        fields = [v.name for v in self.program.classes[self.class_of(state, me)].fields]
         first = state[0].by_pid[me].base + OBJECT_FRAME
         values: dict[str, Observed] = {
-            name[1:]: self.graph.values.show(state[first + fields.index(name)])
+            name[1:]: self.program.library.values.show(state[first + fields.index(name)])
             for name in sorted(self._guards[state[b]].reads)
         }
         futures = tuple(f for f in trail if isinstance(f, Pid) and not _resolved(state, [], f))

@@ -45,10 +45,10 @@ from porcini.ir.expr import (
     rebuild,
     substitute,
 )
+from porcini.ir.objects import RESOLVED, SAME_GROUP, VALUE, Definition
 from porcini.ir.simplify import simplify
 from porcini.ir.tasks.failures import Failed
 from porcini.ir.tasks.names import FINISHED, Named, Vocabulary
-from porcini.ir.tasks.program import RESOLVED, SAME_GROUP, VALUE, Definition
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
 from porcini.ir.text import show
 
@@ -83,7 +83,7 @@ class Evaluation:
         possible: Callable[[Expr], bool] = lambda condition: True,
     ) -> None:
         self.vocabulary = vocabulary
-        self.graph = vocabulary.graph
+        self.numbering, self.program = vocabulary.numbering, vocabulary.program
         self.functions = functions
         self.state = state
         self.given = given
@@ -250,12 +250,12 @@ class Evaluation:
         if function in (RESOLVED, VALUE, SAME_GROUP):
             return self._look(function, self.settle(args[0]), frame)
         symbolic = any(isinstance(arg, Expr) for arg in args)
-        known = self.graph.functions[function]
+        known = self.program.library.functions[function]
         if isinstance(known, Definition):
             if symbolic or function in self.functions.asking:
                 return self._call(known, args, frame)
-        elif symbolic and function in self.graph.arithmetic and all(map(_is_integer, args)):
-            return self._call(self.graph.arithmetic[function], args, frame)
+        elif symbolic and function in self.program.library.arithmetic and all(map(_is_integer, args)):
+            return self._call(self.program.library.arithmetic[function], args, frame)
         elif symbolic and function == "no branch":
             raise Failed(f"no branch of the case matches {show(args[0])}")
         return self.functions.python[function](*map(self.settle, args))

@@ -10,7 +10,8 @@ from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
-from porcini.ir.tasks.program import ObjectProposition, StepGraph
+from porcini.ir.objects import ObjectProposition
+from porcini.ir.program import Program
 from porcini.ir.tasks.system import StepSystem
 from porcini.langs.actors.lower import lower
 from porcini.langs.actors.parser import parse
@@ -28,7 +29,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def load(source: str, file: str) -> StepGraph:
+def load(source: str, file: str) -> Program:
     """Parse, check and lower a program."""
     try:
         return lower(parse(source, file), file, source)
@@ -38,7 +39,7 @@ def load(source: str, file: str) -> StepGraph:
 
 @dataclass(frozen=True, eq=False)
 class ActorModel(Model):
-    graph: StepGraph
+    program: Program
 
     takes_inputs: ClassVar[bool] = True
     input_hint: ClassVar[str] = "an input is a function such as `def Int n() = 3;`"
@@ -46,26 +47,26 @@ class ActorModel(Model):
 
     @property
     def inputs(self) -> Mapping[str, str]:
-        return self.graph.inputs
+        return self.program.library.inputs
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.graph.notes
+        return tuple(self.program.notes)
 
     @property
     def observable(self) -> set[str]:
-        return {v.name[1:] for class_ in self.graph.classes for v in class_.fields}
+        return {v.name[1:] for class_ in self.program.classes for v in class_.fields}
 
     def proposition(self, text: str, place: Place) -> ObjectProposition:
-        return proposition(self.graph, text, place)
+        return proposition(self.program, text, place)
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         from porcini.ir.tasks.symbolic import SymbolicActors  # with its solver
 
-        return SymbolicActors(self.graph, self.file, self.source)
+        return SymbolicActors(self.program, self.file, self.source)
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
-        return StepSystem(self.graph.with_inputs(inputs))
+        return StepSystem(self.program.with_inputs(inputs))
 
 
 class Abs:

@@ -14,8 +14,8 @@ from typing import Any
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed
 from porcini.ir.expr import ZERO, binary, ite, neg, var
+from porcini.ir.objects import Definition
 from porcini.ir.tasks.failures import Failed
-from porcini.ir.tasks.program import Definition
 
 
 class Tag(str):

@@ -12,34 +12,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from porcini.core.errors import Place
-from porcini.ir.analysis.numbering import FIRST_POINT
 from porcini.ir.expr import TRUE, DataType, Expr, Var, apply, binary, conj, const, datum, not_, var
-from porcini.ir.tasks.program import (
-    RESOLVED,
-    SAME_GROUP,
-    VALUE,
+from porcini.ir.objects import RESOLVED, SAME_GROUP, VALUE, CallSite, Definition, Library, ObjectClass, Values
+from porcini.ir.operations import (
+    Assert,
+    Assign,
     Await,
+    Block,
     Call,
-    CallSite,
-    Check,
-    Code,
-    Definition,
     Get,
     If,
-    Method,
     New,
-    ObjectClass,
     Op,
-    Point,
+    Post,
     Return,
-    Send,
-    Set,
-    Stand,
-    Standing,
-    StepGraph,
-    Values,
+    Suspend,
     While,
 )
+from porcini.ir.program import Edge, Point, Program, Standing, Template, Variable
 from porcini.langs.actors import syntax as ast
 from porcini.langs.actors.expressions import Scope, Typed
 from porcini.langs.actors.flow import check_returns, releasing, returning_last, returns
@@ -58,8 +48,8 @@ _OLDER = (
 _UNIT = datum(UNIT_VALUE, DataType("Unit"))
 
 
-def lower(program: ast.Program, file: str, source: str) -> StepGraph:
-    """A checked program as a graph of objects and tasks."""
+def lower(program: ast.Program, file: str, source: str) -> Program:
+    """A checked program, as one of classes and methods."""
     world = world_of(program, file, source)
     if program.main is None:
         lines = source.rstrip().splitlines()
@@ -78,32 +68,35 @@ class _Lowering:
         self.cogs = cogs
         self.releasing = releasing(world)
         self.class_numbers = {name: k for k, name in enumerate(world.classes, 1)}
-        ended = Point(0, "start")
-        self.graph = StepGraph([], [], [ended] * FIRST_POINT, {}, Values(observed, rank, renamed))
+        self.lowered = Program([], [])
+        self.points = 0
+        """Of all templates together."""
         if cogs:
-            self.graph.notes = (_OLDER,)
+            self.lowered.notes.append(_OLDER)
 
-    def program(self, main: ast.Block) -> StepGraph:
-        graph, world = self.graph, self.world
-        graph.classes.append(ObjectClass("main", (), 0))
-        graph.methods.append(Method("main", 0, (), place=main.place))
+    def program(self, main: ast.Block) -> Program:
+        lowered, world = self.lowered, self.world
+        lowered.classes.append(ObjectClass("main", (), 0))
+        lowered.templates.append(_method("main", 0, main.place))
         for class_ in world.classes.values():
             self.declare(class_)
         for class_ in world.classes.values():
             self.define(class_)
-        body = _Body(self, graph.methods[0], 0, Scope(world), UNIT)
-        body.finish(main, ())
-        graph.functions = dict(world.python) | {
-            function.name: self.function(function) for function in world.bodies.values()
-        }
-        graph.total, graph.theory, graph.arithmetic = total(world.python), THEORY, ARITHMETIC
-        graph.names_matter = names_matter(world)
-        graph.inputs = {
-            name: "int" if arrow.result == INT else "bool"
-            for name, arrow in world.functions.items()
-            if name in world.bodies and not arrow.formals and arrow.result in (INT, BOOL)
-        }
-        return graph
+        _Body(self, lowered.templates[0], Scope(world), UNIT).finish(main, ())
+        lowered.library = Library(
+            functions={**world.python, **{f.name: self.function(f) for f in world.bodies.values()}},
+            values=Values(observed, rank, renamed),
+            total=total(world.python),
+            theory=THEORY,
+            arithmetic=ARITHMETIC,
+            inputs={
+                name: "int" if arrow.result == INT else "bool"
+                for name, arrow in world.functions.items()
+                if name in world.bodies and not arrow.formals and arrow.result in (INT, BOOL)
+            },
+            names_matter=names_matter(world),
+        )
+        return lowered
 
     def function(self, node: ast.Function) -> Definition:
         scope = Scope(self.world, parameters=node.parameters, function=node.name)
@@ -118,13 +111,13 @@ class _Lowering:
         return Definition(tuple(formals), scope.expr(node.body, arrow.result))
 
     def declare(self, node: ast.Class) -> None:
-        number = len(self.graph.classes)
+        number = len(self.lowered.classes)
         fields = tuple(var(f"@{f.name}", in_ir(self.world.type(f.type))) for f in node.declared)
         class_ = ObjectClass(node.name, fields, len(node.formals))
-        self.graph.classes.append(class_)
+        self.lowered.classes.append(class_)
         for method in node.methods:
-            class_.methods[method.name] = len(self.graph.methods)
-            self.graph.methods.append(Method(method.name, number, (), place=method.place))
+            class_.methods[method.name] = len(self.lowered.templates)
+            self.lowered.templates.append(_method(method.name, number, method.place))
         run = self.world.methods[f"class {node.name}"].get("run")
         class_.runs = run is not None and not run.formals
 
@@ -137,16 +130,16 @@ class _Lowering:
 
     def define(self, node: ast.Class) -> None:
         number = self.class_numbers[node.name]
-        class_ = self.graph.classes[number]
+        class_ = self.lowered.classes[number]
         class_.init = self.initial(node, number)
         for method in node.methods:
-            target = self.graph.methods[class_.methods[method.name]]
+            target = self.lowered.templates[class_.methods[method.name]]
             arrow = self.world.methods[f"class {node.name}"][method.name]
             target.releases = (node.name, method.name) in self.releasing
-            body = _Body(self, target, class_.methods[method.name], self.scope(node), arrow.result)
+            body = _Body(self, target, self.scope(node), arrow.result)
             body.finish(method.body, tuple(zip(method.formals, arrow.formals, strict=True)))
 
-    def initial(self, node: ast.Class, number: int) -> Code:
+    def initial(self, node: ast.Class, number: int) -> Block:
         """What is done when an object is made: its fields get their values, then the class's block runs."""
         scope = self.scope(node)
         code: list[Op] = []
@@ -154,17 +147,20 @@ class _Lowering:
             target, type_ = scope.fields[f.name]
             assert isinstance(target, Var)
             if f.value is not None:
-                code.append(Set(target, scope.expr(f.value, type_), f.place))
+                code.append(Assign(target, scope.expr(f.value, type_), place=f.place))
             elif not self.world.subtyping.fits(NULL, type_):
                 self.world.error(f"field `{f.name}` of type {type_} has no initial value", f.place)
         if node.init is not None:
-            method = Method("init", number, ())
-            body = _Body(self, method, -1, scope, UNIT)
-            before = len(self.graph.points)
+            body = _Body(self, _method("init", number, node.init.place), scope, UNIT)
             code += body.block(node.init)
-            if len(self.graph.points) > before:
+            if len(body.points) > 1:
                 self.world.error("the block that initialises an object cannot wait", node.init.place)
         return tuple(code)
+
+
+def _method(name: str, class_: int, place: Place) -> Template:
+    """A method without a body; its first point is its end."""
+    return Template(name, place, [Point()], class_=class_)
 
 
 @dataclass(slots=True)
@@ -172,8 +168,7 @@ class _Body:
     """One method, the main block, or the block of a class."""
 
     whole: _Lowering
-    method: Method
-    number: int
+    method: Template
     scope: Scope
     result: Ty
     variables: list[Var] = field(default_factory=list)
@@ -190,29 +185,32 @@ class _Body:
 
     @property
     def points(self) -> list[Point]:
-        return self.whole.graph.points
+        return self.method.points
 
     def finish(self, body: ast.Block, formals: Sequence[tuple[ast.Formal, Ty]]) -> None:
         for formal, type_ in formals:
             self.declare(formal.name, type_, formal.place)
-        self.method.parameters, self.method.result = tuple(self.variables), in_ir(self.result)
+        parameters = len(self.variables)
         if self.result != UNIT and not returns(body):
             message = f"method `{self.method.name}` may end without a value of type {self.result}"
             self.world.error(message, self.method.place or body.place, "end it with `return`")
-        self.method.entry = self.point("start", body.place, "its start")
-        before = len(self.points)
+        method = self.method
+        method.entry = self.point("start", body.place, "its start")
+        first = len(self.points)
         code = self.block(body, own_scope=False)
         end = Return(_UNIT, body.place)
-        for point in self.points[before:]:
-            point.code += (end,)
-        self.points[self.method.entry].code = (*code, end)
-        self.method.variables = tuple(self.variables)
-        self.method.calls = tuple(self.calls)
+        self.follow(first, len(self.points), (end,))
+        self.follow(method.entry, method.entry + 1, (*code, end))
+        method.variables = [Variable(v.name, v.type, None) for v in self.variables]
+        method.parameters = method.variables[:parameters]
+        method.result, method.calls = in_ir(self.result), tuple(self.calls)
 
     def point(self, kind: Standing, place: Place, text: str, guard: Expr = TRUE) -> int:
-        if len(self.points) >= MOST_POINTS:
+        self.whole.points += 1
+        if self.whole.points > MOST_POINTS:
             self.world.error(f"more than {MOST_POINTS:,} places where a task can wait", place)
-        self.points.append(Point(self.number, kind, (), guard, place, text))
+        edge = Edge(guard, (), self.method.end, place)
+        self.points.append(Point(place, [edge], kind=kind, text=text))
         return len(self.points) - 1
 
     # Variables
@@ -245,27 +243,28 @@ class _Body:
 
     # Statements
 
-    def block(self, node: ast.Block, *, own_scope: bool = True) -> Code:
+    def block(self, node: ast.Block, *, own_scope: bool = True) -> Block:
         """Lower statements one after the other; each one's points get the code of those after it."""
         if own_scope:
             with self.nested():
                 return self.block(node, own_scope=False)
-        parts: list[tuple[Code, int, int]] = []
+        parts: list[tuple[Block, int, int]] = []
         for statement in node.body:
             first = len(self.points)
             code = self.statement(statement)
             parts.append((code, first, len(self.points)))
-        rest: Code = ()
+        rest: Block = ()
         for code, first, last in reversed(parts):
             self.follow(first, last, rest)
             rest = code + rest
         return rest
 
-    def follow(self, first: int, last: int, code: Code) -> None:
+    def follow(self, first: int, last: int, code: Block) -> None:
+        """What comes after some points."""
         for point in self.points[first:last]:
-            point.code += code
+            point.edges[0].block += code
 
-    def statement(self, node: ast.Statement) -> Code:
+    def statement(self, node: ast.Statement) -> Block:
         place = node.place
         match node:
             case ast.Declare(type=written, name=name, value=value):
@@ -281,17 +280,17 @@ class _Body:
                 if not isinstance(value, ast.Apply):
                     self.world.error("this is not a statement", place)
                 lowered, type_ = self.scope.typed(value)
-                return (Set(self.temporary(type_), lowered, place),)
+                return (Assign(self.temporary(type_), lowered, place=place),)
             case ast.Await():
                 return self.await_(node)
             case ast.Suspend():
-                return (Stand(self.point("suspend", place, f"suspend, line {place.line}"), place),)
+                return (Suspend(self.point("suspend", place, f"suspend, line {place.line}"), place),)
             case ast.Return():
                 return tuple(self.returns(node)) if self.returns else tuple(self.return_(node))
             case ast.Skip():
                 return ()
             case ast.Assert(test=test):
-                return (Check(self.scope.expr(test, BOOL), "the assertion does not hold", place),)
+                return (Assert(self.scope.expr(test, BOOL), "the assertion does not hold", place),)
             case ast.If(test=test, then=then, other=other):
                 condition = self.scope.expr(test, BOOL)
                 with self.nested(condition):
@@ -309,7 +308,7 @@ class _Body:
                 return self.block(node)
         raise AssertionError(f"not a statement: {node!r}")
 
-    def loop(self, test: Expr, body: Callable[[], Code], place: Place) -> Code:
+    def loop(self, test: Expr, body: Callable[[], Block], place: Place) -> Block:
         first = len(self.points)
         with self.nested(test):
             self.resolved.clear()  # what holds before the loop need not hold when it comes round
@@ -317,7 +316,7 @@ class _Body:
         self.follow(first, len(self.points), (made,))
         return (made,)
 
-    def foreach(self, node: ast.Foreach) -> Code:
+    def foreach(self, node: ast.Foreach) -> Block:
         items, type_ = self.scope.typed(node.items)
         item: Ty = Hole()
         if resolve(type_) == Con("Set") or getattr(resolve(type_), "name", "") == "Set":
@@ -330,28 +329,31 @@ class _Body:
         index = self.temporary(Con("Int")) if node.index else None
         place = node.place
 
-        def body() -> Code:
+        def body() -> Block:
             each = self.declare(node.name, item, place)
             code: list[Op] = [
-                Set(each, apply("list head", (left,), each.type), place),
-                Set(left, apply("list tail", (left,), left.type), place),
+                Assign(each, apply("list head", (left,), each.type), place=place),
+                Assign(left, apply("list tail", (left,), left.type), place=place),
             ]
             if node.index and index is not None:
                 number = self.declare(node.index, Con("Int"), place)
-                code += [Set(number, index, place), Set(index, binary("+", index, const(1)), place)]
+                code += [
+                    Assign(number, index, place=place),
+                    Assign(index, binary("+", index, const(1)), place=place),
+                ]
             return (*code, *self.block(node.body))
 
         test = not_(apply("is Nil", (left,), "bool"))
-        start: Code = (Set(left, items, place),)
+        start: Block = (Assign(left, items, place=place),)
         if index is not None:
-            start += (Set(index, const(0), place),)
+            start += (Assign(index, const(0), place=place),)
         return start + self.loop(test, body, place)
 
-    def switch(self, node: ast.Switch) -> Code:
+    def switch(self, node: ast.Switch) -> Block:
         subject, type_ = self.scope.typed(node.subject)
         value = self.temporary(type_)
         place = node.place
-        arms: list[tuple[Expr, Code]] = []
+        arms: list[tuple[Expr, Block]] = []
         for pattern, body in node.arms:
             bindings: dict[str, Typed] = {}
             test = self.scope.matches(pattern, value, type_, bindings)
@@ -359,19 +361,19 @@ class _Body:
                 self.scope.blocks[-1].update(bindings)
                 arms.append((test, self.block(body)))
         unit = self.temporary(UNIT)
-        code: Code = (Set(unit, apply("no branch", (value,), unit.type), place),)
+        code: Block = (Assign(unit, apply("no branch", (value,), unit.type), place=place),)
         for test, body_code in reversed(arms):
             code = (If(test, body_code, code, place),)
-        return (Set(value, subject, place), *code)
+        return (Assign(value, subject, place=place), *code)
 
-    def declaration(self, type_: Ty, name: str, value: ast.Rhs | None, place: Place) -> Code:
+    def declaration(self, type_: Ty, name: str, value: ast.Rhs | None, place: Place) -> Block:
         if value is None:
             if not self.world.subtyping.fits(NULL, type_):
                 self.world.error(f"variable `{name}` of type {type_} has no initial value", place)
-            return (Set(self.declare(name, type_, place), datum(None, DataType("null")), place),)
+            return (Assign(self.declare(name, type_, place), datum(None, DataType("null")), place=place),)
         if not isinstance(value, ast.Effect):
             lowered = self.scope.expr(value, type_)
-            return (Set(self.declare(name, type_, place), lowered, place),)
+            return (Assign(self.declare(name, type_, place), lowered, place=place),)
         holder = self.temporary(type_)  # the name is not in scope on its own right-hand side
         code = self.assigned(holder, type_, value, place)
         if name in self.scope.blocks[-1]:
@@ -379,10 +381,10 @@ class _Body:
         self.scope.blocks[-1][name] = holder, type_
         return code
 
-    def assigned(self, target: Var, type_: Ty, value: ast.Rhs, place: Place) -> Code:
+    def assigned(self, target: Var, type_: Ty, value: ast.Rhs, place: Place) -> Block:
         self.resolved.discard(target)
         if not isinstance(value, ast.Effect):
-            return (Set(target, self.scope.expr(value, type_), place),)
+            return (Assign(target, self.scope.expr(value, type_), place=place),)
         code, actual = self.effect(value, target)
         self.scope.want(actual, type_, value.place)
         return code
@@ -398,8 +400,8 @@ class _Body:
 
     # Waiting
 
-    def await_(self, node: ast.Await) -> Code:
-        self.whole.graph.uses_futures |= bool(node.futures)
+    def await_(self, node: ast.Await) -> Block:
+        self.whole.lowered.uses_futures |= bool(node.futures)
         parts: list[Expr] = []
         for future in node.futures:
             value, type_ = self.scope.typed(future)
@@ -413,21 +415,21 @@ class _Body:
     def wait_for(self, guard: Expr, place: Place) -> Await:
         return Await(guard, self.point("await", place, f"await, line {place.line}", guard), place)
 
-    def get(self, target: Var | None, future: Expr, place: Place) -> Code:
+    def get(self, target: Var | None, future: Expr, place: Place) -> Block:
         if future in self.resolved:  # as after `await f?`
             if target is None:
                 return ()
-            return (Set(target, apply(VALUE, (future,), target.type), place),)
-        self.whole.graph.uses_futures = self.whole.graph.uses_get = True
+            return (Assign(target, apply(VALUE, (future,), target.type), place=place),)
+        self.whole.lowered.uses_futures = self.whole.lowered.uses_get = True
         resolved = apply(RESOLVED, (future,), "bool")
         number = self.point("get", place, f"get, line {place.line}", resolved)
         made = Get(target, future, number, place)
-        self.points[number].code = (made,)
+        self.follow(number, number + 1, (made,))
         return (made,)
 
     # Effects
 
-    def effect(self, node: ast.Effect, target: Var | None) -> tuple[Code, Ty]:
+    def effect(self, node: ast.Effect, target: Var | None) -> tuple[Block, Ty]:
         place = node.place
         match node:
             case ast.New(class_=name, args=args, group=group):
@@ -442,7 +444,7 @@ class _Body:
                 return (New(target, number, values, local, place),), Con(f"class {name}")
             case ast.Send():
                 receiver, values, arrow, classes = self.message(node)
-                return (Send(target, receiver, node.method, values, place, classes),), Con("Fut", (arrow.result,))
+                return (Post(target, receiver, node.method, values, place, classes),), Con("Fut", (arrow.result,))
             case ast.Get(future=future):
                 value, type_ = self.scope.typed(future)
                 result: Ty = Hole()
@@ -453,8 +455,8 @@ class _Body:
                 future_type = Con("Fut", (arrow.result,))
                 holder = self.temporary(future_type)
                 resolved = apply(RESOLVED, (holder,), "bool")
-                self.whole.graph.uses_futures = True
-                sent = Send(holder, receiver, send.method, values, place, classes)
+                self.whole.lowered.uses_futures = True
+                sent = Post(holder, receiver, send.method, values, place, classes)
                 first = len(self.points)
                 waits = self.wait_for(resolved, place)
                 self.resolved.add(holder)
@@ -487,7 +489,7 @@ class _Body:
         self.calls += [CallSite(number, method, len(self.tests), tuple(self.tests)) for number in numbers]
         return numbers
 
-    def call(self, node: ast.Call, target: Var | None) -> tuple[Code, Ty]:
+    def call(self, node: ast.Call, target: Var | None) -> tuple[Block, Ty]:
         """A synchronous call: at once within the group, else like sending and getting."""
         place = node.place
         receiver, values, arrow, classes = self.message(node)
@@ -498,10 +500,10 @@ class _Body:
                 return self.inline(node, values, target), arrow.result
             return (at_once,), arrow.result
         future = self.temporary(Con("Fut", (arrow.result,)))
-        remote = (Send(future, receiver, node.method, values, place, classes), *self.get(target, future, place))
+        remote = (Post(future, receiver, node.method, values, place, classes), *self.get(target, future, place))
         return (If(apply(SAME_GROUP, (receiver,), "bool"), (at_once,), remote, place),), arrow.result
 
-    def inline(self, node: ast.Call, values: tuple[Expr, ...], target: Var | None) -> Code:
+    def inline(self, node: ast.Call, values: tuple[Expr, ...], target: Var | None) -> Block:
         """A call of a method of this object that may wait: its body stands here."""
         name = node.method
         if name in self.inlined or name == self.method.name:
@@ -522,14 +524,14 @@ class _Body:
             if statement.value is None or target is None:
                 dropped = target or self.temporary(arrow.result)
                 if statement.value is None:
-                    return [Set(dropped, _UNIT, statement.place)]
+                    return [Assign(dropped, _UNIT, place=statement.place)]
                 return list(self.assigned(dropped, arrow.result, statement.value, statement.place))
             return list(self.assigned(target, arrow.result, statement.value, statement.place))
 
         self.returns = give
         code: list[Op] = []
         for formal, type_, value in zip(method.formals, arrow.formals, values, strict=True):
-            code.append(Set(self.declare(formal.name, type_, formal.place), value, node.place))
+            code.append(Assign(self.declare(formal.name, type_, formal.place), value, place=node.place))
         code += self.block(body, own_scope=False)
         self.scope.blocks, self.inlined, self.returns, self.result = outer
         return tuple(code)

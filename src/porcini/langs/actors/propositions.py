@@ -7,21 +7,22 @@ import re
 from porcini.core.errors import InputError, Place
 from porcini.core.pids import Pid
 from porcini.ir.expr import Type, Var, var
-from porcini.ir.tasks.program import ObjectProposition, StepGraph
+from porcini.ir.objects import ObjectProposition
+from porcini.ir.program import Program
 from porcini.langs.gcl.names import Frame, Names, typed
 from porcini.langs.gcl.parser import parse_expression
 
 _FIELD = re.compile(r"(?<![\w.])(\d+(?:\.\d+)*)\.([^\W\d]\w*)")
 
 
-def proposition(graph: StepGraph, text: str, place: Place) -> ObjectProposition:
+def proposition(program: Program, text: str, place: Place) -> ObjectProposition:
     """A condition over fields that are numbers or booleans, in the expressions of guarded commands."""
     fields: dict[Var, tuple[Pid, str]] = {}
 
     def renamed(found: re.Match[str]) -> str:
         ref, field = found.groups()
         name = f"field_{ref.replace('.', '_')}_{field}"
-        fields[var(name, _type_of(graph, field, place))] = Pid(map(int, ref.split("."))), f"@{field}"
+        fields[var(name, _type_of(program, field, place))] = Pid(map(int, ref.split("."))), f"@{field}"
         return name
 
     plain = _FIELD.sub(renamed, text)
@@ -34,10 +35,10 @@ def proposition(graph: StepGraph, text: str, place: Place) -> ObjectProposition:
     return ObjectProposition(test, tuple((variable, *of) for variable, of in fields.items()))
 
 
-def _type_of(graph: StepGraph, field: str, place: Place) -> Type:
-    types = {v.type for class_ in graph.classes for v in class_.fields if v.name == f"@{field}"}
+def _type_of(program: Program, field: str, place: Place) -> Type:
+    types = {v.type for class_ in program.classes for v in class_.fields if v.name == f"@{field}"}
     if not types:
-        known = sorted({v.name[1:] for class_ in graph.classes for v in class_.fields})
+        known = sorted({v.name[1:] for class_ in program.classes for v in class_.fields})
         raise InputError(f"no class has a field `{field}`", place=place, hint=f"known: {', '.join(known)}")
     if types not in ({"int"}, {"bool"}):
         raise InputError(f"formulas are about numbers and booleans, and `{field}` is neither", place=place)

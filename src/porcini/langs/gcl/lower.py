@@ -21,7 +21,8 @@ from porcini.core.systems import Value
 from porcini.ir import expr as ir
 from porcini.ir.evaluation import default
 from porcini.ir.expr import TRUE, ArrayType, Expr, Var
-from porcini.ir.program import Assert, Assign, Edge, Op, Point, Program, Spawn, Template, Variable, variable_of
+from porcini.ir.operations import Assert, Assign, Op, Spawn, variable_of
+from porcini.ir.program import Edge, Point, Program, Template, Variable
 from porcini.langs.gcl import syntax as ast
 from porcini.langs.gcl.names import Frame, Names, close, error, lvalue, typed
 

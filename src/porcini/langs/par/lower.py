@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from porcini.core.errors import Place
 from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, Expr, Var, free
-from porcini.ir.program import Assign, Edge, Op, Point, Program, Spawn, Template, Variable
+from porcini.ir.operations import Assign, Op, Spawn
+from porcini.ir.program import Edge, Point, Program, Template, Variable
 from porcini.langs.par import syntax as ast
 from porcini.langs.par.inputs import variables_of
 

@@ -8,18 +8,8 @@ from dataclasses import dataclass
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, Expr, Timeout, nodes
-from porcini.ir.program import (
-    Assert,
-    Assign,
-    ChannelType,
-    Op,
-    Print,
-    Receive,
-    Send,
-    Spawn,
-    Target,
-    Variable,
-)
+from porcini.ir.operations import Assert, Assign, Op, Print, Receive, Send, Spawn, Target
+from porcini.ir.program import ChannelType, Variable
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.expressions import Expressions, World, exists
 from porcini.langs.promela.names import Scope, problem

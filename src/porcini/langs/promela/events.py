@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from porcini.core.errors import Place
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, Expr
-from porcini.ir.program import Assert, Assign, Edge, Op, Program, Receive, Send, Template, Variable
+from porcini.ir.operations import Assert, Assign, Op, Receive, Send
+from porcini.ir.program import Edge, Program, Template, Variable
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.effects import Effect
 from porcini.langs.promela.expressions import Expressions, World

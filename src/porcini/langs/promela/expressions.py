@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from porcini.core.errors import Place
 from porcini.ir import expr as ir
 from porcini.ir.expr import Expr, Var, free, number_of, truth_of
+from porcini.ir.operations import Target, variable_of
 from porcini.ir.packed.code import Constants
-from porcini.ir.program import Target, Variable, variable_of
+from porcini.ir.program import Variable
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.names import Record, Scalar, Scope, Symbol, Types, problem, scalars
 from porcini.langs.promela.ranges import fitted

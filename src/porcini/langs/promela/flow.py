@@ -16,16 +16,8 @@ from itertools import count
 from porcini.core.errors import InternalError, Place
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, Expr
-from porcini.ir.program import (
-    Edge,
-    Exit,
-    Op,
-    Point,
-    Receive,
-    Send,
-    Template,
-    Variable,
-)
+from porcini.ir.operations import Exit, Op, Receive, Send
+from porcini.ir.program import Edge, Point, Template, Variable
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.effects import Effects
 from porcini.langs.promela.events import EventEffects

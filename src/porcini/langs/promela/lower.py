@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from porcini.core.errors import InputError, Place
 from porcini.ir.expr import OWN_NUMBER, TRUE, ZERO, Expr, Timeout, Var, free, nodes, select
-from porcini.ir.program import Assign, ChannelType, Program, Template, Variable, targets_of, variable_of
+from porcini.ir.operations import Assign, variable_of
+from porcini.ir.program import ChannelType, Program, Template, Variable, targets_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.events import EventEffects, Watcher
 from porcini.langs.promela.expressions import Expressions, World

@@ -23,7 +23,8 @@ from porcini.ir.expr import (
     Var,
     cut,
 )
-from porcini.ir.program import MOST_PROCESSES, Variable, variable_of
+from porcini.ir.operations import variable_of
+from porcini.ir.program import MOST_PROCESSES, Variable
 
 Range = tuple[int, int]
 _WORD: Range = -(1 << WORD - 1), (1 << WORD - 1) - 1

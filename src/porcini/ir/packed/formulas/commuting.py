@@ -15,11 +15,12 @@ from __future__ import annotations
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
 from porcini.ir.expr import Binary, Checked, Const, Ite, Junction, Neg, Not, OwnNumber, Select, Timeout, Var, free
+from porcini.ir.operations import Assert, Assign, Exit, Print, Spawn
 from porcini.ir.packed.formulas.labels import Labels, Seen, Who
 from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.world import World, known_from_the_start
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.program import Assert, Assign, Edge, Exit, Print, Spawn, nodes_of
+from porcini.ir.program import Edge, nodes_of
 from porcini.ir.symbolic.formulas import Ways
 from porcini.ir.symbolic.labels import Label
 

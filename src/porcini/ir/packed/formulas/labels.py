@@ -24,11 +24,11 @@ from porcini.core.systems import Value
 from porcini.ir import expr as ir
 from porcini.ir.analysis.footprint import Touched
 from porcini.ir.expr import TRUE, binary, conj, const, disj, substitute
+from porcini.ir.operations import Assert
 from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.options import Option, Options
 from porcini.ir.packed.formulas.outcomes import Outcome, Outcomes, Values
 from porcini.ir.packed.formulas.world import TURN, Instance, World
-from porcini.ir.program import Assert
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import BLOCKED, Label
 from porcini.ir.symbolic.program import literal

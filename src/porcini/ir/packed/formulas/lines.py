@@ -19,13 +19,9 @@ from porcini.core.errors import InputError, InternalError, Place
 from porcini.core.events import Failure
 from porcini.ir import expr as ir
 from porcini.ir.expr import TRUE, Expr, OfChannel, Poll, Select, binary, conj, const, disj, nodes, not_
-from porcini.ir.packed.formulas.operators import Term, number, wrapped
-from porcini.ir.packed.formulas.terms import Terms, matches
-from porcini.ir.packed.formulas.world import POPULATION_VAR, ChannelCells, Instance, World
-from porcini.ir.program import (
+from porcini.ir.operations import (
     Assert,
     Assign,
-    Edge,
     Exit,
     Forget,
     Op,
@@ -34,9 +30,12 @@ from porcini.ir.program import (
     Send,
     Spawn,
     Target,
-    Variable,
     variable_of,
 )
+from porcini.ir.packed.formulas.operators import Term, number, wrapped
+from porcini.ir.packed.formulas.terms import Terms, matches
+from porcini.ir.packed.formulas.world import POPULATION_VAR, ChannelCells, Instance, World
+from porcini.ir.program import Edge, Variable
 from porcini.ir.simplify import simplify
 
 

@@ -17,12 +17,13 @@ from functools import cached_property
 from porcini.core.events import Failure
 from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, binary, conj, const, disj, not_
+from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.formulas.lines import Line, Lines, Way
 from porcini.ir.packed.formulas.operators import Term
 from porcini.ir.packed.formulas.terms import Terms
 from porcini.ir.packed.formulas.world import TURN, ChannelCells, Instance, World
 from porcini.ir.packed.system import PER_ANSWER
-from porcini.ir.program import Edge, Receive, Send, rivals
+from porcini.ir.program import Edge, rivals
 from porcini.ir.simplify import simplify
 
 

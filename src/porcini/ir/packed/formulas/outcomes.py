@@ -17,10 +17,11 @@ from porcini.core.errors import InputError
 from porcini.core.events import Failure
 from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, conj, const, disj, not_, substitute
+from porcini.ir.operations import Assert, Assign, Spawn
 from porcini.ir.packed.formulas.lines import Births, Line, Need
 from porcini.ir.packed.formulas.options import Option, Options
 from porcini.ir.packed.formulas.world import FAILED_ASSERTION, FAILED_ERROR, TURN, Instance
-from porcini.ir.program import Assert, Assign, Edge, Spawn
+from porcini.ir.program import Edge
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import before
 from porcini.ir.symbolic.paths import carry_out

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from porcini.core.footprints import EMPTY, OPAQUE, Footprint, Location
 from porcini.ir import expr as ir
 from porcini.ir.analysis import footprint
+from porcini.ir.operations import Assert, Assign, variable_of
 from porcini.ir.packed.formulas.lines import Line, Need
 from porcini.ir.packed.formulas.options import Options
 from porcini.ir.packed.formulas.world import POPULATION_VAR, TURN, Instance
-from porcini.ir.program import Assert, Assign, Edge, variable_of
+from porcini.ir.program import Edge
 
 
 class Reach:

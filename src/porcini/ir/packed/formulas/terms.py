@@ -39,9 +39,10 @@ from porcini.ir.expr import (
     not_,
     select,
 )
+from porcini.ir.operations import Target, variable_of
 from porcini.ir.packed.formulas.operators import Term, applied, by_cases, flag, number, within
 from porcini.ir.packed.formulas.world import POPULATION_VAR, ChannelCells, Instance, World
-from porcini.ir.program import Target, Variable, variable_of
+from porcini.ir.program import Variable
 from porcini.ir.simplify import simplify
 
 
