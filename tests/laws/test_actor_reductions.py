@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from porcini.engines.ample import AmpleSets
 from porcini.engines.graph import Graph
 from porcini.engines.options import Options
 from porcini.engines.stats import SearchStats
+from porcini.engines.stubborn_processes import StubbornProcesses, _Here
 from porcini.ir.analysis.numbering import FIRST_POINT
 from porcini.ir.tasks import lookahead as step_lookahead
 from porcini.ir.tasks.canonical_graph import CanonicalGraph
@@ -58,6 +60,10 @@ def nothing_is_lost(source: str) -> None:
                 reduced = found_by(graph, AmpleSets(graph, system.lookahead, heuristic), order)  # type: ignore[arg-type]
                 assert reduced is not None and reduced[0] == whole[0], f"{heuristic} {order}"
                 assert reduced[1] <= whole[1]
+        for order in ("dfs", "bfs"):
+            graph = make(system)
+            reduced = found_by(graph, StubbornProcesses(graph, system.lookahead, "closure"), order)
+            assert reduced is not None and reduced[0] == whole[0], f"stubborn {order}"
 
 
 @MANY
@@ -81,7 +87,7 @@ def same_verdicts(source: str, text: str, most: int) -> None:
     limits = porcini.Limits(max_states=most)
     verdicts = {
         porcini.check(model, ltl=text, limits=limits, options=Options(reduction=reduction)).verdict
-        for reduction in ("none", "ample")
+        for reduction in ("none", "ample", "stubborn")
     }
     assert len(verdicts - {"unknown"}) <= 1, text
 
@@ -258,6 +264,79 @@ def test_mutant_that_takes_only_what_both_ways_name(monkeypatch) -> None:
     monkeypatch.setattr(step_lookahead._Look, "footprints", both)
     with pytest.raises(AssertionError):
         nothing_is_lost(HANDED_ON)
+
+
+GUARD_THAT_FAILS = """
+interface I { Unit wait(); Unit raise(); Unit lower(); }
+class C implements I {
+    Int x = 1; Int z = 0; Int w = 0; Int y = 0;
+    Unit wait() { y = 10 * x + z; await 10 % (x + z) == 0 && w == 1; }
+    Unit raise() { z = 1; }
+    Unit lower() { x = 0; }
+}
+{ I c = new C(); c!wait(); c!raise(); c!lower(); }
+"""
+TWO_CONDITIONS = """
+interface I { Unit wait(); Unit one(); Unit two(); Unit three(); }
+class C implements I {
+    Int a = 0; Int b = 0; Int c = 0; Int y = 0;
+    Unit wait() { y = 10 * a + b + 1; await a == 1 && b == 1; c = 2 * c + 1; }
+    Unit one() { a = 1; }
+    Unit two() { b = 1; }
+    Unit three() { c = 2 * c; }
+}
+{ I c = new C(); c!wait(); c!three(); c!one(); c!two(); }
+"""
+
+
+@pytest.mark.parametrize("source", [GUARD_THAT_FAILS, TWO_CONDITIONS])
+def test_conditions_that_do_not_hold_are_enough(source: str) -> None:
+    nothing_is_lost(source)
+
+
+def test_mutant_without_the_first_condition_of_stubborn_sets(monkeypatch) -> None:
+    demanded = _Here._demanded
+    monkeypatch.setattr(_Here, "_demanded", lambda self, pid, found: demanded(replace(self, now={}), pid, found))
+    with pytest.raises(AssertionError):
+        nothing_is_lost(TWO_CONDITIONS)
+
+
+def test_mutant_without_the_second_condition_of_stubborn_sets(monkeypatch) -> None:
+    demanded = _Here._demanded
+    monkeypatch.setattr(
+        _Here, "_demanded", lambda self, pid, found: demanded(replace(self, waiting={}), pid, found)
+    )
+    with pytest.raises(AssertionError):
+        nothing_is_lost(TWO_CONDITIONS)
+
+
+def test_mutant_that_forgets_that_a_guard_may_fail(monkeypatch) -> None:
+    monkeypatch.setattr("porcini.ir.tasks.system.may_fail_while_waiting", lambda guard, numbering: False)
+    with pytest.raises(AssertionError):
+        nothing_is_lost(GUARD_THAT_FAILS)
+
+
+FAR_OFF = """
+interface I { Unit wait1(); Unit wait2(); Unit go(); Unit one(); Unit two(); }
+class C implements I {
+    Int a = 0; Int c = 0; Int never = 0; Int n = 0;
+    Unit wait1() { n = n + 1; await a == 1 && never == 1; c = 9; }
+    Unit wait2() { n = n + 1; await c == 1 && never == 1; a = 9; }
+    Unit go() { await n == 2; this!one(); this!two(); }
+    Unit one() { a = 2; }
+    Unit two() { c = 2; }
+}
+{ I c = new C(); c!wait1(); c!wait2(); c!go(); }
+"""
+
+
+def test_stubborn_sets_are_smaller_where_one_condition_is_far_off() -> None:
+    """Nobody writes `never`, so that what else the tasks wait for need not be taken with them."""
+    states = {
+        reduction: porcini.check(porcini.loads(FAR_OFF, "abs"), options=Options(reduction=reduction)).counts.states
+        for reduction in ("stubborn", "ample", "none")
+    }
+    assert states["stubborn"] < states["ample"] <= states["none"]
 
 
 BORN = """

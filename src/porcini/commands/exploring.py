@@ -112,9 +112,9 @@ def _dependence(request: Request, engine: str) -> Dependence:
 def less_reduced(request: Request, stats: SearchStats) -> tuple[str, ...]:
     """A reduction that was asked for and that the language does not have is not passed over in silence."""
     wanted, able = request.options.reduction, request.subject.capabilities
-    if wanted is None or wanted == "none" or wanted in able or stats.reduction in (None, wanted):
+    if wanted is None or wanted == "none" or "reduction" in able or stats.reduction in (None, wanted):
         return ()
-    return (f"no {wanted} sets for {able.programs}: {able.lacks[wanted]}",)
+    return (f"no {wanted} sets for {able.programs}: {able.lacks['reduction']}",)
 
 
 def _merged(stats: SearchStats) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ from porcini.core.errors import InputError
 
 Capability = Literal[
     "states",  # states can be kept, compared and gone back to
-    "ample",  # what a process may still do is known: ample sets
-    "stubborn",  # what a step can enable and disable is known: stubborn sets
+    "reduction",  # what a process may still do is known: ample and stubborn sets
     "propositions",  # formulas can speak of states
     "commuting",  # a solver can tell whether two steps commute
     "formulas",  # each step is a guard and assignments

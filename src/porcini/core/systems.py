@@ -297,6 +297,12 @@ class System(Program):
         """What processes may still do, where that is known."""
         return None
 
+    def unmet_conditions(self, state: Any, action: Action) -> Sequence[frozenset[Location]]:
+        """Of an action that is blocked in a state, for each of some conditions that it needs and that do not hold:
+        what they look at. The action stays blocked until something is written of each. None are known where the
+        footprint is opaque."""
+        return () if action.footprint.opaque else (action.footprint.reads,)
+
     def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
         """The states between steps. Unless they are to be `exact`, states may be one that differ only in names, or
         in what nothing can come upon any more: then outcomes are the same up to that, and who moves cannot be told
@@ -319,7 +325,7 @@ class SystemGraph:
 
     exact = True
 
-    def __init__(self, system: TransitionSystem[Any]) -> None:
+    def __init__(self, system: System) -> None:
         self.system = system
         self.failures: dict[FailureKind, tuple[Hashable, Hashable]] = {}
         self._numbers: dict[Pid, int] = {}

@@ -38,8 +38,7 @@ CAPABILITIES = Capabilities(
     "coroutine functions",
     {
         "states": _NO_STATES,
-        "ample": _NO_STATES,
-        "stubborn": _NO_STATES,
+        "reduction": _NO_STATES,
         "propositions": _NO_STATES,
         "commuting": _NO_FORMULAS,
         "formulas": _NO_FORMULAS,

@@ -16,13 +16,13 @@ P1's conditions, with its errata corrected:
     4  else go on with line 1
     5  mark all threads as ample
 
-`chosen` is lines 1 and 3 to 5, `_amples` line 2: `single` tries one process at a time; `closure` adds to a process
+`chosen` is lines 1 and 3 to 5, `_sets` line 2: `single` tries one process at a time; `closure` adds to a process
 those whose future depends on it, until none is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 
 from porcini.core.events import Action
 from porcini.core.footprints import EMPTY, Footprint
@@ -56,7 +56,7 @@ class AmpleSets:
         able = frozenset(action.pid for action in actions if action.enabled)
         if len(able) < 2:
             return None
-        for ample in self._amples(state, actions, able):
+        for ample in self._sets(state, actions, able):
             taken = [action for action in actions if action.pid in ample]
             if not any(action.enabled and self.seen(state, action) for action in taken):
                 identities = self.graph.identities
@@ -64,17 +64,23 @@ class AmpleSets:
                 return Choice(after, identities(state, able & ample), identities(state, able))
         return None
 
-    def _amples(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[frozenset[Pid]]:
+    def _sets(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[frozenset[Pid]]:
         """Sets of processes whose actions are enough here, small ones first."""
-        waiting = {action.pid for action in actions if not action.enabled}
-        now: dict[Pid, Footprint] = {}
-        for action in actions:
-            foot = action.footprint
-            if action.awaits and action.pid not in waiting:
-                foot = Footprint(foot.reads - action.awaits, foot.writes, foot.opaque)
-            now[action.pid] = now.get(action.pid, EMPTY) | foot
+        now = footprints_of(actions, {action.pid for action in actions if not action.enabled})
         later = {pid: self.lookahead.may_still_do(state, pid) for pid in now}
         most = 1 if self.heuristic == "single" else None
         closed = (close_under_conflicts(pid, now, later, most=most) for pid in now if pid in able)
         found = [ample for ample in closed if ample is not None and len(ample & able) < len(able)]
         return sorted(found, key=lambda ample: len(ample & able))
+
+
+def footprints_of(actions: Iterable[Action], waiting: Container[Pid]) -> dict[Pid, Footprint]:
+    """What each process does by all of these actions. Who has no other choice that it waits for is not disturbed
+    by writes of what it awaits."""
+    now: dict[Pid, Footprint] = {}
+    for action in actions:
+        foot = action.footprint
+        if action.awaits and action.pid not in waiting:
+            foot = Footprint(foot.reads - action.awaits, foot.writes, foot.opaque)
+        now[action.pid] = now.get(action.pid, EMPTY) | foot
+    return now

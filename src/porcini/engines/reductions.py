@@ -14,6 +14,7 @@ from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.stubborn_points import PointStubborn
+from porcini.engines.stubborn_processes import StubbornProcesses
 from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.packed.graph import PackedGraph
 
@@ -37,7 +38,9 @@ def reduction_of(
         return PointStubborn(graph, system, watched.visible), "stubborn"
     if watched.visible is None:
         return None, "none"
-    return AmpleSets(graph, system.lookahead, options.ample, _seen(watched)), "ample"
+    if options.reduction == "ample":
+        return AmpleSets(graph, system.lookahead, options.ample, _seen(watched)), "ample"
+    return StubbornProcesses(graph, system.lookahead, options.ample, _seen(watched)), "stubborn"
 
 
 def _seen(watched: Watched[Any]) -> Callable[[Any, Action], bool]:

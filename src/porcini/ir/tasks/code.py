@@ -350,12 +350,27 @@ def _find_simple(numbering: Numbering, code: Block, compiled: Compiled, points: 
 def _may_fail(op: Op, numbering: Numbering) -> bool:
     if isinstance(op, Assert | Post | New):
         return True
+    return any(_is_partial(node, numbering) for e in reads_of(op) for node in nodes(e))
+
+
+def _is_partial(node: Expr, numbering: Numbering) -> bool:
+    if isinstance(node, Apply):
+        return node.function not in numbering.program.library.total
+    return isinstance(node, Binary) and node.op in ("/", "%")
+
+
+def may_fail_while_waiting(guard: Expr, numbering: Numbering) -> bool:
+    """May a condition that has a value now have none later, while the task that waits for it stands still? Its own
+    variables stay what they are: a future that they refer to is one for good."""
     return any(
-        (isinstance(node, Apply) and node.function not in numbering.program.library.total)
-        or (isinstance(node, Binary) and node.op in ("/", "%"))
-        for e in reads_of(op)
-        for node in nodes(e)
+        _is_partial(node, numbering)
+        for node in nodes(guard)
+        if not (isinstance(node, Apply) and node.function == RESOLVED and is_own_variable(node.args[0]))
     )
+
+
+def is_own_variable(expr: Expr) -> bool:
+    return isinstance(expr, Var) and expr.private
 
 
 def looks_at_futures(expr: Expr) -> bool:

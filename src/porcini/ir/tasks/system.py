@@ -38,7 +38,7 @@ from porcini.ir.evaluation import defined, evaluate
 from porcini.ir.expr import Expr, conj
 from porcini.ir.flat.frames import FrameSystem, Layout, Layouts, Process, State
 from porcini.ir.objects import MAIN, MAIN_OBJECT, Definition, ObjectProposition
-from porcini.ir.program import Program
+from porcini.ir.program import Program, conjuncts
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.tasks.code import (
     OBJECT_FRAME,
@@ -47,12 +47,13 @@ from porcini.ir.tasks.code import (
     Names,
     Segment,
     definition_function,
+    may_fail_while_waiting,
     method_function,
     ready_function,
     step_function,
     test_function,
 )
-from porcini.ir.tasks.events import StepAction, StepEvents, StepLabel, Taken, Where, field_of
+from porcini.ir.tasks.events import StepAction, StepEvents, StepLabel, Taken, Where, field_of, future, lock
 from porcini.ir.tasks.failures import FAILURES, Failed, Refuted, again, message_of, too_deep, waits_inside
 from porcini.ir.tasks.flow import StepFlow
 from porcini.ir.tasks.labels import StepLabels
@@ -86,6 +87,7 @@ class StepSystem(FrameSystem):
         layout = self.layouts.empty.with_process(MAIN, 0, self.layouts)
         layout = layout.with_process(MAIN_OBJECT, self.class_template, self.layouts)
         task = [numbering.entries[0], 0, MAIN_OBJECT, None, *([None] * self._variables[0])]
+        self._conditions: dict[int, list[tuple[Callable[..., bool], frozenset[str], bool]]] = {}
         self._noticed: tuple[str, ...] = ()
         self._watched: frozenset[Pid] = frozenset()
         """Objects that a formula speaks of."""
@@ -411,6 +413,42 @@ class StepSystem(FrameSystem):
         from porcini.ir.tasks.lookahead import StepLookahead  # which looks at states of this system
 
         return StepLookahead(self)
+
+    def unmet_conditions(self, state: Sequence[Any], action: Action) -> Sequence[frozenset[Location]]:
+        """That its group is free, and the parts of its guard, as far as those before them cannot fail: a guard
+        that fails lets its task go on, to fail as well."""
+        process = state[0].by_pid[action.pid]
+        b = process.base
+        point, me = state[b], state[b + 2]
+        group = self.group_of(state, me)
+        found: list[frozenset[Location]] = []
+        if not self._holds[point] and state[state[0].by_pid[group].base + 3] is not None:
+            found.append(frozenset({lock(group)}))
+        for holds, fields, may_fail in self._conditions_at(point):
+            trail: list[Any] = []
+            try:
+                if not holds(state, b, me, trail):
+                    found.append(frozenset({field_of(me, name) for name in fields} | set(map(future, trail))))
+            except FAILURES:
+                break
+            if may_fail:
+                break
+        return found or (action.footprint.reads,)
+
+    def _conditions_at(self, point: int) -> list[tuple[Callable[..., bool], frozenset[str], bool]]:
+        """The parts of the guard of a point: the test, the fields that it reads, and whether it may fail."""
+        known = self._conditions.get(point)
+        if known is None:
+            template = self.numbering.template_of[point]
+            known = self._conditions[point] = [
+                (
+                    self.evaluates(template, part),
+                    Segment.of_guard(part).reads,
+                    may_fail_while_waiting(part, self.numbering),
+                )
+                for part in conjuncts(self.numbering.points[point].guard)
+            ]
+        return known
 
     @cached_property
     def flow(self) -> StepFlow:

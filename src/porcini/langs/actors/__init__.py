@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 CAPABILITIES = Capabilities(
     ".abs programs",
     {
-        "stubborn": "what lets a waiting task go on is not worked out, so that ample sets are used",
         "theory": "it is not a rewrite theory",
     },
 )

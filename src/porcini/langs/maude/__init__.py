@@ -21,7 +21,6 @@ __all__ = ["LANGUAGE", "MaudeChecker", "MaudeModel", "MaudeSystem", "Model", "lo
 CAPABILITIES = Capabilities(
     ".maude programs",
     {
-        "stubborn": "equations say what a rule touches, not what it enables",
         "commuting": "terms are not translated for the solver",
         "formulas": "rules rewrite terms, which are not formulas",
         "symbolic": "rules rewrite terms, which are not formulas",
