@@ -203,7 +203,7 @@ class Search:
             for position in between:
                 run.step(self.nodes[position].taken)
             return run.actions_of(pid)  # type: ignore[no-any-return]
-        run = self._replayed(at)
+        run = self._branch(at) if self.forkable else self._replayed(at)
         for position in between:
             run.step(next(a for a in run.actions() if a.move == self.execution.events[position].move))
         return [action for action in run.actions() if action.pid == pid]

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"%[-0-9.]*[duxoce%]")
 _NAMES = {POPULATION_OF_ALL: Location("_nr_pr")}
+_MOST_KNOWN = 1 << 13
 
 
 class PackedView(System):
@@ -83,6 +84,8 @@ class PackedView(System):
         constants = Constants(None, self.system.inputs, self.system.layout.declared)
         coder = Coder(self.system.layout, 0, constants, self.system, {})
         self._settled = coder.function(program.settled)
+        self._known: dict[int, list[PackedAction]] = {}
+        self._waiting_actions: dict[tuple[Process, int, int], PackedAction] = {}
         self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
 
     def initial(self) -> int:
@@ -94,7 +97,16 @@ class PackedView(System):
     def start(self) -> PackedRun:
         return PackedRun(self, self.initial(), Names(len(self.system.program.initial)))
 
-    def actions(self, state: int) -> list[PackedAction]:
+    def actions(self, state: int) -> Sequence[PackedAction]:
+        """Runs come by the same states again and again: the actions of the last few thousand are kept."""
+        found = self._known.get(state)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[state] = self._find_actions(state)
+        return found
+
+    def _find_actions(self, state: int) -> list[PackedAction]:
         present = self.system.present(state)
         by_edge: dict[tuple[int, EdgeCode], list[Step]] = {}
         for step in self.system.steps(state):
@@ -113,7 +125,7 @@ class PackedView(System):
     def fire(self, state: int, action: Action) -> tuple[int, Event]:
         if not isinstance(action, PackedAction) or action.step is None:
             raise InternalError(f"a step of {action.pid} was taken that is not enabled")
-        return action.step.after, self.event(state, action.step)
+        return action.step.after, self._event(state, action, action.step)
 
     def events(self, state: int, step: Step) -> Iterator[Event]:
         """A step of a state as the events of the program as it was written."""
@@ -137,11 +149,14 @@ class PackedView(System):
         present = self.system.present(state)
         here = step.process.at(state)
         number = here.edges.index(step.code)
-        action = self._action(present, step, here, number, state)
-        population = (step.after & POPULATION) >> POPULATION_AT
-        spawned = tuple(Pid((slot,)) for slot in range(len(present.members), population))
+        return self._event(state, self._action(present, step, here, number, state), step)
+
+    @staticmethod
+    def _event(state: int, action: PackedAction, step: Step) -> Event:
+        before, after = (state & POPULATION) >> POPULATION_AT, (step.after & POPULATION) >> POPULATION_AT
+        spawned = tuple(Pid((slot,)) for slot in range(before, after))
         return Event(
-            action.pid,
+            Pid((step.process.slot,)),
             action.choice,
             action.label,
             action.footprint,
@@ -173,11 +188,16 @@ class PackedView(System):
         return PackedAction(Pid((process.slot,)), choice, label, foot, True, guard_locations, step=step)
 
     def _blocked(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
+        known = self._waiting_actions.get((process, here.number, number))
+        if known is not None:
+            return known
         edge = here.edges[number].edge
         foot, guard_locations = self._footprint(present, process, here, number)
         label = StepLabel(edge.text, edge.place, process.number, edge.choice, here.number, self)
         label = self._labels.setdefault((process.number, here.number, edge.choice), label)
-        return PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, guard_locations)
+        made = PackedAction(Pid((process.slot,)), edge.choice, label, foot, False, guard_locations)
+        self._waiting_actions[process, here.number, number] = made
+        return made
 
     # Footprints
 
