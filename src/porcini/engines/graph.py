@@ -34,13 +34,16 @@ NOBODY: Hashables = frozenset()
 _DONE = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # one for each state: a frozen one takes three times as long to make
 class Choice(Generic[S]):
     """Successors of a state that are enough, by which processes, and who else could move."""
 
-    after: Sequence[S]
+    after: list[S]
+    """The search's own, to take from."""
     movers: Hashables
     able: Hashables
+    whole: bool = False
+    """Are these all successors that there are?"""
 
 
 class Chooser(Protocol[S]):
@@ -52,10 +55,12 @@ class Chooser(Protocol[S]):
 
 @dataclass(slots=True)
 class _Frame(Generic[S]):
-    """A state on the way: what is left to visit from it, and of its component the lowest seen, and who moved."""
+    """A state on the way: where its component begins, if it is the first of one, the lowest that was seen from it,
+    what is left to visit, who moves and who could."""
 
     state: S
     low: int
+    begins: int
     left: list[S]
     movers: Hashables
     able: Hashables
@@ -147,15 +152,22 @@ class Graph(Generic[S]):
         order: dict[S, int] = {}
         component: list[tuple[S, Hashables]] = []
         frames: list[_Frame[S]] = []
+        chosen = self.reduction.chosen if self.reduction else lambda state: None
+        taken = 0
 
         def enter(state: S) -> None:
-            choice = self.reduction.chosen(state) if self.reduction else None
+            nonlocal taken
+            choice = chosen(state)
+            first = order[state] = len(order)
             if choice is None:
-                frame = _Frame(state, len(order), list(self._all_after(state)), NOBODY, NOBODY)
+                frame = _Frame(state, first, len(component), list(self._all_after(state)), NOBODY, NOBODY)
             else:
-                frame = _Frame(state, len(order), list(choice.after), choice.movers, choice.able)
-                self._tick(len(choice.after))
-            order[state] = len(order)
+                frame = _Frame(state, first, len(component), choice.after, choice.movers, choice.able)
+                taken += len(choice.after)
+                if first % BETWEEN_LOOKS == 0:
+                    self._looked += BETWEEN_LOOKS - self._looked % BETWEEN_LOOKS - 1
+                    self._tick(taken)
+                    taken = 0
             frames.append(frame)
             component.append((state, frame.movers))
 
@@ -164,32 +176,35 @@ class Graph(Generic[S]):
             frame = frames[-1]
             if frame.left:
                 new = frame.left.pop()
-                if new not in found:
+                seen = order.get(new)
+                if seen is None:
                     found[new] = frame.state
                     enter(new)
-                elif order[new] == _DONE:
+                elif seen == _DONE:
                     frame.leaves = True
-                else:
-                    frame.low = min(frame.low, order[new])
+                elif seen < frame.low:
+                    frame.low = seen
                 continue
-            first = order[frame.state]
-            if frame.low == first:
-                size = next(n for n in range(len(component) - 1, -1, -1) if component[n][0] == frame.state)
+            if frame.low == order[frame.state]:
                 if not frame.leaves:
-                    taken = frozenset(mover for _, movers in component[size:] for mover in movers)
-                    if not frame.able <= taken:  # some were left out, all the way round
+                    moved = frozenset(mover for _, movers in component[frame.begins :] for mover in movers)
+                    if not frame.able <= moved:  # some were left out, all the way round
                         frame.left = list(self._all_after(frame.state))
                         frame.able = NOBODY
                         continue
-                for state, _ in component[size:]:
+                for state, _ in component[frame.begins :]:
                     order[state] = _DONE
-                del component[size:]
+                del component[frame.begins :]
                 frame.leaves = True  # as seen from the one before it
+                frame.low = _DONE
             frames.pop()
             if frames:
                 outer = frames[-1]
-                outer.leaves = outer.leaves or frame.leaves
-                outer.low = min(outer.low, frame.low) if order[frame.state] != _DONE else outer.low
+                if frame.leaves:
+                    outer.leaves = True
+                if frame.low < outer.low:
+                    outer.low = frame.low
+        self.transitions += taken
 
     def _after(self, state: S) -> Sequence[S]:
         choice = self.reduction.chosen(state) if self.reduction else None

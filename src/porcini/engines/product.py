@@ -155,7 +155,7 @@ class Product(Generic[S]):
         choice = self.reduction.chosen(state) if self.reduction and self.fair is None else None
         if choice is not None:
             chosen = [((after, there), marks) for after in choice.after for there, marks in moves]
-            if not any(new in on_the_way for new, _ in chosen):
+            if choice.whole or not any(new in on_the_way for new, _ in chosen):
                 self.transitions += len(chosen)
                 return chosen
         found = list(self._all_after(state, moves))

@@ -42,15 +42,15 @@ _DEAR = 1_000
 """What a transition costs that can be taken, against one that cannot."""
 _MOST_RECALLED = 8
 """Choices that are kept for one place of each process and what can be taken there."""
-_MOST_PLACES = 1 << 18
-"""Places for which choices are kept; then they are forgotten."""
+_MOST_PLANS = 1 << 17
+"""Plans that are kept; then they are forgotten."""
 
 Asked = tuple[Callable[[int], bool], bool]
 """A guard that was looked at, and whether it held."""
 
 
 class _Offer:
-    """Moves as transitions: by number, and how each changes the state."""
+    """The moves of one unit as transitions: by number, and how each changes the state."""
 
     __slots__ = ("alone", "changes", "enabled", "fails")
 
@@ -67,6 +67,41 @@ class _Offer:
         there is, and it costs no search."""
 
 
+class _Plan:
+    """What is worked out once for all states in which the same moves are looked up."""
+
+    __slots__ = (
+        "able",
+        "alone",
+        "enabled",
+        "fails",
+        "offers",
+        "recalled",
+        "relations",
+        "seeds",
+        "several",
+        "taken",
+    )
+
+    def __init__(self, offers: Sequence[_Offer], seeds: Sequence[int], relations: Relations) -> None:
+        self.offers, self.seeds, self.relations = offers, seeds, relations
+        self.several = len(seeds) > 1
+        self.fails = any(offer.fails for offer in offers)
+        self.enabled = 0
+        for offer in offers:
+            self.enabled |= offer.enabled
+        self.able = relations.movers(self.enabled)
+        self.alone = next((offer.alone for offer in offers if offer.alone), 0)
+        self.taken: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
+        """By the set that was chosen, 0 for all: how its moves change the state, and who takes part in them."""
+        self.recalled: dict[int, list[tuple[tuple[Asked, ...], int | None]]] = {}
+        """What was chosen before, and by which answers of guards: by where all processes stand."""
+
+    def moves_in(self, chosen: int) -> tuple[tuple[int, ...], frozenset[int]]:
+        changes = [change for offer in self.offers for number, change in offer.changes if chosen >> number & 1]
+        return tuple(changes), self.relations.movers(chosen & self.enabled)
+
+
 class StubbornSets:
     """Chooses among the successors of a state of a packed program (`engines.graph.Chooser`)."""
 
@@ -76,10 +111,9 @@ class StubbornSets:
         self.visible = visible
         self._relations: dict[ProcessSet, Relations] = {}
         self._offers: dict[Moves, _Offer] = {}
+        self._plans: dict[ProcessSet, dict[tuple[Moves, ...], _Plan]] = {}
         self._asked: list[Asked] = []
         """By the choice at hand."""
-        self._choices: dict[tuple[Relations, int, int], list[tuple[tuple[Asked, ...], int | None]]] = {}
-        """What was chosen before, and by which answers: by where all processes stand, and what can be taken."""
 
     def relations(self, present: ProcessSet) -> Relations:
         found = self._relations.get(present)
@@ -88,39 +122,44 @@ class StubbornSets:
         return found
 
     def chosen(self, state: int) -> Choice[int] | None:
-        present = self.space.present(state)
-        relations, looked_up = self.relations(present), self.space.looked_up
-        enabled, best, seeds, offers = 0, 0, list[int](), list[_Offer]()
-        for units in self.space.units(present).values():
-            first = True
-            for unit in units:
-                moves = looked_up(state, present, unit)
-                if not moves.all:
-                    continue
-                offer = self._offers.get(moves)
-                if offer is None:
-                    offer = self._offers[moves] = _Offer(moves, relations)
-                if offer.fails:
-                    return None
-                enabled |= offer.enabled
-                offers.append(offer)
-                if first:
-                    first = False
-                    seeds.append(offer.changes[0][0])
-                    best = best or offer.alone
-        if len(seeds) < 2:
+        """The successors that are enough; all of them, if no smaller set is found."""
+        space = self.space
+        present = space.present(state)
+        key = space.looked_up_all(state, present)
+        plans = self._plans.get(present)
+        if plans is None:
+            plans = self._plans[present] = {}
+        plan = plans.get(key)
+        if plan is None:
+            if len(plans) >= _MOST_PLANS:
+                plans.clear()
+            plan = plans[key] = self._planned(key, present)
+        if plan.fails or not plan.enabled:
             return None
-        if not best:
-            best = self._recalled(state, relations, seeds, enabled) or 0
-            if not best:
-                return None
-        after: list[int] = []
-        for offer in offers:
-            if best & offer.enabled:
-                after += [state + change for number, change in offer.changes if best >> number & 1]
-        return Choice(after, relations.movers(best & enabled), relations.movers(enabled))
+        chosen = 0
+        if plan.several:
+            chosen = plan.alone or self._recalled(state, plan) or 0
+        found = plan.taken.get(chosen)
+        if found is None:
+            found = plan.taken[chosen] = plan.moves_in(chosen or plan.enabled)
+        changes, movers = found
+        return Choice([state + change for change in changes], movers, plan.able, not chosen)
 
-    def _recalled(self, state: int, relations: Relations, seeds: list[int], enabled: int) -> int | None:
+    def _planned(self, moves: Sequence[Moves], present: ProcessSet) -> _Plan:
+        relations = self.relations(present)
+        offers: list[_Offer] = []
+        seeds: dict[Process, int] = {}  # of each process that can move
+        for unit, each in zip(self.space.units(present), moves, strict=True):
+            if each.all:
+                offer = self._offers.get(each)
+                if offer is None:
+                    offer = self._offers[each] = _Offer(each, relations)
+                offers.append(offer)
+                if offer.changes:
+                    seeds.setdefault(unit.process, offer.changes[0][0])
+        return _Plan(offers, list(seeds.values()), relations)
+
+    def _recalled(self, state: int, plan: _Plan) -> int | None:
         """The same as `_best`, from an earlier state if that had the same answers.
 
         `_best` asks a state where each process stands, what can be taken, and whether some guards hold. Which
@@ -128,9 +167,7 @@ class StubbornSets:
         transitions that can be taken, in which the guards that were asked in one hold as they did there, it is the
         same in both.
         """
-        if len(self._choices) > _MOST_PLACES:
-            self._choices.clear()
-        known = self._choices.setdefault((relations, state & relations.points, enabled), [])
+        known = plan.recalled.setdefault(state & plan.relations.points, [])
         for asked, best in known:
             for holds, answer in asked:
                 if holds(state) is not answer:
@@ -138,12 +175,12 @@ class StubbornSets:
             else:
                 return best
         self._asked = []
-        best = self._best(state, relations, seeds, enabled)
+        best = self._best(state, plan.relations, plan.seeds, plan.enabled)
         if len(known) < _MOST_RECALLED:
             known.append((tuple(self._asked), best))
         return best
 
-    def _best(self, state: int, relations: Relations, seeds: list[int], enabled: int) -> int | None:
+    def _best(self, state: int, relations: Relations, seeds: Sequence[int], enabled: int) -> int | None:
         """The stubborn set with the fewest transitions that can be taken; None if it would be all of them."""
         best, least = None, enabled.bit_count()
         for seed in seeds:

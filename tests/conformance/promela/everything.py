@@ -192,15 +192,16 @@ RECEIVES: Lists = {
         "d?eval(m),{}",
         "d??_,eval({})",
     ),
-    "channel arrays": ("q[0]?{}", "q[y % 2]?{}", "q[1]?_", "q[b]?1"),
+    "channel arrays": ("q[0]?{}", "q[b]?{}", "q[1]?_", "q[y % 2]?1"),
     "channels in channels": ("w?got", "w?<got>", "got?{}", "mine?{}"),
     "meetings": ("r?{}", "r?{}", "r?1", "r?_", "r?eval({})", "v?m,{}", "v?red,_", "v?_,eval({})", "v?eval(m),1"),
-    "meeting arrays": ("z[0]?{}", "z[y % 2]?{}", "z[1]?_"),
+    "meeting arrays": ("z[0]?{}", "z[b]?{}", "z[1]?_"),
     "runs": ("h?{}", "h?1", "h?_"),
 }
 PLACES: Lists = {"": ("x", "y", "i", "i"), "arrays": ("a[0]", "a[x % 2]"), "typedef": ("t.u", "ts[b].u")}
 """What messages are received into. There is no `bit`: `pan` puts the variable, cut to one bit, back into the
-channel when it takes a receive back."""
+channel when it takes a receive back. For the same reason no variable names the channel that it is received from:
+`pan` puts the message of `q[y % 2]?y` back into the channel that the new `y` names, and goes on from there."""
 CLAIMS = ("x < 3", "b || y != 2", "x != 2 || !b", "i < 3", "x == 0", "y > 0", "y != 2", "!(x == 1 && y == 2)")
 FORMULAS = (
     *("[] {0}", "<> {0}", "[] <> {0}", "<> [] {0}", "[] ({0} -> <> {1})", "{0} U {1}", "[] ({0} -> ({1} U {2}))"),

@@ -42,7 +42,7 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """What can be done by one unit. It is one object for all states that it is looked up for, so that whatever is
+    """What can be done by one unit. It is one object for all states in which that is the same, so that whatever is
     worked out about it can be kept."""
 
     __slots__ = ("all",)
@@ -55,9 +55,10 @@ class Unit:
     """What is looked up: the moves of one process; or, with `other`, the rendezvous in which it sends to that
     one. By where these stand: the bits that their moves depend on, and for these the moves."""
 
-    __slots__ = ("other", "points", "process", "tables")
+    __slots__ = ("made", "other", "points", "process", "tables")
 
     def __init__(self, process: Process, other: Process | None = None) -> None:
+        self.made: dict[tuple[Move, ...], Moves] = {}
         self.process, self.other = process, other
         self.points = process.toucher.point | (0 if other is None else other.toucher.point)
         self.tables: dict[int, tuple[int, dict[int, Moves]]] = {}
@@ -79,11 +80,12 @@ class _Group:
 class _Seen:
     """What is kept for one set of processes."""
 
-    __slots__ = ("groups", "states", "units")
+    __slots__ = ("groups", "of_process", "states", "units")
 
     def __init__(self, present: ProcessSet) -> None:
-        self.units = {process: _units(present, process) for process in present.members}
-        self.groups = [_Group([unit]) for units in self.units.values() for unit in units]
+        self.of_process = {process: _units(present, process) for process in present.members}
+        self.units = tuple(unit for units in self.of_process.values() for unit in units)
+        self.groups = [_Group([unit]) for unit in self.units]
         self.states = 0
 
 
@@ -146,9 +148,7 @@ class Space:
     def successors(self, s: int) -> list[int]:
         """The states after a state, one for each move."""
         present = self.present(s)
-        seen = self._seen.get(present)
-        if seen is None:
-            seen = self._seen[present] = _Seen(present)
+        seen = self._looked_at_in(present)
         after: list[int] = []
         for group in seen.groups:
             points = s & group.points
@@ -182,16 +182,29 @@ class Space:
             present = self._by_population[population] = self.system.present(s)
         return present
 
-    def units(self, present: ProcessSet) -> dict[Process, list[Unit]]:
-        """What is looked up for each process."""
+    def _looked_at_in(self, present: ProcessSet) -> _Seen:
         seen = self._seen.get(present)
         if seen is None:
             seen = self._seen[present] = _Seen(present)
-        return seen.units
+        return seen
+
+    def units(self, present: ProcessSet) -> tuple[Unit, ...]:
+        """What is looked up for each process, one after the other."""
+        return self._looked_at_in(present).units
 
     def moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
         """What one process can do in a state."""
-        return [move for unit in self.units(present)[process] for move in self.looked_up(s, present, unit).all]
+        units = self._looked_at_in(present).of_process[process]
+        return [move for unit in units for move in self.looked_up(s, present, unit).all]
+
+    def looked_up_all(self, s: int, present: ProcessSet) -> tuple[Moves, ...]:
+        """The moves of all units in a state."""
+        found: list[Moves] = []
+        for unit in self._looked_at_in(present).units:
+            table = unit.tables.get(s & unit.points)
+            moves = None if table is None else table[1].get(s & table[0])
+            found.append(self.looked_up(s, present, unit) if moves is None else moves)
+        return tuple(found)
 
     def looked_up(self, s: int, present: ProcessSet, unit: Unit) -> Moves:
         """The moves of a unit in a state, worked out once for what they depend on."""
@@ -203,12 +216,13 @@ class Space:
         if moves is None:
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            moves = known[s & mask] = Moves(self._moves(s, self._steps_of(s, present, unit, mask)))
+            found = tuple(self._moves(s, self._steps_of(s, present, unit, mask)))
+            moves = known[s & mask] = unit.made.setdefault(found, Moves(found))
         return moves
 
     def _steps_of(self, s: int, present: ProcessSet, unit: Unit, mask: int) -> list[Step]:
         if unit.other is None:
-            alone = len(self.units(present)[unit.process]) == 1
+            alone = len(self._looked_at_in(present).of_process[unit.process]) == 1
             return self.system.steps_of(s, present, unit.process, meetings=alone)
         if not mask:
             return []  # nothing can be sent and received where these two stand
@@ -217,7 +231,7 @@ class Space:
     def _unit_mask(self, s: int, present: ProcessSet, unit: Unit) -> int:
         process, other = unit.process, unit.other
         if other is None:
-            alone = len(self.units(present)[process]) == 1
+            alone = len(self._looked_at_in(present).of_process[process]) == 1
             return self._looked_at(present, process, process.here(s), meetings=alone)
         here, there = process.at(s), other.at(s)
         sends = [c for c in here.edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
