@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from porcini.core.errors import InputError
-from porcini.core.languages import LANGUAGES, OTHER_ENDINGS, Model, Source
+from porcini.core.languages import LANGUAGES, OTHER_ENDINGS, Language, Model, Source
 
 __all__ = ["Model", "load", "loads", "names_function"]
 
@@ -37,11 +37,18 @@ def load(file: str | Path, *, defines: Mapping[str, str] | None = None, por: str
         raise InputError("no such file", file=str(file), hint=_a_function(str(file))) from None
     except (OSError, ValueError) as problem:
         raise InputError(f"cannot be read: {problem}", file=str(file)) from None
+    language = source_path.suffix.removeprefix(".")
+    return _read(language, Source(_decoded(raw, str(file), language), str(file), defines or {}, por))
+
+
+def _decoded(raw: bytes, file: str, language: str) -> str:
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise InputError(f"is not UTF-8 text (byte {problem.start})", file=str(file)) from None
-    return _read(source_path.suffix.removeprefix("."), Source(text, str(file), defines or {}, por))
+        found = _registered(language)
+        if found is not None and found.takes_latin and b"\0" not in raw:
+            return raw.decode("latin-1")
+        raise InputError(f"is not UTF-8 text (byte {problem.start})", file=file) from None
 
 
 def _a_function(file: str) -> str | None:
@@ -66,13 +73,17 @@ def loads(
     return _read(language, Source(source, file, defines or {}))
 
 
+def _registered(language: str) -> Language | None:
+    return next((registry[language] for registry in (LANGUAGES, OTHER_ENDINGS) if language in registry), None)
+
+
 def _read(language: str, source: Source) -> Model:
-    if language not in LANGUAGES and language not in OTHER_ENDINGS:
+    found = _registered(language)
+    if found is None:
         known = ", ".join("." + ending for ending in LANGUAGES)
         stem = Path(source.file).stem
         hint = f"a coroutine function in it is {stem}:NAME" if language == "py" else f"known: {known}"
         raise InputError(f"unknown language `.{language}`", file=source.file, hint=hint)
-    found = (LANGUAGES if language in LANGUAGES else OTHER_ENDINGS)[language]
     if source.description is not None and not found.takes_description:
         raise InputError("a description is for rewrite theories only", file=source.file)
     if source.defines and not found.takes_macros:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from porcini import load
 from porcini.core.errors import InputError, Place
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.parser import parse, parse_expression
@@ -441,10 +442,21 @@ def test_files_that_are_not_included(tmp_path: Path, name: str, message: str) ->
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "link.h").symlink_to(tmp_path / "out.h")
-    (folder / "bytes.h").write_bytes(b"\xff\xfe")
+    (folder / "bytes.h").write_bytes(b"\xff\xfe\x00")
     (folder / "self.h").write_text('#include "self.h"')
     problem = error(f'\n#include "{name}"', includer(folder))
     assert message in problem.message and problem.place is not None and problem.place.line == 2
+
+
+def test_comments_and_strings_in_latin_1(tmp_path: Path) -> None:
+    """SPIN reads bytes; many old models are not UTF-8."""
+    (tmp_path / "shared.h").write_bytes(b"byte x; /* variable globale partag\xe9e */\n")
+    model = tmp_path / "model.pml"
+    model.write_bytes(b'#include "shared.h"\ninit { printf("pass\xe9\\n"); x = 1 } // d\xe9but\n')
+    assert load(model).language == "pml"
+    model.write_bytes(b"byte \xe9; init { skip }")
+    with pytest.raises(InputError, match="1:6"):
+        load(model)
 
 
 def test_words_that_macros_make() -> None:

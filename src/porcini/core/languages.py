@@ -214,6 +214,10 @@ class Language(Protocol):
     @property
     def takes_description(self) -> bool: ...
 
+    @property
+    def takes_latin(self) -> bool:
+        """Is a text that is not UTF-8 read as Latin-1? Only comments and strings may have more than ASCII then."""
+
     def load(self, source: Source) -> Model:
         """What is wrong with a text is an `InputError` that says where."""
 

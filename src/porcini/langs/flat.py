@@ -28,6 +28,7 @@ class FlatLanguage:
     proposition: Callable[[Program, str, Place], Expr]
     takes_macros: bool = False
     takes_description: bool = False
+    takes_latin: bool = False
 
     @property
     def capabilities(self) -> Capabilities:

@@ -84,7 +84,7 @@ class TurnsModel(Model):
 class Turns:
     title = "processes that take turns"
     capabilities = CAPABILITIES
-    takes_macros = takes_description = False
+    takes_macros = takes_description = takes_latin = False
 
     def load(self, source: Source) -> TurnsModel:
         processes = []

@@ -71,7 +71,7 @@ class ActorModel(Model):
 class Abs:
     title = "actors: active objects of ABS"
     capabilities = CAPABILITIES
-    takes_macros = takes_description = False
+    takes_macros = takes_description = takes_latin = False
 
     def load(self, source: Source) -> ActorModel:
         return ActorModel(source.file, "abs", source.text, load(source.text, source.file))

@@ -71,7 +71,7 @@ class MaudeModel(languages.Model):
 class Maude:
     title = "rewrite theories in Maude: a language of your own"
     capabilities = CAPABILITIES
-    takes_macros = False
+    takes_macros = takes_latin = False
     takes_description = True
 
     def load(self, source: languages.Source) -> MaudeModel:

@@ -129,7 +129,7 @@ class PromelaModel(Model):
 class Promela:
     title = "Promela, the language of SPIN"
     capabilities = CAPABILITIES
-    takes_macros = True
+    takes_macros = takes_latin = True
     takes_description = False
 
     def load(self, source: Source) -> PromelaModel:

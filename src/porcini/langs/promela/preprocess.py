@@ -50,14 +50,22 @@ def includer(folder: Path) -> Includer:
                 raise InputError(f"no file `{name}` in the model's folder")
             if path.stat().st_size > LARGEST_INCLUDE:
                 raise InputError(f"`{name}` is larger than {LARGEST_INCLUDE} bytes")
-            return path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"`{name}` is not text in UTF-8") from None
+            return _decoded(path.read_bytes(), name)
         except (OSError, ValueError, RuntimeError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)
             raise InputError(f"`{name}` cannot be read: {reason}") from None
 
     return include
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    """As a model itself: what is not UTF-8 is Latin-1, and there is no NUL in a text."""
+    if b"\0" in raw:
+        raise InputError(f"`{name}` is not text")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _refuse(name: str) -> str:
