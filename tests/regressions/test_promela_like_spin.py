@@ -240,6 +240,25 @@ CASES = {
         active proctype R() {{ assert(x == 0) }}""",
         True,
     ),
+    "a rendezvous interrupts an atomic at the end of an option": Case(
+        f"""{RENDEZVOUS} chan v = [0] of {{ byte }}; active proctype P() {{ end: do :: v?_ od }}
+        active proctype Q() {{ atomic {{ if :: v!1 :: v!2; if :: x -> skip :: else -> v!1 fi fi; x++; end: r?y }} }}""",
+        False,
+        4,
+    ),
+    "a rendezvous interrupts an atomic before the way back to a loop, and out of it": Case(
+        f"""{RENDEZVOUS} chan v = [0] of {{ byte }}; active proctype P() {{ end: do :: v?_ od }}
+        active proctype Q() {{ atomic {{
+            do :: v!1 :: x = 1 - x; do :: v!2 :: v!3; break od :: break od; x = 3; end: r?y }} }}""",
+        False,
+        6,
+    ),
+    "a rendezvous interrupts an atomic before a jump": Case(
+        f"""{RENDEZVOUS} chan v = [0] of {{ byte }}; active proctype P() {{ end: do :: v?_ od }}
+        active proctype Q() {{ atomic {{ if :: v!2; goto L :: v!1 fi; x = 1; L: endL: r?y }} }}""",
+        False,
+        5,
+    ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }
 

@@ -88,6 +88,8 @@ class Flow:
         self._escapes: dict[Edge, tuple[Escape, ...]] = {}
         self._d_steps: dict[Edge, int] = {}
         """The edges inside a `d_step`, and which one."""
+        self._ends: dict[Node, Node] = {}
+        """By where they lead to: ends of options that are steps."""
         self._begun = False
         self._waiting: deque[tuple[Node, int]] = deque()
         """Points whose edges are still to be made: one after another, since a body can be long."""
@@ -130,6 +132,31 @@ class Flow:
 
     # Chains
 
+    @staticmethod
+    def _may_be_interrupted(node: Node) -> bool:
+        """May a rendezvous be here, inside an `atomic`? Then whoever receives goes on."""
+        while node.inner is not None:
+            node = node.inner
+        is_atomic = node.context.atomic is not None and node.context.d_step is None
+        return is_atomic and isinstance(node.statement, ast.Send)
+
+    def _stop_at_jump(self, node: Node, following: Node, *, of_choice: bool) -> Node:
+        """What comes after a statement at which an `atomic` may be interrupted. If that is a jump, or the end of
+        an option, it is a step of its own, as in SPIN; all options that lead to one place share one such end."""
+        if isinstance(following.statement, ast.Goto):
+            following.begins_block = True
+            return following
+        if isinstance(following.statement, ast.Break) and following.context.loop is not None:
+            following, of_choice = following.context.loop, True
+        if of_choice and not isinstance(following.statement, ast.Fi):
+            if following not in self._ends:
+                assert node.statement is not None
+                inside = replace(node.context, loop=following)
+                end = Node(ast.Fi(node.statement.place), node.scope, inside, begins_block=True)
+                self._ends[following] = end
+            return self._ends[following]
+        return following
+
     def _chain(
         self,
         statements: Sequence[ast.Statement],
@@ -137,8 +164,11 @@ class Flow:
         context: Context,
         after: Node,
         head: Node | None = None,
+        *,
+        of_choice: bool = False,
     ) -> Node:
-        """Statements one after another; where they begin, the process stands at the `head`, if there is one."""
+        """Statements one after another; where they begin, the process stands at the `head`, if there is one. They
+        may be an option `of_choice`."""
         nodes: list[Node] = []
         for statement in statements:
             nodes += self._nodes(statement, scope, context)
@@ -151,6 +181,8 @@ class Flow:
             for node in nodes[1:]:
                 node.context = replace(node.context, escapes=())
         for node, following in zip(nodes, [*nodes[1:], after], strict=True):
+            if self._may_be_interrupted(node):
+                following = self._stop_at_jump(node, following, of_choice=of_choice and following is after)
             tail = node
             while tail.next is not None:
                 tail = tail.next
@@ -243,7 +275,7 @@ class Flow:
             for option in statement.options:
                 made = statement.made_of_for
                 statements = option.statements if made else _without_idle_steps(option.statements)
-                node.options.append(self._chain(statements, node.scope, context, after))
+                node.options.append(self._chain(statements, node.scope, context, after, of_choice=True))
         elif isinstance(statement, ast.Unless):
             assert node.next is not None
             escape = Escape()
@@ -257,8 +289,8 @@ class Flow:
     ) -> Node:
         """Braces around a part make no block of their own: a jump that comes first in it is not a step."""
         if isinstance(part, ast.Block) and part.kind == "plain":
-            return self._chain(part.statements, Scope(scope), context, after, head)
-        return self._chain([part], scope, context, after, head)
+            return self._chain(part.statements, Scope(scope), context, after, head, of_choice=True)
+        return self._chain([part], scope, context, after, head, of_choice=True)
 
     def _end_of_choice(self, node: Node, following: Node) -> Node:
         """What comes after the options of an `if`, or the parts of an `unless`: an atomic sequence may end there,
