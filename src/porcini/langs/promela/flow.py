@@ -143,16 +143,17 @@ class Flow:
     def _stop_at_jump(self, node: Node, following: Node, *, of_choice: bool) -> Node:
         """What comes after a statement at which an `atomic` may be interrupted. If that is a jump, or the end of
         an option, it is a step of its own, as in SPIN; all options that lead to one place share one such end."""
-        if isinstance(following.statement, ast.Goto):
+        inside = following.context.atomic == node.context.atomic
+        if isinstance(following.statement, ast.Goto) and inside:
             following.begins_block = True
             return following
-        if isinstance(following.statement, ast.Break) and following.context.loop is not None:
+        if isinstance(following.statement, ast.Break) and following.context.loop is not None and inside:
             following, of_choice = following.context.loop, True
         if of_choice and not isinstance(following.statement, ast.Fi):
             if following not in self._ends:
                 assert node.statement is not None
-                inside = replace(node.context, loop=following)
-                end = Node(ast.Fi(node.statement.place), node.scope, inside, begins_block=True)
+                context = replace(node.context, loop=following)
+                end = Node(ast.Fi(node.statement.place), node.scope, context, begins_block=True)
                 self._ends[following] = end
             return self._ends[following]
         return following
@@ -182,7 +183,8 @@ class Flow:
                 node.context = replace(node.context, escapes=())
         for node, following in zip(nodes, [*nodes[1:], after], strict=True):
             if self._may_be_interrupted(node):
-                following = self._stop_at_jump(node, following, of_choice=of_choice and following is after)
+                is_end = of_choice and following is after and context.atomic == node.context.atomic
+                following = self._stop_at_jump(node, following, of_choice=is_end)
             tail = node
             while tail.next is not None:
                 tail = tail.next
