@@ -17,6 +17,7 @@ from porcini.engines.options import (
     Ample,
     Equivalence,
     Independence,
+    Machine,
     Order,
     Reducing,
     TaskSelection,
@@ -109,6 +110,12 @@ def _parser() -> argparse.ArgumentParser:
         help="how to reduce (default: the best that the language has, which is stubborn for .pml)",
     )
     check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
+    check.add_argument(
+        "--machine",
+        choices=get_args(Machine),
+        default="auto",
+        help="who takes the steps without a reduction (.pml; default: native code where it pays)",
+    )
     check.add_argument(
         "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
     )

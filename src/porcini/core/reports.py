@@ -157,6 +157,8 @@ class Report:
     """How `transdpor` selected actors and tasks."""
     reduction: str | None = None
     """Of a search that keeps states: how its graph was really reduced."""
+    machine: str | None = None
+    """And who took the steps, where there is more than one machine: `python` or `native`."""
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)

@@ -10,6 +10,7 @@ from porcini.core.execution import Dependence
 Ample = Literal["closure", "single"]
 Order = Literal["dfs", "bfs"]
 Reducing = Literal["stubborn", "ample", "none"]
+Machine = Literal["auto", "python", "native"]
 Equivalence = Literal["syntactic", "semantic", "traces"]
 Independence = Literal["syntactic", "semantic"]
 ActorSelection = Literal["first", "random", "stable", "refined"]
@@ -40,6 +41,9 @@ class Options:
     reduction: Reducing | None = None
     """None is the best that the program's language has."""
     ample: Ample = "closure"
+    machine: Machine = "auto"
+    """Of searches that keep states without a reduction: who takes the steps. `auto` is native code where that can
+    be had and the graph is not small."""
     optimise: bool = True
     fair: bool = False
     """Weak fairness: who can always move does move."""

@@ -59,7 +59,31 @@ def by_states(program: Program, stats: SearchStats, options: Options) -> None:
     graph = program.state_graph(exact=options.exact)
     reduction, stats.reduction = reduction_of(program, graph, options)
     stats.exact = graph.exact
-    Graph(graph, reduction, stats, careful=program.may_fail).explore(options.search)
+    native = _native(graph, stats, options) if reduction is None else None
+    search = native or Graph(graph, reduction, stats, careful=program.may_fail)
+    if isinstance(graph, PackedGraph):
+        stats.machine = "python" if native is None else "native"
+    search.explore(options.search)
+
+
+def _native(graph: StateGraph[Any], stats: SearchStats, options: Options) -> Graph[Any] | None:
+    """A search by native code, if one is wanted, can be had, and is worth it. It goes in breadth."""
+    if options.machine == "python" or not isinstance(graph, PackedGraph):
+        return None
+    if options.machine == "auto" and options.search == "dfs" and stats.violated is not None:
+        return None  # what is found first depends on the order
+    from porcini.engines.native_graph import NativeGraph
+    from porcini.native.compiling import NoCompiler, compiled_runtime
+
+    search = NativeGraph(graph, stats)
+    if search.is_small() and options.machine == "auto":
+        return None
+    try:
+        compiled_runtime()
+    except NoCompiler as problem:
+        stats.notes += (f"{problem}: the reference took the steps",)
+        return None
+    return search
 
 
 GRAPH = Engine(

@@ -47,6 +47,9 @@ class SearchStats:
     interrupted: bool = False
     reduction: str | None = None
     """Of a search that keeps states: how its graph was reduced."""
+    machine: str | None = None
+    """Of such a search: who took the steps, where there is more than one machine."""
+    notes: tuple[str, ...] = ()
     exact: bool = True
     """Of such a search: are outcomes kept apart that differ only in names, and in what nobody can see any more?"""
     selection: str | None = None

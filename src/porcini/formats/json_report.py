@@ -66,6 +66,8 @@ def to_json(report: Report) -> dict[str, Any]:
     found |= _following(report)
     if report.reduction:
         found["reduction"] = report.reduction
+    if report.machine:
+        found["machine"] = report.machine
     if report.selection:
         found["selection"] = report.selection
     if report.limit:

@@ -185,6 +185,8 @@ def footer_of(report: Report) -> str:
     if counts.heuristic is not None:
         seen += f", {count_of(counts.heuristic, 'state')} without a stable actor"
     how = reduction_of(report) if report.kept_states else f"{report.independence} independence"
+    if report.machine == "native":
+        how += ", native code"
     return f"engine {report.engine}, {how}: {seen}, {report.seconds:.2f} s"
 
 

@@ -220,6 +220,11 @@ class Space:
             moves = known[s & mask] = unit.made.setdefault(found, Moves(found))
         return moves
 
+    @staticmethod
+    def mask_of(s: int, unit: Unit) -> int:
+        """The bits that the moves of a unit depend on, in a state for which they have been looked up."""
+        return unit.tables[s & unit.points][0]
+
     def _steps_of(self, s: int, present: ProcessSet, unit: Unit, mask: int) -> list[Step]:
         if unit.other is None:
             alone = len(self._looked_at_in(present).of_process[unit.process]) == 1

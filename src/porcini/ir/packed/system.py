@@ -228,6 +228,10 @@ class PackedSystem:
             present = by_constants[key] = ProcessSet(tuple(self._process(s, slot) for slot in slots))
         return present
 
+    def presence_bits(self, s: int) -> int:
+        """The bits that tell `present` who is there, for states with processes of the same kinds as this one."""
+        return self._templates_mask | self._constants_of(s)
+
     def _constants_of(self, s: int) -> int:
         """The bits of parameters that never change, of all processes of a state."""
         mask = 0

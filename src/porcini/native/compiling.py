@@ -1,0 +1,104 @@
+"""Compiling the runtime: once for each machine and compiler, kept in the user's cache folder.
+
+What is loaded into the process must be the user's own: the folder and the file belong to him, and nobody else can
+write to them. Where there is no such folder, it is compiled into a temporary one, for this process only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_SOURCES = ("runtime.c", "search.h")
+_FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
+_SECONDS = 60
+
+
+class NoCompiler(Exception):
+    """Native code cannot be had here; the message says why, in one sentence."""
+
+
+def compiled_runtime() -> Path:
+    """The shared library; it is compiled if it is not there yet."""
+    compiler = _find_compiler()
+    name = f"runtime-{_digest(compiler)}.so"
+    folder = _cache_folder()
+    if folder is not None:
+        found = folder / name
+        if _is_own(found):
+            return found
+        try:
+            return _compile(compiler, folder, name)
+        except OSError:  # a full disk, a folder that has gone
+            pass
+    return _compile(compiler, Path(tempfile.mkdtemp(prefix="porcini-")), name)
+
+
+def _find_compiler() -> str:
+    wanted = os.environ.get("CC")
+    for name in (wanted,) if wanted else ("gcc", "clang", "cc", "tcc"):
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    what = f"there is no compiler `{wanted}` (CC)" if wanted else "there is no C compiler (gcc, clang, cc or tcc)"
+    raise NoCompiler(what)
+
+
+def _digest(compiler: str) -> str:
+    """All that the library depends on."""
+    told = hashlib.sha256()
+    for name in _SOURCES:
+        told.update((_HERE / name).read_bytes())
+    at = Path(compiler).resolve().stat()
+    machine = platform.machine(), platform.system()
+    told.update(repr((compiler, at.st_size, at.st_mtime_ns, _FLAGS, machine)).encode())
+    return told.hexdigest()[:24]
+
+
+def _cache_folder() -> Path | None:
+    """The user's own folder; None if there is none that nobody else can write to."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        folder = (Path(base) if base else Path.home() / ".cache") / "porcini"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # no home
+        return None
+    return folder if _is_own(folder) and os.access(folder, os.W_OK) else None
+
+
+def _is_own(path: Path) -> bool:
+    """Is it there, of this user, no link, and for nobody else to write to?"""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return found.st_uid == os.getuid() and not others and not stat.S_ISLNK(found.st_mode)
+
+
+def _compile(compiler: str, folder: Path, name: str) -> Path:
+    """It appears under its name only when it is whole: others may be doing the same."""
+    handle, text = tempfile.mkstemp(dir=folder, prefix=name, suffix=".new")
+    os.close(handle)
+    made = Path(text)
+    try:
+        command = [compiler, *_FLAGS, "-o", text, str(_HERE / _SOURCES[0])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            lines = done.stderr.strip().splitlines()
+            said = f": {lines[0]}" if lines else ""
+            raise NoCompiler(f"`{Path(compiler).name}` does not compile the search{said}")
+        made.chmod(0o700)
+        made.replace(folder / name)
+    except subprocess.TimeoutExpired:
+        raise NoCompiler(f"`{Path(compiler).name}` took longer than {_SECONDS} s") from None
+    finally:
+        made.unlink(missing_ok=True)
+    return folder / name

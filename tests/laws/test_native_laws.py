@@ -1,0 +1,174 @@
+"""Native code finds exactly the states, the steps and the ends that the reference finds, whatever a model has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import porcini
+from conformance.promela.everything import generate
+from porcini.core.errors import InputError
+from porcini.engines.graph import Graph
+from porcini.engines.native_graph import NativeGraph
+from porcini.engines.options import Options
+from porcini.engines.stats import SearchStats
+from porcini.ir.packed.graph import PackedGraph
+from porcini.native import compiling, library
+from strategies import PROGRAMS
+
+pytestmark = pytest.mark.skipif(
+    not any(map(shutil.which, ("gcc", "clang", "cc", "tcc"))), reason="there is no C compiler"
+)
+MOST = 20_000
+MODELS = Path(__file__).parents[2] / "benchmarks" / "promela"
+BENCHMARKS = {
+    "phils_vars": "N=5",
+    "phils_deadlock": "N=6",
+    "phils_chan": "N=4",
+    "peterson": "N=3",
+    "bakery": "N=2",
+    "sieve": "MAX=12",
+    "leader": "N=4",
+    "token_ring": "N=4",
+    "sliding_window": "W=2",
+    "coherence": "N=3",
+    "readers_writers": "N=6",
+    "handshake": "N=3",
+}
+
+
+def searched(model: porcini.Model, hash_mask: int | None) -> tuple[set[int], Any, set[Any]] | None:
+    """The states, the counts and the ends of a graph; by native code, if there is a mask for its hashes."""
+    system = model.system(optimise=False)
+    graph = system.state_graph()
+    assert isinstance(graph, PackedGraph)
+    stats = SearchStats(porcini.Limits(max_states=MOST))
+    search: Any = (
+        Graph(graph, None, stats) if hash_mask is None else NativeGraph(graph, stats, hash_mask=hash_mask)
+    )
+    stats.explore(lambda stats: search.explore("bfs"))
+    if stats.stopped == "limit":
+        return None
+    states = set(search.found) if hash_mask is None else set(search.states())
+    ends = {(outcome.kind, str(sorted(outcome.state.items()))) for outcome in stats.outcomes}
+    return states, (stats.counts.states, stats.counts.events), ends
+
+
+def same_in_native_code(model: porcini.Model, hash_mask: int = library.ALL_BITS) -> None:
+    wanted = searched(model, None)
+    if wanted is not None:
+        assert searched(model, hash_mask) == wanted
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmarks(name: str) -> None:
+    key, _, value = BENCHMARKS[name].partition("=")
+    same_in_native_code(porcini.load(MODELS / f"{name}.pml", defines={key: value}))
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS // 3, 20))
+def test_generated_models(first: int) -> None:
+    for seed in range(first, first + 20):
+        text = generate(Random(seed)).text()
+        try:
+            model = porcini.loads(text, "pml")
+        except InputError:
+            continue
+        same_in_native_code(model)
+
+
+@pytest.mark.parametrize("mask", [0, 0xF, 0xF << 60])
+def test_states_are_compared_not_only_their_hashes(mask: int) -> None:
+    for name, size in (("phils_vars", "N=4"), ("handshake", "N=2"), ("leader", "N=3")):
+        key, _, value = size.partition("=")
+        same_in_native_code(porcini.load(MODELS / f"{name}.pml", defines={key: value}), mask)
+
+
+BITS_THAT_CHANGE_LATE = """
+int late; byte n; chan c = [2] of { byte };
+proctype Child(byte k) { n = k; late = late * 2 + k }
+active proctype P() { do :: late < 100000 -> late++ :: late >= 100000 -> break od; run Child(7); c!1 }
+active proctype Q() { timeout -> assert(n == 7); late = -1 }
+"""
+
+
+def test_bits_that_change_late() -> None:
+    """The first few thousand states do not show all bits that change: tables are filled again, and no state is lost."""
+    model = porcini.loads(BITS_THAT_CHANGE_LATE, "pml")
+    plain = porcini.check(model, options=Options(reduction="none", machine="python"))
+    native = porcini.check(model, options=Options(reduction="none", machine="native"))
+    assert (plain.machine, native.machine) == ("python", "native")
+    assert (native.verdict, native.counts.states) == (plain.verdict, plain.counts.states)
+    assert native.counts.states > 100_000
+
+
+def test_trails_are_replayed_and_shortest() -> None:
+    model = porcini.load(MODELS / "phils_deadlock.pml", defines={"N": "7"})
+    options = Options(reduction="none", machine="native")
+    (outcome,) = porcini.check(model, options=options).outcomes
+    assert porcini.replay(model, outcome.schedule).outcomes[0].kind == "deadlock"
+    (other,) = porcini.check(model, options=Options(reduction="none", machine="python", search="bfs")).outcomes
+    assert len(outcome.schedule) == len(other.schedule)
+
+
+def test_small_graphs_are_left_to_the_reference() -> None:
+    small = porcini.load(MODELS / "phils_vars.pml", defines={"N": "4"})
+    large = porcini.load(MODELS / "phils_vars.pml", defines={"N": "9"})
+    assert porcini.check(small, options=Options(reduction="none")).machine == "python"
+    assert porcini.check(large, options=Options(reduction="none")).machine == "native"
+
+
+# Where it is compiled
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "porcini"
+
+
+def test_what_was_compiled_is_kept(cache: Path) -> None:
+    first = compiling.compiled_runtime()
+    made = first.stat().st_mtime_ns
+    assert first.parent == cache and stat.S_IMODE(cache.stat().st_mode) == 0o700
+    assert compiling.compiled_runtime() == first and first.stat().st_mtime_ns == made
+    assert [each.name for each in cache.iterdir()] == [first.name]
+
+
+def test_what_others_could_have_written_is_not_loaded(cache: Path) -> None:
+    first = compiling.compiled_runtime()
+    first.chmod(0o777)
+    first.write_bytes(b"something else")
+    again = compiling.compiled_runtime()
+    assert again.read_bytes() != b"something else" and stat.S_IMODE(again.stat().st_mode) == 0o700
+    cache.chmod(0o777)
+    assert compiling.compiled_runtime().parent != cache
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(cache: Path) -> None:
+    cache.parent.chmod(0o500)
+    assert compiling.compiled_runtime().exists()
+
+
+def test_a_compiler_that_fails_or_is_missing(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
+    broken.chmod(0o700)
+    for compiler, message in (
+        (str(broken), "does not compile the search: no"),
+        ("nothing", "no compiler `nothing`"),
+    ):
+        monkeypatch.setenv("CC", compiler)
+        with pytest.raises(compiling.NoCompiler, match=message):
+            compiling.compiled_runtime()
+    model = porcini.load(MODELS / "phils_vars.pml", defines={"N": "9"})
+    report = porcini.check(model, options=Options(reduction="none", machine="native"))
+    assert report.machine == "python" and report.verdict == "holds"
+    assert any("the reference took the steps" in note for note in report.notes)
