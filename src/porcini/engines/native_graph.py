@@ -43,6 +43,7 @@ class _Bits:
 
     def __init__(self, start: int) -> None:
         self.start = start
+        self.mask = 0
         self._order: list[int] = []
         self._place: dict[int, int] = {}
 
@@ -51,19 +52,19 @@ class _Bits:
 
     def add(self, changed: int) -> bool:
         """Some bits change; are they new?"""
-        before = len(self._order)
-        for bit in bits(changed):
-            if bit not in self._place:
-                self._place[bit] = len(self._order)
-                self._order.append(bit)
+        new = changed & ~self.mask
+        self.mask |= new
+        for bit in bits(new):
+            self._place[bit] = len(self._order)
+            self._order.append(bit)
         if len(self._order) > MOST_BITS:
             raise LimitHit(f"the limit of {MOST_BITS:,} bits that change, for native code")
-        return len(self._order) > before
+        return bool(new)
 
     def pack(self, mask: int) -> int:
         """Bits of a state, or of a difference, as those of a native state; what never changes is left out."""
         place = self._place
-        return sum(1 << place[bit] for bit in bits(mask) if bit in place)
+        return sum(1 << place[bit] for bit in bits(mask & self.mask))
 
     def unpack(self, native: int) -> int:
         order = self._order
