@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import porcini
 from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint, footprint
 from porcini.core.pids import Pid
@@ -75,3 +76,24 @@ def test_what_a_process_waits_for_may_be_something_that_it_writes(reduction: Any
     by_states(Semaphores(said), stats, Options(reduction=reduction))
     assert stats.reduction == reduction
     assert {outcome.state["x"] for outcome in stats.outcomes} == {1, 2}
+
+
+UNDER_A_GUARD = """
+module M;
+def Bool endless(Int n) = endless(n + 1);
+interface A { Unit waits(); Unit steps(); }
+class C() implements A {
+  Int x = 0; Int y = 0;
+  Unit waits() { await x > 5 && endless(1); y = 1; }
+  Unit steps() { suspend; y = 2; }
+}
+{ A a = new C(); a!waits(); a!steps(); a!steps(); }
+"""
+
+
+@pytest.mark.parametrize("reduction", ["stubborn", "ample", "none"])
+def test_a_part_of_a_guard_that_nobody_evaluates_may_call_itself_for_ever(reduction: Any) -> None:
+    """Each part of a guard was evaluated by itself, to see which do not hold: an internal error, where the parts
+    before it keep it from being evaluated."""
+    report = porcini.check(porcini.loads(UNDER_A_GUARD, "abs"), options=Options(reduction=reduction))
+    assert [outcome.kind for outcome in report.outcomes] == ["deadlock"]
