@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import porcini
+from porcini.engines.limits import Limits
 from porcini.engines.options import Options
 
 FOR_EVER = "active proctype Other() { do :: h = 1; h = 0 od } "
@@ -66,3 +67,14 @@ def test_who_is_provided_with_nothing_that_has_a_value_meets_nobody() -> None:
     )
     for report in (porcini.check(model), porcini.explore(model), porcini.explore(model, engine="exhaustive")):
         assert {(outcome.kind, outcome.state["g"]) for outcome in report.outcomes} == {("error", 3)}
+
+
+@pytest.mark.parametrize("search", ["dfs", "bfs"])
+@pytest.mark.parametrize("reduction", ["stubborn", "ample"])
+def test_the_limit_of_states_is_kept(reduction: Any, search: Any) -> None:
+    """Depth first and reduced, it was looked at in every 64th state only."""
+    model = porcini.loads("byte x; init { do :: x < 49 -> x++; assert(x < 50) :: else -> break od }", "pml")
+    options = Options(reduction=reduction, search=search)
+    report = porcini.check(model, options=options, limits=Limits(max_states=20))
+    assert (report.verdict, report.stopped) == ("unknown", "limit")
+    assert report.counts.states <= 21

@@ -153,6 +153,7 @@ class Graph(Generic[S]):
         component: list[tuple[S, Hashables]] = []
         frames: list[_Frame[S]] = []
         chosen = self.reduction.chosen if self.reduction else lambda state: None
+        most = self.stats.limits.states
         taken = 0
 
         def enter(state: S) -> None:
@@ -164,7 +165,7 @@ class Graph(Generic[S]):
             else:
                 frame = _Frame(state, first, len(component), choice.after, choice.movers, choice.able)
                 taken += len(choice.after)
-                if first % BETWEEN_LOOKS == 0:
+                if first % BETWEEN_LOOKS == 0 or len(found) > most:
                     self._looked += BETWEEN_LOOKS - self._looked % BETWEEN_LOOKS - 1
                     self._tick(taken)
                     taken = 0
