@@ -300,8 +300,9 @@ class System(Program):
     def unmet_conditions(self, state: Any, action: Action) -> Sequence[frozenset[Location]]:
         """Of an action that is blocked in a state, for each of some conditions that it needs and that do not hold:
         what they look at. The action stays blocked until something is written of each. None are known where the
-        footprint is opaque."""
-        return () if action.footprint.opaque else (action.footprint.reads,)
+        footprint is opaque. Who writes a place may wait for it, too: announcing a write announces a read."""
+        foot = action.footprint
+        return () if foot.opaque else (foot.reads | foot.writes | action.guard_locations,)
 
     def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
         """The states between steps. Unless they are to be `exact`, states may be one that differ only in names, or

@@ -25,6 +25,7 @@ from porcini.ir.operations import (
     Receive,
     Send,
     Spawn,
+    Target,
     loads,
     reads_of,
     reads_of_talk,
@@ -114,7 +115,9 @@ def _private(op: Op, declared: Declared) -> bool:
     if not isinstance(op, Assign):
         return isinstance(op, Print)
     var = declared[variable_of(op.target)]
-    return var.local and not var.remote and all(_own(expr, declared) for expr in reads_of(op))
+    if not var.local or var.remote or not _is_there(op.target, var):
+        return False
+    return all(_own(expr, declared) for expr in reads_of(op))
 
 
 def _own(expr: Expr, declared: Declared) -> bool:
@@ -122,14 +125,18 @@ def _own(expr: Expr, declared: Declared) -> bool:
     match expr:
         case Var() | Select():
             var = declared[variable_of(expr)]
-            fixed = isinstance(expr, Var) or (isinstance(expr.index, Const) and 0 <= expr.index.value < var.size)
-            return fixed and (var.local or var.constant)
+            return _is_there(expr, var) and (var.local or var.constant)
         case Const() | OwnNumber():
             return True
         case Not() | Neg() | Binary() | Junction() | Ite():
             return not is_partial(expr) and all(_own(child, declared) for child in expr.children)
         case _:
             return False
+
+
+def _is_there(cell: Target, var: Variable) -> bool:
+    """Is it a variable, or a cell that its array has for sure?"""
+    return isinstance(cell, Var) or (isinstance(cell.index, Const) and 0 <= cell.index.value < var.size)
 
 
 # Forgetting

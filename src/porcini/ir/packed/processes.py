@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from porcini.ir.expr import TRUE
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
-from porcini.ir.packed.layout import Channel, Layout
+from porcini.ir.packed.layout import Channel, Layout, RunError
 from porcini.ir.packed.touch import Resources, Touch, Toucher
 from porcini.ir.program import Edge, Point, Template, Variable, rivals
 
@@ -61,7 +61,20 @@ class Process:
         self._points: dict[int, PointCode] = {}
 
     def may_run(self, s: int) -> bool:
-        return self.provided is None or bool(self.provided(s))
+        """Does what it is provided with hold? Without a value it does: the process can go, and fails."""
+        try:
+            return self.provided is None or bool(self.provided(s))
+        except RunError:
+            return True
+
+    def stopped(self, s: int) -> RunError | None:
+        """Why it fails before it does anything: what it is provided with has no value."""
+        try:
+            if self.provided is not None:
+                self.provided(s)
+        except RunError as problem:
+            return problem
+        return None
 
     def point(self, number: int) -> PointCode:
         """A point's code; that of a failed process has no edges."""

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
-from porcini.ir.expr import Checked, Const, Select, Timeout, Var, is_partial
-from porcini.ir.operations import Assert, Receive, Send, Spawn, loads, variable_of
+from porcini.ir.expr import Timeout
+from porcini.ir.operations import Assert, Receive, Send
 from porcini.ir.packed.code import POLLED_RENDEZVOUS, RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
+from porcini.ir.packed.failing import may_fail
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
     ERROR_FAILED,
@@ -33,7 +34,7 @@ from porcini.ir.packed.layout import (
 )
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.touch import Resources
-from porcini.ir.program import MOST_PROCESSES, Edge, Program, Variable, expressions, nodes_of, targets_of
+from porcini.ir.program import MOST_PROCESSES, Program, Variable, nodes_of
 
 LONGEST_D_STEP = 1_000_000
 PER_ANSWER = 256
@@ -72,7 +73,7 @@ class PackedSystem:
         """What should be said of the runs seen so far: values that were wrapped around, say."""
         edges = [edge for template in program.templates for edge in template.edges]
         self.uses_timeout = any(isinstance(node, Timeout) for edge in edges for node in nodes_of(edge))
-        self.may_fail = any(_may_fail(edge, self.layout.declared) for edge in edges)
+        self.may_fail = may_fail(program, self.layout.declared)
         self.has_atomic = any(edge.atomic for edge in edges)
         self.starts = any(template.starts for template in program.templates)
         self._process_sets: dict[int, tuple[int, dict[int, ProcessSet]]] = {}
@@ -283,7 +284,8 @@ class PackedSystem:
     def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[Step]:
         """The rendezvous in which one process sends to another."""
         found: list[Step] = []
-        for code in process.at(s).edges if self.may_run(s, present, process) else ():
+        may_run = self.may_run(s, present, process) and process.stopped(s) is None
+        for code in process.at(s).edges if may_run else ():
             if isinstance(code.edge.talk, Send) and always_meets(code):
                 try:
                     found += self._meetings(s, present, process, code, (other,))
@@ -297,6 +299,9 @@ class PackedSystem:
         """What one process can do; who receives a rendezvous does it by the sender's step."""
         if not self.may_run(s, present, process, quiet):
             return []
+        problem = process.stopped(s)
+        if problem is not None:
+            return [self._failed(s, process, code, problem) for code in process.at(s).edges[:1]]
         found: list[Step] = []
         for edges in process.at(s).ranks:
             found = self._steps_of_rank(s, present, process, edges, quiet, meetings)
@@ -385,7 +390,7 @@ class PackedSystem:
         channel, values = code.channel(s), code.values(s)
         found: list[tuple[Process, EdgeCode]] = []
         for other in others:
-            if other is process or not other.may_run(s):
+            if other is process or not other.may_run(s) or other.stopped(s) is not None:
                 continue
             for edges in other.at(s).ranks:
                 answers = [answer for answer in edges if answers_with(s, answer, channel, values)]
@@ -481,23 +486,6 @@ class PackedSystem:
         ready = (code for code in edges if not code.edge.otherwise and code.ready(s, False))
         otherwise = (code for code in edges if code.edge.otherwise)
         return next(ready, None) or next(otherwise, None)
-
-
-def _may_fail(edge: Edge, declared: Mapping[Var, Variable]) -> bool:
-    """May an edge stop its process? By an assertion, an index, a division, a channel, one process too many."""
-    if any(isinstance(op, Assert | Spawn) for op in edge.block) or edge.d_step:
-        return True
-    if any(isinstance(node, Checked) or is_partial(node) for node in nodes_of(edge)):
-        return True
-    cells = [cell for expr in expressions(edge) for cell in loads(expr)]
-    if any(isinstance(c, Select) and not isinstance(c.index, Const) for c in (*cells, *targets_of(edge))):
-        return True
-    if edge.talk is None:
-        return False
-    if isinstance(edge.talk, Send) and edge.talk.in_d_step:
-        return True
-    channel = edge.talk.channel
-    return not (isinstance(channel, Var | Select) and declared[variable_of(channel)].constant)
 
 
 def answers_with(s: int, code: EdgeCode, channel: Channel, values: tuple[int, ...]) -> bool:

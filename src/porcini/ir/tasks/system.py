@@ -429,7 +429,7 @@ class StepSystem(FrameSystem):
             try:
                 if not holds(state, b, me, trail):
                     found.append(frozenset({field_of(me, name) for name in fields} | set(map(future, trail))))
-            except FAILURES:
+            except (*FAILURES, RecursionError):  # one that those before it keep from being evaluated
                 break
             if may_fail:
                 break
