@@ -229,6 +229,11 @@ CASES = {
         False,
         8,
     ),
+    "a process that dies first leaves its number to the next one": Case(
+        """byte n; proctype A() { n = _pid } proctype M() { skip }
+        init { run M(); run A(); (n > 0); assert(n != 2) }""",
+        True,
+    ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }
 
