@@ -234,6 +234,12 @@ CASES = {
         init { run M(); run A(); (n > 0); assert(n != 2) }""",
         True,
     ),
+    "an atomic is left where who receives has not come yet": Case(
+        f"""{RENDEZVOUS} active proctype P() {{ atomic {{ x = 1; r!1 }} }}
+        active proctype Q() {{ byte i; i = 1; atomic {{ r?_; x = 0 }} }}
+        active proctype R() {{ assert(x == 0) }}""",
+        True,
+    ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }
 
