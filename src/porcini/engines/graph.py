@@ -82,6 +82,8 @@ class Graph(Generic[S]):
         self.transitions = 0
         self._noted: set[str] = set()
         self._looked = 0
+        self._ways: dict[tuple[S, S], Sequence[Event]] = {}
+        """From a state to one after it. The ways to end states of a search in depth have most steps in common."""
 
     def explore(self, order: Order) -> None:
         start = self.graph.initial()
@@ -266,7 +268,13 @@ class Graph(Generic[S]):
             return self.graph.named(self._steps((*self._shortest_way(state), *after)))
 
     def _steps(self, states: Sequence[S]) -> list[Event]:
-        return [event for a, b in pairwise(states) for event in self.graph.way(a, b)]
+        return [event for pair in pairwise(states) for event in self._way(pair)]
+
+    def _way(self, pair: tuple[S, S]) -> Sequence[Event]:
+        known = self._ways.get(pair)
+        if known is None:
+            known = self._ways[pair] = self.graph.way(*pair)
+        return known
 
     def _first_way(self, state: S) -> list[S]:
         return _back(state, self.found)

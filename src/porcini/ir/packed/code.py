@@ -223,12 +223,15 @@ class Coder:
         self.channels = channels
         """Those that the process is known to use, by id."""
         self._objects: list[object] = []
+        self._functions: dict[Expr, Callable[[int], int]] = {}
         self._space: dict[str, Any] = {**_PROVIDED, "around": around, "objects": self._objects}
 
     # Expressions
 
     def function(self, expr: Expr) -> Callable[[int], int]:
-        made: Callable[[int], int] = self._define("s", f"    return {self.expr(expr)}")
+        made = self._functions.get(expr)
+        if made is None:
+            made = self._functions[expr] = self._define("s", f"    return {self.expr(expr)}")
         return made
 
     def expr(self, expr: Expr) -> str:

@@ -53,6 +53,7 @@ class Relations:
         self._futures: dict[tuple[int, int], int] = {}
         self._alone: dict[tuple[int, int], int] = {}
         self._own: dict[int, int] = {}
+        self._starters: dict[int, int] = {}
         self._movers: dict[int, frozenset[int]] = {}
         self.points = 0
         """The bits of a state that tell where each process stands."""
@@ -306,11 +307,14 @@ class Relations:
 
     def starters(self, template: int) -> int:
         """The transitions that may start a process of a template."""
-        found = 0
-        for other in self.all:
-            if template in other.starts:
-                found |= 1 << other.number
-        return found
+        known = self._starters.get(template)
+        if known is None:
+            known = 0
+            for other in self.all:
+                if template in other.starts:
+                    known |= 1 << other.number
+            self._starters[template] = known
+        return known
 
     def own(self, process: Process) -> int:
         """The transitions of one process alone, wherever it stands."""
