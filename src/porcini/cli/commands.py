@@ -8,18 +8,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from porcini.cli.problems import UsageError, writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.options import USUAL
+from porcini.engines.options import USUAL, Order
 from porcini.models import Model, load, names_function
 from porcini.properties.outcomes import EXPLORED
 
@@ -147,6 +147,13 @@ def explore(options: argparse.Namespace) -> Report:
 def check(options: argparse.Namespace) -> Report:
     from porcini.commands import checking
 
+    options.pattern = None
+    if options.search not in get_args(Order):
+        options.pattern, options.search = options.search, "bfs"
+        for name in ("verify_reduction", "check_annotations"):
+            if vars(options)[name]:
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{option} does not go with a pattern", hint="--ltl '[] ~ P' for a proposition P")
     request = _request("check", options)
     told = replace(request.options, fair=options.fairness == "weak")
     if options.no_reduction:
@@ -285,9 +292,17 @@ def nothing_known(options: argparse.Namespace, limit: str) -> Report:
         command,
         stats,
         engine=written.get("engine") or USUAL[command],
-        property=f"ltl {options.ltl}" if written.get("ltl") else _ASKS[command],
+        property=_asked(written) or _ASKS[command],
         traces=() if command in ("permute", "symbolic") else None,
     )
+
+
+def _asked(written: Mapping[str, Any]) -> str | None:
+    """The one question that a command was asked instead of its usual ones."""
+    for name, title in (("ltl", "ltl"), ("pattern", "search")):
+        if written.get(name):
+            return f"{title} {written[name]}"
+    return None
 
 
 def repeated_options(options: argparse.Namespace) -> str:

@@ -13,6 +13,7 @@ from porcini.core.systems import OwnReduction, System, Value
 from porcini.langs.maude.checker import MaudeChecker
 from porcini.langs.maude.model import Model, load
 from porcini.langs.maude.reduction import Heuristic
+from porcini.langs.maude.searching import Finder
 from porcini.langs.maude.system import MaudeSystem
 from porcini.langs.maude.transformed import Transformed
 
@@ -64,6 +65,10 @@ class MaudeModel(languages.Model):
     def own_reduction(self, system: System, ample: str, watched: Sequence[str], most: int) -> OwnReduction[Any]:
         assert isinstance(system, MaudeSystem)
         return Transformed(system, cast(Heuristic, ample), watched).followed(most)
+
+    def finder(self, system: System, pattern: str, ample: str | None) -> Finder:
+        assert isinstance(system, MaudeSystem)
+        return Finder(system, pattern, ample)
 
     def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
         return MaudeSystem(self.graph)

@@ -142,7 +142,17 @@ class Model:
             raise
         if str(term.getSort()) != "Prop":
             raise InputError(f"`{text}` is a {term.getSort()}, no Prop", place=place)
+        self.require_ground(term, text, place)
         return term
+
+    def require_ground(self, term: bindings.Term, text: str, place: Place | None = None) -> None:
+        """A proposition says all; one with variables would be many."""
+        left = [term]
+        while left:
+            each = left.pop()
+            if each.isVariable():
+                raise InputError(f"`{text}` has variables, and a proposition must say all", place=place)
+            left += each.arguments()
 
     def require_propositions(self, place: Place | None = None) -> None:
         """Maude's checker comes with a module that defines some, even where a formula has none."""

@@ -21,7 +21,7 @@ _WORDS = re.findall(
     StateInfo PState ThreadList StateList Start noInfo left-out noThread noState state
     MarkAmples Moved TidOf Can CanMove Next AfterAll Disturbs Depends Able Apart Undisturbed Invisible Size Smaller
     LeaveOut Waiting First Choose Try TrySets Everyone SetList noSet set Ample Sets Split Near Reached Length
-    PropList noProp Watched Unseen Changes Same Views Alike View Shows Alters Whole Threads Mark Unmark
+    Sought PropList noProp Watched Unseen Changes Same Views Alike View Shows Alters Whole Threads Mark Unmark
     """,
 )
 _INTERFACE = ["Location", "Access", "Footprint", "reads", "writes", "awaits", "anything", "nothing"]
