@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -12,12 +13,16 @@ from porcini.core.errors import Place
 from porcini.core.systems import OwnReduction, System, Value
 from porcini.langs.maude.checker import MaudeChecker
 from porcini.langs.maude.model import Model, load
+from porcini.langs.maude.names import tokens
 from porcini.langs.maude.reduction import Heuristic
 from porcini.langs.maude.searching import Finder
 from porcini.langs.maude.system import MaudeSystem
 from porcini.langs.maude.transformed import Transformed
 
 __all__ = ["LANGUAGE", "MaudeChecker", "MaudeModel", "MaudeSystem", "Model", "load"]
+
+_NEXT = re.compile(r"(?<![^\s(!])O(?=[\s(!<\[])")
+"""`O` where an operand begins."""
 
 CAPABILITIES = Capabilities(
     ".maude programs",
@@ -45,7 +50,11 @@ class MaudeModel(languages.Model):
         return MaudeChecker(self.graph)
 
     def formula(self, text: str) -> str:
-        return text.replace("~", "!")
+        """Maude writes `~` and `O`. An `O` of the user's own, in an operator of theirs, stays what it is."""
+        text = text.replace("~", "!")
+        operators = self.graph.theory.signature.all_operators()
+        own = any("O" in tokens(each.name) for each in operators if each.range != "Formula")
+        return text if own else _NEXT.sub("X", text)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -51,7 +51,10 @@ def marked(theory: Theory) -> Marked:
         sorts += [sort for sort in module.sorts if sort not in sorts]
         for low, high in module.subsorts:
             part = low == description.thread and theory.in_states(high)
-            subsorts.append((names["MThread"] if part else low, high))
+            if not part or theory.threads_by_membership:
+                subsorts.append((low, high))
+            if part:
+                subsorts.append((names["MThread"], high))
         operators += [_operator(theory, each) for each in module.operators]
         memberships += [_equation(theory, each) for each in module.memberships]
         equations += [_equation(theory, each) for each in module.equations]

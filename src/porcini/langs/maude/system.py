@@ -22,6 +22,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
 from porcini.langs.maude import bindings
 from porcini.langs.maude.auditing import Audit, dependent, not_foreseen, walk
+from porcini.langs.maude.description import wrong_value
 from porcini.langs.maude.examining import Examination
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
@@ -192,9 +193,15 @@ class MaudeSystem(System):
         if known is None:
             if len(self._threads) > _MOST_KEPT:
                 self._threads.clear()
-            known = self._threads[term] = {
-                tid: part for part in self.parts(term) if (tid := self._tid_of(part)) is not None
-            }
+            known = {}
+            for part in self.parts(term):
+                tid = self._tid_of(part)
+                if tid is not None and known.setdefault(tid, part) is not part:
+                    shown = " ".join(str(part).split())
+                    message = f"two threads of a state have the id {tid}; one of them is `{shown}`"
+                    hint = "an id can be used again when its thread has ended"
+                    raise wrong_value(self.model.description, "tid", message, hint)
+            self._threads[term] = known
         return known
 
     def _tid_of(self, part: Any) -> str | None:
@@ -266,7 +273,10 @@ class MaudeSystem(System):
         if step.spawned:
             children = next(children for tid, _, children in names if tid == step.tid)
             spawned = [(tid, action.pid.child(number), 0) for number, tid in enumerate(step.spawned, children)]
-            names = tuple((tid, pid, n + len(spawned) if tid == step.tid else n) for tid, pid, n in names)
+            again = set(step.spawned)  # ids of threads that have ended
+            names = tuple(
+                (tid, pid, n + len(spawned) if tid == step.tid else n) for tid, pid, n in names if tid not in again
+            )
             names = tuple(sorted((*names, *spawned), key=lambda named: named[1]))  # in whichever order they came
         event = Event(
             action.pid,

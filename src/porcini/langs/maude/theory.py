@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porcini.core.errors import InputError, Place
@@ -36,6 +36,7 @@ from porcini.langs.maude.terms import (
     variables,
 )
 from porcini.langs.maude.text import Printer
+from porcini.langs.maude.written import normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,13 @@ class Theory:
     @property
     def thread_sort(self) -> str:
         return self.description.thread
+
+    @property
+    def threads_by_membership(self) -> bool:
+        """Is it a membership that makes a part of a state a thread, and no operator? Then threads without marks
+        stay parts of states for Maude, too; we never make a state with one."""
+        sorts = {sort for known in self.signature.memberships.values() for _, sort in known}
+        return any(map(self.is_thread_sort, sorts))
 
     def is_thread(self, node: Node) -> bool:
         return self.is_thread_sort(self.signature.least_sort(node))
@@ -191,6 +199,7 @@ def read_theory(file: Path, description: Description) -> Theory:
         name = getattr(description, key)
         if name is not None and name not in bindings.module_names():
             raise wrong_value(description, key, f"there is no module `{name}` in {file.name}")
+    description = _with_objects(description)
     flat = [read_module(bindings.meta_flat_module(name)) for name in description.modules]
     signature = Signature.of(flat)
     signature.elsewhere = {
@@ -222,7 +231,24 @@ def read_theory(file: Path, description: Description) -> Theory:
     _rules(theory)
     _check_equations(theory)
     _check_coherence(theory)
+    _check_objects(theory)
     return theory
+
+
+def _with_objects(description: Description) -> Description:
+    """If threads are the objects of a class, `< T : Worker | ... >`, a description in which they have a sort of
+    their own: by a membership, in a module around the user's. Maude does not let its constructor of objects be
+    declared again."""
+    signature = Signature.of([read_module(bindings.meta_flat_module(description.module))])
+    if "Cid" not in signature.sorts or not signature.below(description.thread, "Cid"):
+        return description
+    name = fresh(bindings.module_names(), f"{description.module}-OBJECTS")
+    sort = fresh(set(signature.sorts), f"{description.thread}Object")
+    bindings.enter(
+        f"mod {name} is including {description.module} . sort {sort} . subsort {sort} < Object .\n"
+        f"  mb < T:Oid : C:{description.thread} | A:AttributeSet > : {sort} .\nendm\n"
+    )
+    return replace(description, module=name, thread=sort)
 
 
 def _initial(description: Description) -> Node:
@@ -322,13 +348,21 @@ def _places(file: Path, description: Description) -> tuple[dict[str, tuple[str, 
     order = []
     for rule in bindings.module(description.module).getRules():
         label = rule.getLabel() or ""
-        match = _LINE.search(str(rule.getLineNumber()))
         order.append(label)
-        if match:
-            written = bindings.origin(match[1])
-            path = file if written is None or written == file.resolve() else written
-            found.setdefault(label, (str(path), Place(int(match[2]), 1)))
+        where = _written_at(file, str(rule.getLineNumber()))
+        if where:
+            found.setdefault(label, where)
     return found, list(dict.fromkeys(order))
+
+
+def _written_at(file: Path, told: str) -> tuple[str, Place] | None:
+    """What Maude says about where a statement is, as a file of the user's and a place in it."""
+    match = _LINE.search(told)
+    if match is None:
+        return None
+    written = bindings.origin(match[1])
+    path = file if written is None or written == file.resolve() else written
+    return str(path), Place(int(match[2]), 1)
 
 
 def _rules(theory: Theory) -> None:
@@ -429,10 +463,33 @@ def _check_equations(theory: Theory) -> None:
 def _check_coherence(theory: Theory) -> None:
     """Rules apply to terms in normal form: one whose own left-hand side is none would never apply."""
     for rule in bindings.module(theory.description.module).getRules():
-        left = rule.getLhs().copy()
-        if not rule.isNonexec() and left.reduce() > 0:
+        left, before = rule.getLhs().copy(), rule.getLhs().copy()
+        before.normalize()
+        if not rule.isNonexec() and left.reduce() > 0 and left != before:  # memberships count, too
             message = "has a left-hand side that equations rewrite: it would never apply"
             raise theory.refuse(rule.getLabel() or "", message, "rules must be coherent with equations: P1, 3.2")
+
+
+def _check_objects(theory: Theory) -> None:
+    """Where a membership makes threads, it must be seen of each part whether it is one: a pattern for objects of
+    whichever class would match threads, and not those with marks."""
+    for module in theory.touched if theory.threads_by_membership else ():
+        for statement in (*module.equations, *module.rules):
+            for node in walk_terms(statement):
+                if isinstance(node, Apply) and not theory.is_thread(node) and _may_be_thread(theory, node):
+                    message = f"`{_shown(theory, node)}` may be a thread or not"
+                    hint = f"name its class, or make it one of {theory.thread_sort}"
+                    if statement in module.rules:
+                        raise theory.refuse(statement.label, f"has a part of which {message}", hint)
+                    raise _refused(theory, statement, f"has a part of which {message}", hint)
+
+
+def _may_be_thread(theory: Theory, node: Apply) -> bool:
+    given = [theory.signature.least_sort(arg) for arg in node.args]
+    return any(
+        theory.is_thread_sort(sort) and all(map(theory.signature.may_meet, given, domain))
+        for domain, sort in theory.signature.memberships.get((node.op, len(given)), ())
+    )
 
 
 def _is_state(theory: Theory, node: Node) -> bool:
@@ -449,8 +506,23 @@ def _made_of_parts(theory: Theory, node: Node) -> bool:
 
 
 def _refused(theory: Theory, equation: Statement, message: str, hint: str) -> InputError:
+    """An error about an equation, at its line."""
     shown = _shown(theory, equation.left)
-    return InputError(f"the equation for `{shown}` {message}", file=str(theory.file), hint=hint)
+    file, place = _place_of_equation(theory, equation)
+    path = Path(file)
+    source = path.read_text(encoding="utf-8", errors="replace") if place and path.is_file() else None
+    return InputError(f"the equation for `{shown}` {message}", file=file, place=place, source=source, hint=hint)
+
+
+def _place_of_equation(theory: Theory, equation: Statement) -> tuple[str, Place | None]:
+    """Where an equation is written: Maude's own object for it says so, and is told by its left-hand side."""
+    wanted = normal(equation.left, theory.signature)
+    for name in theory.description.modules:
+        for loaded in bindings.module(name).getEquations():
+            left = read_term(bindings.module_of_terms().upTerm(loaded.getLhs()))
+            if normal(left, theory.signature) == wanted:
+                return _written_at(theory.file, str(loaded.getLineNumber())) or (str(theory.file), None)
+    return str(theory.file), None
 
 
 def walk_terms(statement: Statement) -> Iterator[Node]:

@@ -1,0 +1,173 @@
+"""P1's interface in full: what theories may be made of, and what descriptions may say about them."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+import porcini
+from cli.test_cli import porcini as command  # noqa: F401  (fixture)
+from cli.test_maude_cli import COUNTER
+from laws.test_maude_laws import ENGINES
+from porcini import InputError
+from porcini.api import check_annotations, verify_reduction
+
+_numbers = count()
+
+
+@pytest.fixture
+def write(tmp_path):
+    """A theory and its description as files; BODY is a module, and may have others behind it."""
+
+    def write(text: str, **keys: str) -> str:
+        name = f"IFACE{next(_numbers)}"
+        path = tmp_path / f"{name.lower()}.maude"
+        path.write_text("sload model-checker\n" + text.replace("BODY", name))
+        described = {"module": name, "initial": "init", "state": "Conf", "thread": "Thread", "tid": "Nat", **keys}
+        lines = (f'{key} = "{value}"\n' for key, value in described.items())
+        path.with_suffix(".toml").write_text("".join(lines).replace("BODY", name))
+        return str(path)
+
+    return write
+
+
+SOUP = """
+  protecting NAT .  protecting QID .
+  sorts Thread Cell Conf Code .  subsorts Thread Cell < Conf .
+  op none : -> Conf [ctor] .  op __ : Conf Conf -> Conf [ctor assoc comm id: none] .
+  op t : Nat Code -> Thread [ctor] .
+  op done : -> Code [ctor] .  op _;_ : Code Code -> Code [ctor assoc id: done] .
+  vars I J N M : Nat .  vars X Y : Qid .  vars K L : Code .  var S : Conf .  op init : -> Conf .
+"""
+
+
+def outcomes(report) -> set:
+    return {(each.kind, tuple(sorted(each.state.items()))) for each in report.outcomes}
+
+
+def engines_agree(file: str) -> set:
+    """All engines, and the graph with and without reduction, find the same outcomes, which are returned."""
+    model = porcini.load(file)
+    found = outcomes(porcini.explore(model, engine="exhaustive"))
+    for engine in (*ENGINES, "graph"):
+        assert outcomes(porcini.explore(model, engine=engine)) == found, engine
+    assert verify_reduction(model).verdict == "holds"
+    check_annotations(model)
+    return found
+
+
+# Next
+
+
+@pytest.mark.parametrize("engine", ["maude", "graph"])
+def test_o_is_next_and_nothing_is_reduced(engine) -> None:
+    for formula, verdict in {
+        "O O (x(0) \\/ x(1))": "holds",
+        "O x(1)": "violated",
+        "[] (x(2) -> O x(2))": "holds",
+        "~ O~ x(0)": "holds",
+        "O(x(0))": "holds",
+        "O[] x(0)": "violated",
+    }.items():
+        report = porcini.check(COUNTER, ltl=formula, engine=engine)
+        assert (report.verdict, report.reduction) == (verdict, "none"), formula
+        assert any("X counts steps" in note for note in report.notes)
+
+
+def test_an_o_of_the_users_own_stays_what_it_is(write) -> None:
+    file = write(
+        f"mod BODY is{SOUP}  op O : -> Code [ctor] .  op c : Code -> Cell [ctor] .\n"
+        "  eq init = t(0, O) c(done) .  rl [go] : t(I, O ; K) c(L) => t(I, K) c(O) .\nendm\n"
+        "mod BODY-PROPS is protecting BODY . including SATISFACTION . subsort Conf < State .\n"
+        "  op _is set : Code -> Prop [ctor] . var K : Code . var S : Conf . var P : Prop .\n"
+        "  eq c(K) S |= K is set = true . eq S |= P = false [owise] .\nendm\n",
+        propositions="BODY-PROPS",
+    )
+    assert porcini.check(file, ltl="<> (O is set)").verdict == "holds"
+    assert porcini.check(file, ltl="X (O is set)").verdict == "holds"
+
+
+# Lines in errors of equations
+
+
+@pytest.mark.parametrize(
+    ("equation", "message"),
+    [
+        ("  eq t(I, done) = none .", "does not keep threads"),
+        ("  eq t(I, 'a) c(N) = t(I, done) c(N) .", "looks at a thread together with something else"),
+        ("  ceq t(I, 'a) = t(I, done) c(0) if I > 0 .\n  eq t(I, 'b) = none .", "does not keep threads"),
+    ],
+)
+def test_errors_about_equations_say_the_line(write, equation, message) -> None:
+    text = f"mod BODY is{SOUP}  op c : Nat -> Cell [ctor] . subsort Qid < Code .\n  eq init = t(0, 'a) c(0) .\n"
+    file = write(f"{text}{equation}\n  rl [go] : t(I, 'b ; K) c(N) => t(I, K) c(s N) .\nendm\n")
+    with pytest.raises(InputError, match=message) as problem:
+        porcini.load(file)
+    lines = open(file).read().splitlines()
+    assert problem.value.place is not None and problem.value.file == file
+    assert lines[problem.value.place.line - 1].strip().startswith(("eq t(I", "ceq t(I"))
+    assert "t(I" in str(problem.value).splitlines()[1]
+
+
+# Ids that are used again
+
+AGAIN = f"""mod BODY is{SOUP}
+  ops c : Nat -> Cell [ctor] .  op free : Nat -> Cell [ctor] .
+  ops work end : -> Code [ctor] .  op start : -> Code [ctor] .
+  rl [work]  : t(I, work ; K) c(N) => t(I, K) c(N * 2 + I) .
+  rl [end]   : t(I, end) => free(I) .
+  rl [start] : t(I, start ; K) free(J) => t(I, K) t(J, work ; end) .
+"""
+
+
+def test_ids_can_be_used_again(write) -> None:
+    file = write(f"{AGAIN}  eq init = t(0, start ; start ; start) free(1) c(1) .\nendm\n")
+    assert [kind for kind, _ in engines_agree(file)] == ["terminated"]
+    report = porcini.explore(file)
+    assert report.counts.classes == 1 and "0.2" in str(report.outcomes[0].trace.schedule)
+    two = write(f"{AGAIN}  eq init = t(0, start ; start) t(5, start) free(1) free(2) c(1) .\nendm\n")
+    assert len(engines_agree(two)) > 2
+
+
+def test_two_threads_with_one_id_are_an_error(write) -> None:
+    text = AGAIN.replace("free(J) =>", "free(J) => free(J)")
+    file = write(f"{text}  eq init = t(0, start ; start) free(1) c(1) .\nendm\n")
+    for ask in (porcini.explore, porcini.check):
+        with pytest.raises(InputError, match="two threads of a state have the id 1"):
+            ask(file)
+
+
+# Objects as threads
+
+OBJECTS = """omod BODY is
+  protecting NAT .
+  class Worker | left : Nat, at : Oid .  class Boss .  subclass Boss < Worker .  class Cell | value : Nat .
+  ops w c : Nat -> Oid [ctor] .
+  vars T O : Oid .  vars N M : Nat .
+  rl [add] : < T : Worker | left : s N, at : O > < O : Cell | value : M >
+          => < T : Worker | left : N > < O : Cell | value : (2 * M + N) > .
+  op init : -> Configuration .
+  eq init = < w(0) : Worker | left : 2, at : c(0) > < w(1) : Worker | left : 1, at : c(0) >
+            < w(2) : Boss | left : 2, at : c(1) > < c(0) : Cell | value : 1 > < c(1) : Cell | value : 1 > .
+endom
+"""
+OBJECT_KEYS = {"state": "Configuration", "thread": "Worker", "tid": "Oid"}
+
+
+def test_objects_of_a_class_can_be_threads(write) -> None:
+    """The boss has a cell of its own: three orders at the other one, and not thirty."""
+    file = write(OBJECTS, **OBJECT_KEYS)
+    assert len(engines_agree(file)) == 2
+    report = porcini.explore(file)
+    assert report.counts.classes == 3
+    assert porcini.check(file).counts.states < porcini.check(file, pattern="S:Configuration").counts.states
+
+
+def test_objects_that_may_be_threads_are_refused(write) -> None:
+    """Marks would hide threads from a rule for objects of whichever class."""
+    rule = "  rl [any] : < O : Boss | left : N > < T : C:Cid | > => < O : Boss | left : N > .\nendom\n"
+    file = write(OBJECTS.replace("endom\n", rule), **OBJECT_KEYS)
+    with pytest.raises(InputError, match="may be a thread or not") as problem:
+        porcini.load(file)
+    assert problem.value.place is not None
