@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -104,7 +105,7 @@ def test_errors_about_equations_say_the_line(write, equation, message) -> None:
     file = write(f"{text}{equation}\n  rl [go] : t(I, 'b ; K) c(N) => t(I, K) c(s N) .\nendm\n")
     with pytest.raises(InputError, match=message) as problem:
         porcini.load(file)
-    lines = open(file).read().splitlines()
+    lines = Path(file).read_text().splitlines()
     assert problem.value.place is not None and problem.value.file == file
     assert lines[problem.value.place.line - 1].strip().startswith(("eq t(I", "ceq t(I"))
     assert "t(I" in str(problem.value).splitlines()[1]

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from porcini.langs.maude.names import tokens
 from porcini.langs.maude.terms import (
     Apply,
+    Attributes,
     Node,
     Operator,
     Statement,
@@ -384,4 +385,10 @@ def constructors(theory: Theory, kinds: set[str]) -> list[Operator]:
             and (operator.constructor or (operator.name, len(operator.domain)) not in defined)
         ):
             found.setdefault((operator.name, *map(kind, operator.domain)), operator)
-    return list(found.values())
+    threads = [
+        Operator(name, domain, sort, Attributes())
+        for (name, _), known in theory.signature.memberships.items()
+        for domain, sort in known
+        if theory.is_thread_sort(sort) and kind(sort) in kinds
+    ]
+    return [*found.values(), *threads]

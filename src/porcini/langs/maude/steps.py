@@ -239,6 +239,8 @@ class Steps:
         users = {
             signature.kind(sort) for module in [*self.theory.touched, *self.theory.below] for sort in module.sorts
         }
+        if self.theory.threads_by_membership:
+            users.add(signature.kind("AttributeSet"))  # which is where objects have what is theirs
         return kinds | (seen & users)
 
     def _recursion(
