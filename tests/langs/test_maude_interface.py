@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import porcini
 from cli.test_cli import porcini as command  # noqa: F401  (fixture)
 from cli.test_maude_cli import COUNTER
 from laws.test_maude_laws import ENGINES
-from porcini import InputError
+from porcini import InputError, InternalError
 from porcini.api import check_annotations, verify_reduction
+from porcini.langs.maude import derived
 
 _numbers = count()
 
@@ -47,9 +49,9 @@ def outcomes(report) -> set:
     return {(each.kind, tuple(sorted(each.state.items()))) for each in report.outcomes}
 
 
-def engines_agree(file: str) -> set:
+def engines_agree(program) -> set:
     """All engines, and the graph with and without reduction, find the same outcomes, which are returned."""
-    model = porcini.load(file)
+    model = porcini.load(program) if isinstance(program, str) else program
     found = outcomes(porcini.explore(model, engine="exhaustive"))
     for engine in (*ENGINES, "graph"):
         assert outcomes(porcini.explore(model, engine=engine)) == found, engine
@@ -172,3 +174,62 @@ def test_objects_that_may_be_threads_are_refused(write) -> None:
     with pytest.raises(InputError, match="may be a thread or not") as problem:
         porcini.load(file)
     assert problem.value.place is not None
+
+
+# Keys of several parts
+
+FIELDS = f"""mod BODY is{SOUP}
+  op f : Nat Qid Nat -> Cell [ctor] .
+  op set : Nat Qid Nat -> Code [ctor] .
+  rl [set] : t(I, set(N, X, M) ; K) f(N, X, J) => t(I, K) f(N, X, 3 * J + M) .
+  MORE
+  eq init = t(0, set(0, 'a, 1) ; set(0, 'b, 1)) t(1, set(0, 'b, 2)) t(2, set(1, 'a, 2) ; set(1, 'a, 1))
+            f(0, 'a, 0) f(0, 'b, 0) f(1, 'a, 0) f(1, 'b, 0) .
+endm
+"""
+
+
+def test_a_part_can_have_several_keys(write) -> None:
+    """Fields of objects: `a` of 0 is neither `b` of 0 nor `a` of 1."""
+    model = porcini.load(write(FIELDS.replace("MORE", "")))
+    assert model.graph.derived.unknown is None
+    assert model.graph.derived.uses == {("set", 3, (0, 1)): [(("f", 3), True)]}
+    assert len(engines_agree(model)) == 2
+    assert porcini.explore(model).counts.classes == 2
+
+
+MIXING = "  op mix : -> Code . rl [mix] : t(I, mix ; set(N, X, M) ; set(J, Y, M) ; K) => t(I, set(N, Y, M) ; K) ."
+MIXED = FIELDS.replace("MORE", MIXING)
+MIXED = MIXED.replace("t(1, set(0, 'b, 2))", "t(1, mix ; set(1, 'b, 2) ; set(0, 'a, 2))")
+
+
+def test_two_old_keys_may_make_a_new_name(write) -> None:
+    """The object of one instruction with the field of another: that was not to be foreseen from either."""
+    model = porcini.load(write(MIXED))
+    assert model.graph.derived.unknown == "rule `mix` makes an instruction `set`"
+    assert len(engines_agree(model)) == 2
+
+
+def test_mutant_that_takes_keys_one_by_one(write, monkeypatch) -> None:
+    """As if an instruction were old when each of its keys is."""
+
+    def one_by_one(theory, found, statement, before, after, real=derived._made):
+        each = {(op, arity, (n,)): use for (op, arity, numbers), use in found.uses.items() for n in numbers}
+        split = replace(found, uses=each)
+        return real(theory, split, statement, before, after)
+
+    file = write(MIXED)
+    monkeypatch.setattr(derived, "_made", one_by_one)
+    with pytest.raises((AssertionError, InternalError)):
+        engines_agree(file)
+
+
+def test_arguments_that_commute_are_no_keys(write) -> None:
+    """`swap(X, Y)` is `swap(Y, X)`: from its arguments nobody can tell which of them is written."""
+    file = write(
+        f"mod BODY is{SOUP}  op f : Qid Nat -> Cell [ctor] .  op swap : Qid Qid -> Code [ctor comm] .\n"
+        "  rl [swap] : t(I, swap(X, Y) ; K) f(X, N) => t(I, K) f(X, 2 * N + I) .\n"
+        "  eq init = t(0, swap('a, 'b)) t(1, swap('b, 'c)) t(2, swap('c, 'a)) f('a, 1) f('b, 1) f('c, 1) .\nendm\n"
+    )
+    assert porcini.load(file).graph.derived.unknown == "rule `swap` names what it touches by the thread itself"
+    assert len(engines_agree(file)) > 5

@@ -216,11 +216,14 @@ class Steps:
     def _named(self, operator: Operator, args: Sequence[str]) -> list[str]:
         """What an instruction names, given its arguments."""
         found = []
-        for number, arg in enumerate(args):
-            for part, index, writes in self.derived.uses.get((operator.name, len(args), number), ()):
-                key = self.derived.sorts[part][index]
-                if self.theory.signature.same_kind(operator.domain[number], key):  # or it is another of that name
-                    found.append(self._location(part, [arg], writes))
+        same_kind = self.theory.signature.same_kind
+        for (name, arity, numbers), uses in self.derived.uses.items():
+            if (name, arity) != (operator.name, len(args)):
+                continue
+            for part, writes in uses:
+                given = [operator.domain[number] for number in numbers]
+                if all(map(same_kind, given, self.derived.sorts[part])):  # or it is another of that name
+                    found.append(self._location(part, [args[number] for number in numbers], writes))
         return found
 
     def _below_threads(self) -> set[str]:
