@@ -14,7 +14,10 @@ from cli.test_maude_cli import COUNTER
 from laws.test_maude_laws import ENGINES
 from porcini import InputError, InternalError
 from porcini.api import check_annotations, verify_reduction
-from porcini.langs.maude import derived
+from porcini.engines.catalogue import Options
+from porcini.langs.maude import derived, reduction, theory
+from porcini.langs.maude import model as model_module
+from porcini.langs.maude.steps import Steps
 
 _numbers = count()
 
@@ -233,3 +236,94 @@ def test_arguments_that_commute_are_no_keys(write) -> None:
     )
     assert porcini.load(file).graph.derived.unknown == "rule `swap` names what it touches by the thread itself"
     assert len(engines_agree(file)) > 5
+
+
+# A rendezvous
+
+MEETING = f"""mod BODY is{SOUP}
+  op c : Nat -> Cell [ctor] .  ops send get local : Nat -> Code [ctor] .
+  rl [meet]  : t(I, send(N) ; K) t(J, get(M) ; L) => t(I, K) t(J, local(N) ; L) .
+  rl [local] : t(I, local(N) ; K) c(M) => t(I, K) c(3 * M + N) .
+  THREADS
+endm
+mod BODY-PROPS is protecting BODY . including SATISFACTION . subsort Conf < State .
+  op x : Nat -> Prop [ctor] .  op waits : Nat -> Prop [ctor] .
+  var K : Code . vars N I : Nat . var S : Conf . var P : Prop .
+  eq c(N) S |= x(N) = true . eq t(I, get(N) ; K) S |= waits(I) = true . eq S |= P = false [owise] .
+endm
+"""
+
+
+def meeting(threads: str) -> str:
+    return MEETING.replace("THREADS", f"eq init = {threads} c(0) .")
+
+
+def test_two_threads_can_meet(write) -> None:
+    """Either sender may meet the receiver first, and the fourth thread goes on beside them."""
+    text = meeting("t(0, send(1)) t(1, send(2)) t(2, get(0) ; get(0)) t(3, local(5))")
+    file = write(text, propositions="BODY-PROPS")
+    found = engines_agree(file)
+    ends = porcini.check(file, pattern="=>! c(N) S:Conf")
+    assert {value for _, ((_, value),) in found} == {int(each.binding["N"]) for each in ends.search.first}
+    assert {kind for kind, _ in found} == {"terminated"} and len(found) == 5  # 9 + 15 + 2 = 18 + 3 + 5
+    for formula in ("<> ~ waits(2)", "[] ~ x(1)", "<> x(2)", "[] (waits(2) \\/ ~ x(0))"):
+        verdicts = {
+            porcini.check(file, ltl=formula, engine=engine, options=Options(reduction=reduction)).verdict
+            for engine in ("maude", "graph")
+            for reduction in (None, "none")
+        }
+        assert len(verdicts) == 1, formula
+
+
+def test_who_waits_for_a_meeting_is_not_at_its_end(write) -> None:
+    file = write(meeting("t(0, send(1)) t(1, get(0)) t(2, get(0))"))
+    report = porcini.check(file)
+    assert {outcome.kind for outcome in report.outcomes} == {"deadlock"}
+    assert {each.guard for outcome in report.outcomes for each in outcome.waiting} == {"meet"}
+    assert len(engines_agree(file)) == 1
+    alone = porcini.check(write(meeting("t(0, send(1))")))
+    assert [each.name for each in alone.outcomes[0].waiting] == ["thread 0"]
+
+
+def test_what_is_said_about_a_meeting_is_not_believed(write) -> None:
+    """`touches` and `future` speak of locations, and the thread that is moved from outside is none."""
+    lies = """mod BODY-POR is protecting BODY . protecting PORCINI .
+  op touches : Qid Thread -> Footprint . op future : Thread -> Footprint . op cell : -> Location .
+  var T : Thread . var N : Nat . vars K L : Code . var I : Nat .
+  eq touches('meet, T) = nothing . eq touches('local, T) = writes(cell) . eq future(T) = nothing .
+endm
+"""
+    text = meeting("t(0, send(1)) t(1, send(2)) t(2, get(0) ; get(0)) t(3, local(5))") + lies
+    file = write(text, propositions="BODY-PROPS", dependence="BODY-POR", future="BODY-POR")
+    assert len(engines_agree(file)) == 5
+    plain = porcini.check(file, ltl="[] ~ x(2)", options=Options(reduction="none")).verdict
+    assert porcini.check(file, ltl="[] ~ x(2)").verdict == plain == "violated"
+
+
+@pytest.mark.parametrize("place", ["derived", "future"])
+def test_mutant_that_forgets_the_other_thread(write, monkeypatch, place) -> None:
+    """A meeting touches nothing; or threads that meet may touch what the code of one of them names."""
+    text = meeting("t(0, send(1)) t(1, send(2)) t(2, get(0) ; get(0)) t(3, local(5))")
+    monkeypatch.setattr(theory.Theory, "has_rendezvous", property(lambda self: False))
+    if place == "derived":
+        monkeypatch.setattr(Steps, "footprint", lambda self, number: "nothing")
+    real = derived.derive
+
+    def forgetful(theory):
+        found = real(theory)
+        found.accesses = {number: accesses or [] for number, accesses in found.accesses.items()}
+        found.unknown = None
+        return found
+
+    for module in (derived, model_module, reduction):
+        monkeypatch.setattr(module, "derive", forgetful)
+    file = write(text, propositions="BODY-PROPS")
+    with pytest.raises((AssertionError, InternalError, InputError)):
+        assert len(engines_agree(file)) == 5
+
+
+def test_three_threads_cannot_meet(write) -> None:
+    rule = "  rl [three] : t(I, K) t(J, K) t(N, K) => none .\nendm\nmod BODY-PROPS"
+    text = meeting("t(0, send(1))").replace("endm\nmod BODY-PROPS", rule)
+    with pytest.raises(InputError, match="has 3 threads on its left-hand side"):
+        porcini.load(write(text))

@@ -104,7 +104,9 @@ Pair = tuple[Node | None, Node | None]
 
 
 def paired(theory: Theory, rule: ThreadRule) -> list[Pair] | None:
-    """The parts that a rule touches; None if it looks at more than some parts."""
+    """The parts that a rule touches; None if it looks at more than some parts, or at another thread."""
+    if rule.partner is not None:
+        return None
     if theory.levels and _looks_above(theory, rule):
         return None
     after = list(rule.around_after)
@@ -237,6 +239,9 @@ def _future(theory: Theory, found: Derived) -> None:
     """Where instructions name what they touch; and whether they are only ever moved about."""
     for number, rule in enumerate(theory.rules):
         accesses = found.accesses[number]
+        if rule.partner is not None:
+            found.unknown = f"rule `{rule.label}` moves two threads"
+            return
         if accesses is None:
             found.unknown = f"rule `{rule.label}` looks at more than some parts of the state"
             return

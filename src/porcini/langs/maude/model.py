@@ -49,7 +49,10 @@ class Model:
     def notes(self) -> tuple[str, ...]:
         """What Maude said, and what could not be derived."""
         found = [str(warned) for warned in self.theory.warned]
-        if self.derived.unknown and not self.description.future:
+        if self.theory.has_rendezvous:
+            rule = next(rule.label for rule in self.theory.rules if rule.partner is not None)
+            found.append(f"rule `{rule}` moves two threads: any two steps may be dependent, nothing is reduced")
+        elif self.derived.unknown and not self.description.future:
             found.append(
                 f"what threads may still do is not known: {self.derived.unknown}. A module with `future` can tell"
             )
@@ -163,6 +166,8 @@ class Model:
     @property
     def rules_with_anything(self) -> bool:
         """May a step touch anything? Then any two steps may depend on each other."""
+        if self.theory.has_rendezvous:
+            return True
         if self.description.dependence is None:
             return any(accesses is None for accesses in self.derived.accesses.values())
         return any(

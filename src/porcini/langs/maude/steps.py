@@ -122,6 +122,8 @@ class Steps:
             whole = f"enabled({pattern}, false)" if self.marks and self.of_states() else pattern
             label = self.label(rule.label)
             foot = f"Sure(touches({label}, {whole}))" if given else self.footprint(number)
+            if rule.partner is not None:
+                foot = "anything"
             head = f"Offers({label}, %s, {pattern})"
             own = [self.printer.condition(rule.own_condition)] if rule.own_condition else []
             condition = " /\\ ".join([*own, f"G := {foot}", "(F & G) =/= F"])
@@ -160,12 +162,18 @@ class Steps:
         domain = " ".join(self.printer.kept(each.sort) for each in own)
         shown = ", ".join(map(self.printer.term, own))
         way = f"way{number}({shown})" if own else f"way{number}"
+        meets = []
+        if rule.partner is not None:  # whom others may move is not at its end
+            later = len(self.theory.rules) + number
+            meets = [f"  eq Ways({later}, noWay, {self.printer.term(rule.partner)}) = way{later} ."]
+            meets.insert(0, f"  op way{later} : -> Way [ctor] .")
         head = f"Ways({number}, %s, {self.printer.term(rule.thread)})"
         conditions = [self.printer.condition(rule.own_condition)] if rule.own_condition else []
         condition = " /\\ ".join([*conditions, f"not ({way} in Ys)"])
         return [
             f"  op way{number} : {domain}{' ' if domain else ''}-> Way [ctor] .",
             f"  ceq {head % 'Ys'} = {head % f'(Ys ;; {way})'} if {condition} .",
+            *meets,
         ]
 
     def one_way(self, pattern: Node) -> bool:
@@ -202,6 +210,8 @@ class Steps:
         """All that a thread may still touch."""
         lines = ["  --- All that a thread may still touch, with all that it may spawn."]
         description = self.theory.description
+        if self.theory.has_rendezvous:
+            return [*lines, "  --- Nothing is known: threads meet.", "  eq Future(U) = anything ."]
         if description.future:
             return [*lines, "  eq Future(U) = Sure(future(U)) ."]
         if description.dependence or self.derived.unknown:

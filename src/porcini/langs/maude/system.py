@@ -27,9 +27,10 @@ from porcini.langs.maude.examining import Examination
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
-from porcini.langs.maude.terms import Apply, variables
+from porcini.langs.maude.terms import Apply, read_term, variables
 from porcini.langs.maude.theory import ThreadRule
 from porcini.langs.maude.watching import Watching
+from porcini.langs.maude.written import normal
 
 _ANYWHERE = Location("*")
 """Written by every step, where some steps may touch anything."""
@@ -98,6 +99,8 @@ class ThreadInfo:
     offers: tuple[Offer, ...]
     guard_locations: frozenset[Location]
     future: Touch
+    meets: tuple[ThreadRule, ...] = ()
+    """The rules by which another thread may move it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,12 +296,12 @@ class MaudeSystem(System):
         waiting = []
         names = {tid: pid for tid, pid, _ in state.names}
         for tid, thread in self.threads(state.term).items():
-            offers = self.info(thread).offers
-            if offers:
-                rules = ", ".join(dict.fromkeys(offer.rule.label for offer in offers))
-                places = sorted(location for offer in offers for location in offer.touch.locations)
-                guard = f"{rules} {', '.join(dict.fromkeys(places))}".strip()
-                file, place = self.model.theory.place(offers[0].rule.label)
+            info = self.info(thread)
+            labels = list(dict.fromkeys(rule.label for rule in (*(o.rule for o in info.offers), *info.meets)))
+            if labels:
+                places = sorted(location for offer in info.offers for location in offer.touch.locations)
+                guard = f"{', '.join(labels)} {', '.join(dict.fromkeys(places))}".strip()
+                file, place = self.model.theory.place(labels[0])
                 here = place if file == str(self.model.theory.file) else None
                 waiting.append(Waiting(names[tid], guard, {}, here, name=f"thread {tid}"))
         waiting.sort(key=lambda each: each.pid)
@@ -416,7 +419,15 @@ class MaudeSystem(System):
         if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
             raise Restart(MaudeSystem(self.model, coarse=True))
         future = self._touch(self.ask("Future", [thread]))
-        return ThreadInfo(tuple(offers), guard_locations, future)
+        return ThreadInfo(tuple(offers), guard_locations, future, tuple(self._meets(thread)))
+
+    def _meets(self, thread: Any) -> Iterator[ThreadRule]:
+        rules, none = self.model.theory.rules, self.model.theory.names["noWay"]
+        for number, rule in enumerate(rules):
+            if rule.partner is not None:
+                asked = self.number_term(len(rules) + number), self._constant("noWay", "WayList"), thread
+                if str(self.ask("Ways", list(asked)).symbol()) != none:
+                    yield rule
 
     def _actions(self, state: State) -> list[Action]:
         names = {tid: pid for tid, pid, _ in state.names}
@@ -459,7 +470,8 @@ class MaudeSystem(System):
             if not results:
                 found.append(self._action(pid, choice, offer.rule, offer.touch, info))
             for index, (after, match, here) in enumerate(results):
-                touch = self._exact_touch(match, here) if self._exactly else offer.touch
+                exactly = self._exactly and here.rule.partner is None
+                touch = self._exact_touch(match, here) if exactly else offer.touch
                 born = [new for new in self.threads(after) if new not in threads] if here.rule.spawned else []
                 step = _Step(after, tuple(sorted(born, key=_by_number)), tid)
                 # several results of one way, by what else it matched: numbered after all ways
@@ -531,8 +543,7 @@ class MaudeSystem(System):
             number = numbers[loaded.getLabel()]
             rule = self.model.theory.rules[number]
             left = loaded.getLhs()
-            threads = self.threads(left)
-            (thread,) = threads.values()
+            thread = self._thread_of(rule, left)
             index = self._shapes[str(thread.symbol()).replace("`", ""), len(list(thread.arguments()))]
             matched = [side for kind, side, _ in rule.own_condition if kind == ":="]
             own = sorted(each.name for each in variables(rule.thread, *matched))
@@ -540,6 +551,15 @@ class MaudeSystem(System):
             self._rules[loaded] = _Rule(
                 rule, number, thread, list(thread.arguments())[index], left, () if one_way else tuple(own)
             )
+
+    def _thread_of(self, rule: ThreadRule, left: Any) -> Any:
+        """The thread of a rule in its left-hand side, where there may be another one that it meets."""
+        threads = list(self.threads(left).values())
+        if len(threads) == 1:
+            return threads[0]
+        up, signature = bindings.module_of_terms().upTerm, self.model.theory.signature
+        wanted = normal(rule.thread, signature)
+        return next(each for each in threads if normal(read_term(up(each)), signature) == wanted)
 
     def ask(self, function: str, args: list[Any]) -> Any:
         """What a function says: one of ours, or one that the user defines for us (`touches`, `future` ...)."""

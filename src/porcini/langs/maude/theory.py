@@ -52,6 +52,8 @@ class ThreadRule:
     """The thread afterwards; None if it is gone."""
     spawned: tuple[Node, ...]
     around_after: tuple[Node, ...]
+    partner: Apply | None = None
+    """Another thread that moves in the same step: a rendezvous, which is a step of `thread`."""
 
     @property
     def own_condition(self) -> tuple[Fragment, ...]:
@@ -104,6 +106,12 @@ class Theory:
     @property
     def thread_sort(self) -> str:
         return self.description.thread
+
+    @property
+    def has_rendezvous(self) -> bool:
+        """Are there steps of two threads? Such a step changes a thread from outside, and threads are no locations:
+        whoever may take one may touch anything."""
+        return any(rule.partner is not None for rule in self.rules)
 
     @property
     def threads_by_membership(self) -> bool:
@@ -390,23 +398,18 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
             f"a rule has no label: {shown}", file=str(theory.file), hint="write rl [name] : ... => ... ."
         )
     threads = list(theory.threads_in(statement.left))
-    if len(threads) != 1:
+    if not 1 <= len(threads) <= 2:
         several = f"{len(threads)} threads" if threads else "no thread"
         hint = (
-            "a step is made by one thread: P1, 3.1"
+            "a step is made by one thread, or by two that meet: P1, 3.1"
             if threads
             else f"a thread is a term of sort {theory.thread_sort}"
         )
         raise theory.refuse(label, f"has {several} on its left-hand side", hint)
-    thread = threads[0]
-    tid = theory.tid_of(thread)
-    if isinstance(thread, Apply) and tid is None:
-        message = f"no {theory.description.tid} stands in a thread such as `{_shown(theory, thread)}`"
-        raise wrong_value(theory.description, "tid", message)
-    if not isinstance(thread, Apply) or tid is None:
-        raise theory.refuse(
-            label, f"does not show the {theory.description.tid} of its thread", "write the thread out"
-        )
+    thread, tid = _with_tid(theory, label, threads[0])
+    partner, other = _with_tid(theory, label, threads[1]) if len(threads) == 2 else (None, None)
+    if tid == other:
+        raise theory.refuse(label, f"has two threads with one {theory.description.tid} on its left-hand side")
     if any(kind == "=>" for kind, _, _ in statement.condition):
         raise theory.refuse(
             label, "has a condition that rewrites", "`=>` in a condition would be a step in a step"
@@ -416,18 +419,33 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
         raise theory.refuse(label, f"rewrites a {kind}, which is no part of a state")
     after = list(theory.threads_in(statement.right))
     same = [each for each in after if theory.tid_of(each) == tid]
-    if len(same) > 1:
+    others = [each for each in after if other is not None and theory.tid_of(each) == other]
+    if len(same) > 1 or len(others) > 1:
         raise theory.refuse(label, "has its thread twice on its right-hand side")
     return ThreadRule(
         label,
         statement,
         thread,
         tid,
-        tuple(part for part in theory.parts(statement.left) if part is not thread),
+        tuple(part for part in theory.parts(statement.left) if part is not thread and part is not partner),
         same[0] if same else None,
-        tuple(each for each in after if each not in same),
+        tuple(each for each in after if each not in same and each not in others),
         tuple(part for part in theory.parts(statement.right) if part not in after),
+        partner,
     )
+
+
+def _with_tid(theory: Theory, label: str, thread: Node) -> tuple[Apply, Node]:
+    """A thread of a rule, and its id in it."""
+    tid = theory.tid_of(thread)
+    if isinstance(thread, Apply) and tid is None:
+        message = f"no {theory.description.tid} stands in a thread such as `{_shown(theory, thread)}`"
+        raise wrong_value(theory.description, "tid", message)
+    if not isinstance(thread, Apply) or tid is None:
+        raise theory.refuse(
+            label, f"does not show the {theory.description.tid} of its thread", "write the thread out"
+        )
+    return thread, tid
 
 
 def _shown(theory: Theory, node: Node) -> str:
