@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -14,10 +15,13 @@ from cli.test_maude_cli import COUNTER
 from laws.test_maude_laws import ENGINES
 from porcini import InputError, InternalError
 from porcini.api import check_annotations, verify_reduction
+from porcini.core.footprints import Footprint, Location
 from porcini.engines.catalogue import Options
-from porcini.langs.maude import derived, reduction, theory
+from porcini.langs.maude import derived, reduction, steps, theory
 from porcini.langs.maude import model as model_module
 from porcini.langs.maude.steps import Steps
+from porcini.langs.maude.system import MaudeSystem
+from porcini.langs.maude.touches import Groups, Touch
 
 _numbers = count()
 
@@ -327,3 +331,155 @@ def test_three_threads_cannot_meet(write) -> None:
     text = meeting("t(0, send(1))").replace("endm\nmod BODY-PROPS", rule)
     with pytest.raises(InputError, match="has 3 threads on its left-hand side"):
         porcini.load(write(text))
+
+
+# What threads may still do, in a state
+
+JUMPS = f"""mod BODY is{SOUP}
+  op c : Qid Nat -> Cell [ctor] .  op prog : Nat Code -> Cell [ctor] .
+  op put : Qid Nat -> Code [ctor] .  op goto : Nat -> Code [ctor] .
+  rl [put]  : t(I, put(X, M) ; K) c(X, N) => t(I, K) c(X, 3 * N + M) .
+  rl [goto] : t(I, goto(N) ; K) prog(N, L) => t(I, L) prog(N, L) .
+  eq init = t(0, put('x, 1) ; goto(0)) t(1, goto(1) ; put('z, 1)) t(2, put('y, 2) ; put('y, 1))
+            prog(0, put('x, 2) ; put('x, 1)) prog(1, put('x, 2)) c('x, 0) c('y, 0) c('z, 0) .
+endm
+mod BODY-POR is protecting BODY . protecting PORCINI .
+  op cell : Qid -> Location [ctor] .  op code : -> Location [ctor] .
+  op touches : Qid Thread -> Footprint .  op future : Thread Conf -> Footprint .
+  op uses : Code Conf -> Footprint .
+  vars I N M : Nat . vars K L : Code . var X : Qid . var S : Conf .
+  eq touches('put, t(I, put(X, M) ; K)) = writes(cell(X)) .
+  eq touches('goto, t(I, goto(N) ; K)) = reads(code) .
+  eq future(t(I, K), S) = uses(K, S) .
+  eq uses(done, S) = nothing .
+  eq uses(put(X, M) ; K, S) = writes(cell(X)) & uses(K, S) .
+  eq uses(goto(N) ; K, prog(N, L) S) = reads(code) & uses(L, S) .
+  eq uses(goto(N) ; K, S) = reads(code) [owise] .
+endm
+mod BODY-PROPS is protecting BODY . including SATISFACTION . subsort Conf < State .
+  op x : Nat -> Prop [ctor] .  var N : Nat . var S : Conf . var P : Prop .
+  eq c('x, N) S |= x(N) = true . eq S |= P = false [owise] .
+endm
+"""
+JUMP_KEYS = {"dependence": "BODY-POR", "future": "BODY-POR", "propositions": "BODY-PROPS"}
+
+
+def test_what_threads_may_do_can_depend_on_the_state(write) -> None:
+    """Code is taken out of the state: from a thread alone nobody can tell what it comes to."""
+    model = porcini.load(write(JUMPS, **JUMP_KEYS))
+    assert len(engines_agree(model)) == 3
+    whole = porcini.check(model, options=Options(reduction="none")).counts.states
+    for ample in ("single", "closure"):
+        assert porcini.check(model, options=Options(ample=ample)).counts.states < whole / 2
+        for formula, verdict in {"[] ~ x(2)": "violated", "<> x(16)": "violated", "[] ~ x(99)": "holds"}.items():
+            reduced = porcini.check(model, ltl=formula, options=Options(ample=ample))
+            assert (reduced.verdict, reduced.reduction) == (verdict, "ample")
+            assert porcini.check(model, ltl=formula, options=Options(reduction="none")).verdict == verdict
+        assert verify_reduction(model, ltl="[] ~ x(2)", options=Options(ample=ample)).verdict == "holds"
+
+
+def test_futures_that_grow_with_the_state_are_noticed(write) -> None:
+    """Thread 1 is said to do nothing while the code that it jumps to stands there, and more when it has jumped."""
+    lie = JUMPS.replace("reads(code) & uses(L, S) .", "reads(code) .")
+    model = porcini.load(write(lie, **JUMP_KEYS))
+    with pytest.raises(InputError, match="which `future` does not say"):
+        check_annotations(model)
+
+
+@pytest.mark.parametrize("place", ["engines", "transformed"])
+def test_mutant_that_forgets_what_the_state_says(write, monkeypatch, place) -> None:
+    model = porcini.load(write(JUMPS, **JUMP_KEYS))
+    if place == "engines":
+        real = MaudeSystem.future_of
+        jump = Location("code")
+
+        def of_thread_alone(self, thread, term):
+            return Touch(reads=frozenset({jump})) if "goto" in str(thread) else real(self, thread, term)
+
+        monkeypatch.setattr(MaudeSystem, "future_of", of_thread_alone)
+        monkeypatch.setattr(MaudeSystem, "_foreseen", lambda *_: None)
+    else:
+        real = steps._with_states
+        monkeypatch.setattr(steps, "_with_states", lambda text: real(text).replace("FutureIn(W, C))", "nothing)"))
+    assert verify_reduction(model).verdict == "violated"
+
+
+# Locations that stand for many
+
+OBJECT_FIELDS = f"""mod BODY is{SOUP}
+  op r : Nat Nat Code -> Thread [ctor] .  op f : Nat Qid Nat -> Cell [ctor] .
+  op aim : Nat -> Code [ctor] .  op set : Qid Nat -> Code [ctor] .  op get : Qid -> Code [ctor] .
+  rl [aim] : r(I, J, aim(N) ; K) => r(I, N, K) .
+  rl [set] : r(I, J, set(X, M) ; K) f(J, X, N) => r(I, J, K) f(J, X, 3 * N + M) .
+  rl [get] : r(I, J, get(X) ; K) f(J, X, N) => r(I, N, K) f(J, X, N) .
+  eq init = THREADS f(0, 'a, 0) f(1, 'a, 0) f(0, 'b, 0) f(1, 'b, 0) .
+endm
+mod BODY-POR is protecting BODY . protecting PORCINI .
+  op field : Nat Qid -> Location [ctor] .  op fields : Qid -> Location [ctor] .  op heap : -> Location [ctor] .
+  op touches : Qid Thread -> Footprint .  op future : Thread -> Footprint .  op uses : Code -> Footprint .
+  op group : Location -> Location .
+  vars I J N M : Nat . vars K L : Code . var X : Qid . var T : Thread .
+  eq group(field(N, X)) = fields(X) .
+  eq group(fields(X)) = heap .
+  eq touches('aim, T) = nothing .
+  eq touches('set, r(I, J, set(X, M) ; K)) = writes(field(J, X)) .
+  eq touches('get, r(I, J, get(X) ; K)) = reads(field(J, X)) .
+  eq future(r(I, J, K)) = uses(K) .
+  eq uses(done) = nothing .
+  eq uses(aim(N) ; K) = uses(K) .
+  eq uses(set(X, M) ; K) = writes(fields(X)) & uses(K) .
+  eq uses(get(X) ; K) = reads(fields(X)) & uses(K) .
+endm
+"""
+FIELD_KEYS = {"dependence": "BODY-POR", "future": "BODY-POR"}
+AIMING = "r(0, 0, aim(1) ; set('a, 1)) r(1, 1, set('a, 2)) r(2, 0, set('b, 1) ; set('b, 2)) r(3, 1, get('b))"
+
+
+def fields(threads: str = AIMING) -> str:
+    return OBJECT_FIELDS.replace("THREADS", threads)
+
+
+def test_a_location_can_stand_for_many(write) -> None:
+    """Thread 0 may write field `a` of any object, and does so where thread 1 does."""
+    model = porcini.load(write(fields(), **FIELD_KEYS))
+    assert len(engines_agree(model)) == 2
+    whole = porcini.check(model, options=Options(reduction="none")).counts.states
+    assert porcini.check(model).counts.states < whole / 2
+
+
+@pytest.mark.parametrize(
+    ("future", "classes"),
+    [("writes(heap)", 2), ("reads(heap) & writes(fields(X))", 2), ("reads(fields('b)) & writes(heap)", 2)],
+)
+def test_groups_of_groups(write, future, classes) -> None:
+    text = fields().replace("= writes(fields(X)) & uses(K)", f"= {future} & uses(K)")
+    assert len(engines_agree(write(text, **FIELD_KEYS))) == classes
+
+
+def test_a_step_that_touches_a_group_touches_anything(write) -> None:
+    text = fields().replace("= writes(field(J, X)) .", "= writes(fields(X)) .")
+    model = porcini.load(write(text, **FIELD_KEYS))
+    assert len(engines_agree(model)) == 2
+    assert any("which stands for others" in note for note in porcini.explore(model).notes)
+
+
+def test_what_is_not_in_the_group_is_not_foreseen(write) -> None:
+    text = fields().replace("= writes(fields(X)) & uses(K)", "= writes(fields('c)) & uses(K)")
+    with pytest.raises(InputError, match="which `future` does not say"):
+        porcini.check(write(text, **FIELD_KEYS))
+
+
+@pytest.mark.parametrize("place", ["engines", "transformed"])
+def test_mutant_that_compares_names_only(write, monkeypatch, place) -> None:
+    """As if `fields(X)` had nothing to do with `field(N, X)`."""
+    if place == "engines":
+        plain = lambda _, reads, writes: Footprint(frozenset(reads), frozenset(writes))  # noqa: E731
+        monkeypatch.setattr(Groups, "spread", plain)
+    else:
+        monkeypatch.setattr(steps, "_sections", partial(_without_groups, steps._sections()))
+    model = porcini.load(write(fields("r(0, 0, aim(1) ; set('a, 1)) r(1, 1, set('a, 2))"), **FIELD_KEYS))
+    assert verify_reduction(model).verdict == "violated"
+
+
+def _without_groups(sections: dict[str, str]) -> dict[str, str]:
+    return sections | {"groups": sections["groups"].replace("Within(L, L') or-else Within(L', L)", "L == L'")}

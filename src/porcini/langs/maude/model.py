@@ -12,7 +12,7 @@ from porcini.langs.maude import bindings
 from porcini.langs.maude.derived import Derived, derive
 from porcini.langs.maude.description import Description, read_description, wrong_value
 from porcini.langs.maude.reduction import LIBRARIES, Heuristic, heading, transformed
-from porcini.langs.maude.steps import Steps
+from porcini.langs.maude.steps import Steps, future_of_states
 from porcini.langs.maude.theory import Theory, read_theory
 from porcini.langs.maude.visibility import Visibility, look_at
 from porcini.langs.maude.written import Written, enter
@@ -44,6 +44,10 @@ class Model:
     @cached_property
     def visibility(self) -> Visibility:
         return look_at(self.theory)
+
+    @property
+    def future_of_states(self) -> bool:
+        return future_of_states(self.theory)
 
     @property
     def notes(self) -> tuple[str, ...]:

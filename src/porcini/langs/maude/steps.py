@@ -10,6 +10,7 @@ They speak of threads, not of states: the same text serves marked states and pla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.terms import Apply, Node, Operator, Variable, flattened, variables
 from porcini.langs.maude.text import Filling, Printer, variable_table
 from porcini.langs.maude.theory import Theory, ThreadRule
+from porcini.langs.maude.touches import are_declared
 
 _VARIABLES = (
     ("U W", "{thread}"),
@@ -26,7 +28,7 @@ _VARIABLES = (
     ("Y Z", "Way"),
     ("Ys", "WayList"),
     ("F G", "Footprint"),
-    ("L", "Location"),
+    ("L L'", "Location"),
     ("R", "Qid"),
     ("N", "Nat"),
 )
@@ -39,6 +41,31 @@ _SECTIONS = Path(__file__).with_name("sections.txt")
 def _sections() -> dict[str, str]:
     parts = _SECTIONS.read_text(encoding="utf-8").split("=== ")[1:]
     return {name: text.rstrip() for name, _, text in (part.partition("\n") for part in parts)}
+
+
+_PLAIN_CLASH = "".join(
+    f"  eq Clash({one}(L) & F, {two}(L) & G) = true .\n"
+    for one, two in (("writes", "writes"), ("writes", "reads"), ("reads", "writes"), ("awaits", "writes"))
+)
+"""What is otherwise where locations are in groups."""
+_OF_STATES = re.compile(r"\b(Apart|Undisturbed|Disturbs)(\((?:[^()]|\([^()]*\))*)\)")
+
+
+def _with_states(text: str) -> str:
+    """A section in which it depends on the state what threads may still do."""
+    text = text.replace(
+        "ops Disturbs Depends : @thread@ @thread@ -> Bool [memo] .",
+        "op Disturbs : @thread@ @thread@ @state@ -> Bool .\n  op Depends : @thread@ @thread@ -> Bool [memo] .\n"
+        "  op FutureIn : @thread@ @state@ -> Footprint .",
+    )
+    text = text.replace("op Apart : ThreadList ThreadList ->", "op Apart : ThreadList ThreadList @state@ ->")
+    text = text.replace("Undisturbed : ThreadList @thread@ ->", "Undisturbed : ThreadList @thread@ @state@ ->")
+    return _OF_STATES.sub(r"\1\2, C)", text).replace("Future(W)", "FutureIn(W, C)")
+
+
+def future_of_states(theory: Theory) -> bool:
+    """Does what a thread may still do depend on the state (P1's ThreadTransitions), as `future` says it?"""
+    return theory.description.future is not None and bool(theory.signature.declared("future", 2))
 
 
 def variables_of(theory: Theory, table: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -74,6 +101,7 @@ class Steps:
         theirs = {name: s for name, s in variable_table(rules).items() if name not in {*own, *constants}}
         self.variables = theirs | own
         self.printer = Filling(Printer(signature, self.variables, plain=plain), theory.names)
+        self.by_state = future_of_states(theory)
         self.labels = list(dict.fromkeys(rule.label for rule in theory.rules))
 
     def declared(self) -> list[str]:
@@ -90,6 +118,10 @@ class Steps:
     def section(self, name: str) -> str:
         """A part of a generated module that is the same for all theories, but for what the description says."""
         text = _sections()[name]
+        if self.by_state:
+            text = _with_states(text)
+        if are_declared(self.theory):
+            text = text.replace(_PLAIN_CLASH, f"{_sections()['groups']}\n")
         for key in ("state", "thread", "tid"):
             text = text.replace(f"@{key}@", self.printer.kept(getattr(self.theory.description, key)))
         return text
@@ -212,6 +244,9 @@ class Steps:
         description = self.theory.description
         if self.theory.has_rendezvous:
             return [*lines, "  --- Nothing is known: threads meet.", "  eq Future(U) = anything ."]
+        if self.by_state:
+            asked = ["  eq FutureIn(U, C) = Sure(future(U, C)) ."] if self.marks else []
+            return [*lines, *asked, "  eq Future(U) = anything ."]
         if description.future:
             return [*lines, "  eq Future(U) = Sure(future(U)) ."]
         if description.dependence or self.derived.unknown:

@@ -17,7 +17,7 @@ from typing import Any
 
 from porcini.core.children import patience
 from porcini.core.events import Action, Event, Label, Move
-from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
+from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
 from porcini.langs.maude import bindings
@@ -29,6 +29,7 @@ from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
 from porcini.langs.maude.terms import Apply, read_term, variables
 from porcini.langs.maude.theory import ThreadRule
+from porcini.langs.maude.touches import Groups, Touch
 from porcini.langs.maude.watching import Watching
 from porcini.langs.maude.written import normal
 
@@ -58,28 +59,6 @@ class RuleLabel:
 
     def __str__(self) -> str:
         return f"{self.rule} {self.what}" if self.what else self.rule
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A footprint in Maude's words: what is awaited matters only to a step that cannot go yet."""
-
-    reads: frozenset[Location] = NOWHERE
-    writes: frozenset[Location] = NOWHERE
-    awaits: frozenset[Location] = NOWHERE
-    anything: bool = False
-
-    def __or__(self, other: Touch) -> Touch:
-        return Touch(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.awaits | other.awaits,
-            self.anything or other.anything,
-        )
-
-    @property
-    def locations(self) -> frozenset[Location]:
-        return self.reads | self.writes | self.awaits
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +159,9 @@ class MaudeSystem(System):
             not theory.signature.below(operator.domain[1], theory.thread_sort) for operator in declared
         )
         self._decided = model.description.dependence is not None and bool(theory.signature.declared("decides", 1))
+        self.groups = Groups(theory, self._groups_of)
+        self._by_state = model.future_of_states
+        self._futures: dict[tuple[Any, Any], Touch] = {}
         self._identity_of_rules()
         self._audit = Audit(model.description, self._taken_unaudited)
 
@@ -323,10 +305,27 @@ class MaudeSystem(System):
         thread = self.threads(state.term).get(tid)
         if thread is None:
             return Footprint()
-        future = self.info(thread).future
+        future = self.future_of(thread, state.term)
         if future.anything or self.coarse:
             return OPAQUE
-        return Footprint(future.reads, future.writes)
+        return self.groups.spread(future.reads, future.writes)
+
+    def future_of(self, thread: Any, term: Any) -> Touch:
+        """All that a thread of a state may still touch: its own term tells, unless `future` wants the state."""
+        if not self._by_state:
+            return self.info(thread).future
+        known = self._futures.get((thread, term))
+        if known is None:
+            if len(self._futures) > _MOST_KEPT:
+                self._futures.clear()
+            known = self._futures[thread, term] = self._touch(self.ask("future", [thread, term]))
+        return known
+
+    def _groups_of(self, location: Any) -> list[Any]:
+        """The groups that a location is in."""
+        names = self.model.theory.names
+        found = _listed(self.ask("Groups", [location]), "_&_", names["nothing"])
+        return [group for access in found for group in access.arguments()]
 
     def relying_on_footprints(self) -> MaudeSystem:
         self.careful = True
@@ -399,11 +398,8 @@ class MaudeSystem(System):
         names = self.model.theory.names
         for each in sorted(self._rules.values(), key=lambda each: each.number):
             ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay", "WayList"), thread])
-            touch = self._touch(
-                self.ask(
-                    "Offers", [self.label_term(each.rule.label), self._constant("nothing", "Footprint"), thread]
-                )
-            )
+            asked = [self.label_term(each.rule.label), self._constant("nothing", "Footprint"), thread]
+            touch = self._step(self._touch(self.ask("Offers", asked)))
             for way in sorted(
                 tuple(map(str, way.arguments())) for way in _listed(ways, names["_;;_"], names["noWay"])
             ):
@@ -411,12 +407,14 @@ class MaudeSystem(System):
         guard_locations = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
             guard_locations = self._touch(self.ask("decides", [thread])).locations
-        if self.model.description.future:
+            if any(map(self.groups.is_group, guard_locations)):  # as of a step that touches it
+                offers = [replace(offer, touch=replace(offer.touch, wide=True)) for offer in offers]
+        if self.model.description.future and not self._by_state:
             self._touch(self.ask("future", [thread]))  # as it is, to notice what it says nothing of
         if self.model.description.dependence and not self._exactly:
             for label in dict.fromkeys(offer.rule.label for offer in offers):
                 self._touch(self.ask("touches", [self.label_term(label), thread]))
-        if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
+        if self.careful and not self.coarse and any(offer.touch.opaque for offer in offers):
             raise Restart(MaudeSystem(self.model, coarse=True))
         future = self._touch(self.ask("Future", [thread]))
         return ThreadInfo(tuple(offers), guard_locations, future, tuple(self._meets(thread)))
@@ -445,7 +443,8 @@ class MaudeSystem(System):
                     results.append((after, match, here))
         found: list[Action] = []
         for tid, thread in sorted(threads.items(), key=lambda item: names[item[0]]):
-            found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads)
+            future = self.future_of(thread, state.term)
+            found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads, future)
         return found
 
     def _actions_of(
@@ -455,6 +454,7 @@ class MaudeSystem(System):
         thread: Any,
         taken: dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]],
         threads: dict[str, Any],
+        future: Touch,
     ) -> list[Action]:
         info = self.info(thread)
         found: list[Action] = []
@@ -476,29 +476,23 @@ class MaudeSystem(System):
                 step = _Step(after, tuple(sorted(born, key=_by_number)), tid)
                 # several results of one way, by what else it matched: numbered after all ways
                 number = choice + index * len(info.offers)
-                self._foreseen(tid, touch, info.future)
+                self._foreseen(tid, touch, future)
                 self._within(offer, touch)
                 found.append(self._action(pid, number, offer.rule, touch, info, step))
         return found
 
     def _foreseen(self, tid: str, touch: Touch, future: Touch) -> None:
         """Is what a thread does now among what it may still do?"""
-        if self.model.description.future is None or future.anything:
+        if self.model.description.future is None or self.model.theory.has_rendezvous:
             return
-        missing = (touch.reads - future.reads - future.writes) | (touch.writes - future.writes)
-        if touch.anything or missing:
-            what = "anything" if touch.anything else ", ".join(sorted(missing))
+        what = self.groups.not_among(touch, future)
+        if what is not None:
             raise not_foreseen(self.model.description, f"a step of thread {tid}", what)
 
     def _within(self, offer: Offer, touch: Touch) -> None:
         """Is what a step touches, given all that it matched, among what the thread by itself may touch?"""
-        said = offer.touch
-        if touch is said or said.anything:
-            return
-        missing = (touch.reads - said.reads - said.writes) | (touch.writes - said.writes)
-        missing |= touch.awaits - said.locations
-        if touch.anything or missing:
-            what = "anything" if touch.anything else ", ".join(sorted(missing))
+        what = None if touch is offer.touch else self.groups.not_among(touch, offer.touch, awaited=True)
+        if what is not None:
             message = f"`{offer.rule.label}` touches {what}, which `touches` does not say of its thread alone"
             raise dependent(self.model.description, message)
 
@@ -518,9 +512,9 @@ class MaudeSystem(System):
 
     def _foot(self, touch: Touch, info: ThreadInfo) -> Footprint:
         """By taking one of its ways a thread gives up the others: a step reads what decides all of them."""
-        if self.coarse or touch.anything:
-            return Footprint(frozenset((_ANYWHERE,)), frozenset((_ANYWHERE,)), opaque=touch.anything)
-        return Footprint(touch.reads | touch.awaits | info.guard_locations, touch.writes)
+        if self.coarse or touch.opaque:
+            return Footprint(frozenset((_ANYWHERE,)), frozenset((_ANYWHERE,)), opaque=touch.opaque)
+        return self.groups.spread(touch.reads | touch.awaits | info.guard_locations, touch.writes)
 
     def _exact_touch(self, match: Any, here: _Rule) -> Touch:
         """What a step touches, given all that its rule matched."""
@@ -528,7 +522,8 @@ class MaudeSystem(System):
         key = f"{here.number} {whole}"
         known = self._exact.get(key)
         if known is None:
-            known = self._exact[key] = self._touch(self.ask("touches", [self.label_term(here.rule.label), whole]))
+            said = self._touch(self.ask("touches", [self.label_term(here.rule.label), whole]))
+            known = self._exact[key] = self._step(said)
         return known
 
     # Asking Maude
@@ -585,12 +580,20 @@ class MaudeSystem(System):
     def label_term(self, label: str) -> Any:
         return self.module.parseTerm(f"'{label}", self.module.findSort("Qid").kind())
 
+    def _step(self, touch: Touch) -> Touch:
+        """What a step touches: one that touches a group may touch anything (`touches`)."""
+        groups = sorted(filter(self.groups.is_group, touch.locations))
+        if groups:
+            note = f"a step touches {groups[0]}, which stands for others: for engines, it may touch anything"
+            self.unknown = self.unknown or note
+        return replace(touch, wide=bool(groups))
+
     def _touch(self, term: Any) -> Touch:
         """A footprint from a term of sort Footprint; what is none may be anything."""
         found, names = Touch(), self.model.theory.names
         called = {names[name]: name for name in ("reads", "writes", "awaits", "anything")}
         for access in _listed(term, "_&_", names["nothing"]):
-            args = frozenset(Location(str(arg)) for arg in access.arguments())
+            args = frozenset(map(self.groups.learn, access.arguments()))
             match called.get(str(access.symbol())):
                 case "reads":
                     found |= Touch(reads=args)
