@@ -19,32 +19,15 @@ from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.options import USUAL, Order
+from porcini.engines.options import Order
 from porcini.models import Model, load, names_function
-from porcini.properties.outcomes import EXPLORED
 
 if TYPE_CHECKING:
     from porcini.commands.requests import Request
 
-_ASKS = {
-    "run": "terminates",
-    "explore": ", ".join(EXPLORED),
-    "check": "deadlock-free, failure-free",
-    "symbolic": ", ".join(EXPLORED),
-    "permute": "equivalent",
-}
-"""What the commands that take limits ask."""
 _BEST = ("violated", "holds", "unknown")
 """Of engines that agree, or were stopped, the one that knows most answers."""
 _CASE = {"input", "schedule", "kind", "state"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """A program of which no more is known."""
-
-    file: str
-    language: str
 
 
 def _request(command: str, options: argparse.Namespace) -> Request:
@@ -278,23 +261,11 @@ def _compare(options: argparse.Namespace) -> Report:
 
 def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     """The report of a command that ran into a limit before its search began, or after it had ended."""
-    from porcini.commands.reporting import build_report
-    from porcini.engines.stats import SearchStats
+    from porcini.commands.reporting import no_report
 
-    command, written = options.command.__name__, vars(options)
-    stats = SearchStats()
-    stats.leave_out(limit)
-    if command == "check":
-        stats.reduction = "none"  # nothing was searched
+    written = vars(options)
     file = options.file or options.trace
-    return build_report(
-        _Unread(file, Path(file).suffix.removeprefix(".")),
-        command,
-        stats,
-        engine=written.get("engine") or USUAL[command],
-        property=_asked(written) or _ASKS[command],
-        traces=() if command in ("permute", "symbolic") else None,
-    )
+    return no_report(options.command.__name__, file, limit, written.get("engine"), _asked(written))
 
 
 def _asked(written: Mapping[str, Any]) -> str | None:
