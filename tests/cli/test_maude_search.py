@@ -148,6 +148,49 @@ def test_what_does_not_go_together(porcini, options, message) -> None:  # noqa: 
     assert (status, out) == (2, "") and message in err
 
 
+NAMES = """
+  protecting STRING .
+  op x : Nat -> Cell [ctor] .  op said : String -> Cell [ctor] .  op Sought : Nat -> Nat .
+  rl [add] : t(I, s K) x(V) => t(I, K) x(s V) .
+  op begin : -> Conf .  eq begin = t(0, 1) t(1, 2) x(0) said(" such that ") .
+"""
+NAMES_PROPS = """fmod BAD-PARAMETERS{X :: TRIV}is  var E : X$Elt .  op pair : X$Elt -> X$Elt .  endfm
+mod BAD-PROPS is
+  protecting BAD .  including BAD-PARAMETERS{Nat} .  including SATISFACTION .  subsort Conf < State .
+  op x : Nat -> Prop [ctor] .  op is : String -> Prop [ctor] .  var V : Nat .  var S : Conf .  var W : String .
+  eq x(V) S |= x(V) = true .  eq said(W) S |= is(W) = true .
+endm
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "status", "said"),
+    [
+        ('said(" such that ") S', 1, "6 solutions"),
+        ('said(W) S such that W == " such that "', 1, "6 solutions"),
+        ('is(" such that ")', 1, "at least"),
+        ("x(2) S", 1, "2 solutions"),
+        ("x(2)", 2, "can be read in several ways"),
+        ("E S", 2, "bad token E"),
+        ('said(") S', 2, "is not one pattern"),
+        ("S such that true [nonexec]", 2, "is not one pattern"),
+        ("S such that true [label here]", 2, "is not one pattern"),
+    ],
+)
+def test_names_and_strings_of_the_users_own(porcini, theory, pattern, status, said) -> None:  # noqa: F811
+    file = theory(NAMES, NAMES_PROPS, initial="begin", propositions="BAD-PROPS")
+    got, out, err = porcini("check", file, "--search", pattern)
+    assert got == status and said in out + err, out + err
+
+
+def test_solutions_are_counted_one_by_one(found, theory) -> None:  # noqa: F811
+    """Each of eight parts goes into one of four variables: 4 to the power of 8, and no list of them."""
+    file = theory(initial="t(0, 1) t(1, 0) t(2, 0) t(3, 0) t(4, 0) t(5, 0) t(6, 0) c(0)")
+    _, report = found("check", file, "--search", "S A:Conf B:Conf C:Conf")
+    assert report["search"]["solutions"] == 2 * 4**8 and report["search"]["states"] == 2
+    assert len(report["search"]["first"]) == 20
+
+
 def test_orders_of_a_search_are_still_to_be_had(porcini) -> None:  # noqa: F811
     for order in ("dfs", "bfs"):
         assert porcini("check", COUNTER, "--search", order)[0] == 0

@@ -340,7 +340,7 @@ def _ends_only(self: Finder, number: int, real: Any = Finder._note) -> None:
         real(self, number)
 
 
-def _first_match_only(self: Pattern, state: Any, real: Any = Pattern.matches) -> Iterator[dict[str, str]]:
+def _first_match_only(self: Pattern, state: Any, real: Any = Pattern.matches) -> Iterator[Any]:
     yield from islice(real(self, state), 1)
 
 

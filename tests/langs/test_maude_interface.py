@@ -98,6 +98,26 @@ def test_an_o_of_the_users_own_stays_what_it_is(write) -> None:
     assert porcini.check(file, ltl="X (O is set)").verdict == "holds"
 
 
+def test_an_o_in_a_string_stays_what_it_is(write) -> None:
+    file = write(
+        f"mod BODY is{SOUP}  protecting STRING .  op c : String -> Cell [ctor] .  op go : -> Code [ctor] .\n"
+        '  eq init = t(0, go) c(" O (x") .  rl [go] : t(I, go ; K) => t(I, K) .\nendm\n'
+        "mod BODY-PROPS is protecting BODY . including SATISFACTION . subsort Conf < State .\n"
+        "  op is : String -> Prop [ctor] . var W : String . var S : Conf . var P : Prop .\n"
+        "  eq c(W) S |= is(W) = true . eq S |= P = false [owise] .\nendm\n",
+        propositions="BODY-PROPS",
+    )
+    assert porcini.check(file, ltl='[] is(" O (x")').verdict == "holds"
+
+
+def test_functions_of_the_users_own_are_not_ours(write) -> None:
+    """`future` of two numbers and `group` of one say nothing about threads and locations."""
+    text = JUMPS.replace("op future : Thread Conf -> Footprint .", "op future : Thread -> Footprint .")
+    text = text.replace("future(t(I, K), S) = uses(K, S)", "future(t(I, K)) = anything")
+    text = text.replace("op put :", "op future : Nat Nat -> Nat . op group : Nat -> Nat .  op put :")
+    assert len(engines_agree(write(text, **JUMP_KEYS))) == 3
+
+
 # Lines in errors of equations
 
 

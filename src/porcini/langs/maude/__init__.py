@@ -54,7 +54,7 @@ class MaudeModel(languages.Model):
         text = text.replace("~", "!")
         operators = self.graph.theory.signature.all_operators()
         own = any("O" in tokens(each.name) for each in operators if each.range != "Formula")
-        return text if own else _NEXT.sub("X", text)
+        return text if own or '"' in text else _NEXT.sub("X", text)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -8,20 +8,21 @@ equation, and nothing else. In place of a pattern there may be a proposition: an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from porcini.core.errors import InputError
 from porcini.langs.maude import bindings
 from porcini.langs.maude.model import Model
-from porcini.langs.maude.terms import read_module
+from porcini.langs.maude.terms import Statement, read_module
 from porcini.langs.maude.theory import fresh
 from porcini.langs.maude.written import is_ambiguous
 
 Arrow = Literal["=>*", "=>+", "=>1", "=>!"]
 _ARROW = re.compile(r"\s*(=>[*+1!])(?:\s+|$)")
 _CONDITION = re.compile(r"\s(?:such\s+that|s\.t\.)\s")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _HINT = "a variable of no module can say its sort: X:Nat"
 
 
@@ -42,12 +43,15 @@ class Pattern:
     term: Any
     condition: Any
 
-    def matches(self, state: Any) -> Iterator[dict[str, str]]:
-        """The ways in which a state is an instance of it: what each variable stands for."""
+    def matches(self, state: Any) -> Iterator[Any]:
+        """The ways in which a state is an instance of it, as substitutions."""
         found = state.match(self.term) if self.condition is None else state.match(self.term, self.condition)
-        for substitution, _ in found:
-            bound = {str(name.getVarName()): " ".join(str(term).split()) for name, term in substitution}
-            yield dict(sorted(bound.items()))
+        return (substitution for substitution, _ in found)
+
+
+def read_binding(substitution: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    """What each variable stands for."""
+    return dict(sorted((str(name.getVarName()), " ".join(str(term).split())) for name, term in substitution))
 
 
 def cut(text: str) -> Asked:
@@ -55,7 +59,7 @@ def cut(text: str) -> Asked:
     text = re.sub(r"[\r\n\f]", " ", text)
     arrow = _ARROW.match(text)
     rest = text[arrow.end() :] if arrow else text
-    condition = _CONDITION.search(rest)
+    condition = _CONDITION.search(_STRING.sub(lambda string: "_" * len(string[0]), rest))
     pattern = rest[: condition.start()] if condition else rest
     if not pattern.strip():
         raise InputError("--search wants a pattern", hint="a state with variables in it, or a proposition")
@@ -67,7 +71,7 @@ def read_proposition(model: Model, asked: Asked) -> str | None:
     """The pattern, if it is a proposition that the model declares."""
     if model.description.propositions is None:
         return None
-    term = bindings.parse_quietly(model.engine_module(), asked.pattern)
+    term = bindings.parse_if_any(model.engine_module(), asked.pattern, "the pattern")
     if term is None or str(term.getSort()) != "Prop":
         return None
     if asked.condition is not None:
@@ -98,11 +102,22 @@ def read_pattern(model: Model, asked: Asked) -> Pattern:
     wrong = [each for each in warned if bindings.is_fatal(each) or is_ambiguous(each)]
     if wrong:
         raise InputError(f"`{_shown(asked)}` is no pattern of states: {wrong[0].message}", hint=_HINT)
+    if name not in bindings.module_names():
+        raise InputError(f"`{_shown(asked)}` is no pattern of states: its brackets or quotes do not close")
     meant = read_module(bindings.meta_module(name))
     others = (meant.sorts, meant.subsorts, meant.memberships, meant.rules)
-    if len(meant.equations) != 1 or len(meant.operators) != 1 or any(others) or meant.equations[0].owise:
+    if (
+        len(meant.equations) != 1
+        or len(meant.operators) != 1
+        or any(others)
+        or _has_attributes(meant.equations[0])
+    ):
         raise InputError(f"`{_shown(asked)}` is not one pattern with its condition")
     return _found(bindings.module(name), function)
+
+
+def _has_attributes(equation: Statement) -> bool:
+    return equation.owise or equation.nonexec or bool(equation.label)
 
 
 def _found(module: bindings.Module, function: str) -> Pattern:
@@ -119,7 +134,9 @@ def _variables(model: Model) -> dict[str, str]:
         for name, sort in bindings.declared_variables(module.name):
             found.setdefault(name, set()).add(sort)
     constants = {name for name, arity in model.theory.signature.operators if arity == 0}
-    return {name: next(iter(sorts)) for name, sorts in found.items() if len(sorts) == 1 and name not in constants}
+    known = {"".join(sort.split()) for sort in model.theory.signature.sorts}  # those of parameters are not
+    only = {name: next(iter(sorts)) for name, sorts in found.items() if len(sorts) == 1 and name not in constants}
+    return {name: sort for name, sort in only.items() if "".join(sort.split()) in known or sort.startswith("[")}
 
 
 def _shown(asked: Asked) -> str:

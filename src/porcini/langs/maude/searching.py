@@ -22,7 +22,7 @@ from porcini.core.languages import Finding, FindingOptions
 from porcini.langs.maude import bindings
 from porcini.langs.maude.keys import Keys
 from porcini.langs.maude.model import Model
-from porcini.langs.maude.patterns import cut, read_pattern, read_proposition
+from porcini.langs.maude.patterns import cut, read_binding, read_pattern, read_proposition
 from porcini.langs.maude.reduction import Heuristic
 from porcini.langs.maude.system import MaudeSystem
 from porcini.langs.maude.transformed import Letters, start_of, state_in
@@ -52,7 +52,7 @@ class Finder:
         start = start_of(self._model, module) if self.reduced else self._model.initial_in(module)
         self._graph = bindings.maude().RewriteGraph(start)
         self._keys = Keys(self._model.theory.names["enabled"])
-        self._states: set[str] = set()
+        self._states: set[str | int] = set()
         """The states with solutions."""
         self._solutions = 0
         self._shown: list[tuple[int, dict[str, str]]] = []
@@ -111,21 +111,22 @@ class Finder:
 
     def _note(self, number: int) -> None:
         """Count the solutions in a state."""
-        with patience():
-            solutions = list(self._solutions_in(self._graph.getStateTerm(number)))
-        if not solutions:
+        key = self._key(number) if self.reduced else number
+        if key in self._states:  # the transformed theory may have several states for one
             return
-        key = self._key(number)
-        if key not in self._states:  # the transformed theory may have several states for one
-            self._states.add(key)
-            self._solutions += len(solutions)
-            self._shown += [(number, each) for each in solutions[: _MOST_SHOWN - len(self._shown)]]
+        with patience():
+            for solution in self._solutions_in(self._graph.getStateTerm(number)):
+                self._states.add(key)
+                self._solutions += 1
+                if len(self._shown) < _MOST_SHOWN:
+                    self._shown.append((number, read_binding(solution)))
 
-    def _solutions_in(self, term: Any) -> Iterator[dict[str, str]]:
+    def _solutions_in(self, term: Any) -> Iterator[Any]:
+        """There may be very many: they are counted one by one."""
         if self._pattern is not None:
             yield from self._pattern.matches(term)
         elif all(self._letters.of(term)):
-            yield {}
+            yield ()
 
     def _key(self, number: int) -> str:
         term = self._graph.getStateTerm(number)

@@ -65,7 +65,11 @@ def _with_states(text: str) -> str:
 
 def future_of_states(theory: Theory) -> bool:
     """Does what a thread may still do depend on the state (P1's ThreadTransitions), as `future` says it?"""
-    return theory.description.future is not None and bool(theory.signature.declared("future", 2))
+    kind, state = theory.signature.kind, theory.description.state
+    return theory.description.future is not None and any(
+        (kind(one), kind(two)) == (kind(theory.thread_sort), kind(state))
+        for one, two in (operator.domain for operator in theory.signature.declared("future", 2))
+    )
 
 
 def variables_of(theory: Theory, table: Sequence[tuple[str, str]]) -> dict[str, str]:

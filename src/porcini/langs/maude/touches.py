@@ -109,7 +109,11 @@ def _written(group: Location) -> Location:
 
 def are_declared(theory: Theory) -> bool:
     """Does the user say which locations belong together?"""
-    return theory.description.dependence is not None and bool(theory.signature.declared("group", 1))
+    signature = theory.signature
+    return theory.description.dependence is not None and any(
+        operator.domain == ("Location",) and signature.same_kind(operator.range, "Location")
+        for operator in signature.declared("group", 1)
+    )
 
 
 def _heads(theory: Theory) -> set[str] | None:
