@@ -324,6 +324,35 @@ endm
     assert porcini.check(file, ltl="[] ~ x(2)").verdict == plain == "violated"
 
 
+TAKEN = f"""mod BODY is{SOUP}  op c : Nat -> Cell [ctor] .  ops a b : Nat -> Code [ctor] .
+  rl [meet] : t(I, a(N) ; K) t(J, b(M) ; L) => t(I, K) AFTER .
+  rl [b]    : t(I, b(N) ; K) c(M) => t(I, K) c(3 * M + N + I) .
+  eq init = t(0, a(1)) t(1, a(2)) t(2, b(3) ; b(1)) c(0) .
+endm
+"""
+
+
+@pytest.mark.parametrize("after", ["t(J, done)", "none"])
+def test_what_a_meeting_takes_from_a_thread_is_not_lost(write, after) -> None:
+    """The third thread could have gone on by itself, once or twice, before it was ended by the step of another."""
+    found = engines_agree(write(TAKEN.replace("AFTER", after)))
+    assert {state for _, state in found} == {(("Cell", value),) for value in (0, 5, 18)}
+
+
+@pytest.mark.parametrize("after", ["t(J, done)", "none"])
+def test_mutant_that_loses_what_a_meeting_takes(write, monkeypatch, after) -> None:
+    real = MaudeSystem._actions
+    moving = lambda self, state: [each for each in real(self, state) if str(each.label) != "nothing"]  # noqa: E731
+    monkeypatch.setattr(MaudeSystem, "_actions", moving)
+    with pytest.raises(AssertionError):
+        engines_agree(write(TAKEN.replace("AFTER", after)))
+
+
+def test_sorts_of_maudes_own_are_no_threads(write) -> None:
+    with pytest.raises(InputError, match="`Object` is a sort of Maude's own"):
+        porcini.load(write(OBJECTS, **{**OBJECT_KEYS, "thread": "Object"}))
+
+
 @pytest.mark.parametrize("place", ["derived", "future"])
 def test_mutant_that_forgets_the_other_thread(write, monkeypatch, place) -> None:
     """A meeting touches nothing; or threads that meet may touch what the code of one of them names."""

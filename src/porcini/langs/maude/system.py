@@ -445,6 +445,10 @@ class MaudeSystem(System):
         for tid, thread in sorted(threads.items(), key=lambda item: names[item[0]]):
             future = self.future_of(thread, state.term)
             found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads, future)
+        if self.model.theory.has_rendezvous:
+            moving = {action.pid for action in found}
+            found += [_stopped(pid) for _, pid, _ in state.names if pid not in moving]
+            found.sort(key=lambda action: action.pid)
         return found
 
     def _actions_of(
@@ -607,6 +611,15 @@ class MaudeSystem(System):
                     found |= Touch(anything=True)
                     self.unknown = self.unknown or f"no equation says what `{access}` is: it may be anything"
         return found
+
+
+def _stopped(pid: Pid) -> Action:
+    """What a thread waits for that can go nowhere, where threads move each other. It may have come to its end by
+    the step of another one, which took from it what it could have done instead: engines look for that only with
+    processes that have something left to do."""
+    anywhere = frozenset((_ANYWHERE,))
+    label = RuleLabel("nothing", "")
+    return MaudeAction(pid, 0, label, Footprint(anywhere, anywhere, opaque=True), False, anywhere)
 
 
 def _listed(term: Any, op: str, nothing: str) -> list[Any]:

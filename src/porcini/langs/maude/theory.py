@@ -224,6 +224,9 @@ def read_theory(file: Path, description: Description) -> Theory:
             message = f"there is no sort `{sort}` in module {description.module}"
             raise wrong_value(description, key, message, hint)
     closure = _closure(description.modules)
+    if not any(description.thread in module.sorts for module in closure.values()):
+        hint = "a sort or a class of your own"
+        raise wrong_value(description, "thread", f"`{description.thread}` is a sort of Maude's own", hint)
     touched, imports = _touched(closure, signature, description)
     soup = _soup(signature, description)
     below = [module for module in closure.values() if module not in touched]
