@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porcini.core.errors import InputError, InternalError, Place
 from porcini.langs.maude import bindings
+from porcini.langs.maude.assumptions import check_assumptions
 from porcini.langs.maude.derived import Derived, derive
 from porcini.langs.maude.description import Description, read_description, wrong_value
 from porcini.langs.maude.reduction import LIBRARIES, Heuristic, heading, transformed
@@ -192,4 +193,6 @@ def load(file: str, por: str | None = None) -> Model:
     path = Path(file)
     bindings.maude()
     description = read_description(Path(por) if por else path.with_suffix(".toml"))
-    return Model(read_theory(path, description))
+    theory = read_theory(path, description)
+    check_assumptions(theory)
+    return Model(theory)

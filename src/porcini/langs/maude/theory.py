@@ -3,9 +3,8 @@
     Theory      the modules that know of threads, taken together, with their signature
     ThreadRule  a rule, split into its thread and what else it looks at
 
-A state is a term with threads in it, as a rule a multiset (a "soup") of threads and other things. `check` refuses
-what the transformation cannot be right for, and names the rule: no thread in a rule or several, equations that
-create or remove threads, or that look at a thread together with something else.
+A state is a term with threads in it, as a rule a multiset (a "soup") of threads and other things. A rule that has
+no thread, or more than two, is refused here, equations that do not leave threads alone in `assumptions`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ from porcini.langs.maude.terms import (
     variables,
 )
 from porcini.langs.maude.text import Printer
-from porcini.langs.maude.written import normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +238,6 @@ def read_theory(file: Path, description: Description) -> Theory:
     theory.levels = _levels(theory)
     theory.places, theory.order = _places(file, description)
     _rules(theory)
-    _check_equations(theory)
-    _check_coherence(theory)
-    _check_objects(theory)
     return theory
 
 
@@ -360,13 +355,13 @@ def _places(file: Path, description: Description) -> tuple[dict[str, tuple[str, 
     for rule in bindings.module(description.module).getRules():
         label = rule.getLabel() or ""
         order.append(label)
-        where = _written_at(file, str(rule.getLineNumber()))
+        where = written_at(file, str(rule.getLineNumber()))
         if where:
             found.setdefault(label, where)
     return found, list(dict.fromkeys(order))
 
 
-def _written_at(file: Path, told: str) -> tuple[str, Place] | None:
+def written_at(file: Path, told: str) -> tuple[str, Place] | None:
     """What Maude says about where a statement is, as a file of the user's and a place in it."""
     match = _LINE.search(told)
     if match is None:
@@ -396,7 +391,7 @@ def _rules(theory: Theory) -> None:
 def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
     label = statement.label
     if not label:
-        shown = _shown(theory, statement.left)
+        shown = show(theory, statement.left)
         raise InputError(
             f"a rule has no label: {shown}", file=str(theory.file), hint="write rl [name] : ... => ... ."
         )
@@ -442,7 +437,7 @@ def _with_tid(theory: Theory, label: str, thread: Node) -> tuple[Apply, Node]:
     """A thread of a rule, and its id in it."""
     tid = theory.tid_of(thread)
     if isinstance(thread, Apply) and tid is None:
-        message = f"no {theory.description.tid} stands in a thread such as `{_shown(theory, thread)}`"
+        message = f"no {theory.description.tid} stands in a thread such as `{show(theory, thread)}`"
         raise wrong_value(theory.description, "tid", message)
     if not isinstance(thread, Apply) or tid is None:
         raise theory.refuse(
@@ -451,99 +446,8 @@ def _with_tid(theory: Theory, label: str, thread: Node) -> tuple[Apply, Node]:
     return thread, tid
 
 
-def _shown(theory: Theory, node: Node) -> str:
+def show(theory: Theory, node: Node) -> str:
     return Printer(theory.signature).term(node)
-
-
-def _check_equations(theory: Theory) -> None:
-    """Equations keep threads: the same ones on both sides, and none is looked at together with something else."""
-    for module in theory.touched:
-        for equation in module.equations:
-            left, right = list(theory.threads_in(equation.left)), list(theory.threads_in(equation.right))
-            if not left and not _is_state(theory, equation.left):
-                continue  # a function that makes states out of something else, such as an initial one
-            before = [theory.tid_of(each) for each in left]
-            afterwards = [theory.tid_of(each) for each in right]
-            in_state = theory.in_states(theory.signature.kind(theory.signature.least_sort(equation.left)))
-            if not in_state:
-                continue  # a function of states, such as a proposition
-            if not left and isinstance(equation.left, Apply) and not _made_of_parts(theory, equation.left):
-                continue
-            if sorted(map(repr, before)) != sorted(map(repr, afterwards)):
-                raise _refused(
-                    theory,
-                    equation,
-                    "does not keep threads, which P1 (3.2) asks for",
-                    "threads come and go by rules",
-                )
-            if left and len(theory.parts(equation.left)) > 1 and _made_of_parts(theory, equation.left):
-                hint = "what depends on others is a step: make it a rule"
-                raise _refused(theory, equation, "looks at a thread together with something else", hint)
-
-
-def _check_coherence(theory: Theory) -> None:
-    """Rules apply to terms in normal form: one whose own left-hand side is none would never apply."""
-    for rule in bindings.module(theory.description.module).getRules():
-        left, before = rule.getLhs().copy(), rule.getLhs().copy()
-        before.normalize()
-        if not rule.isNonexec() and left.reduce() > 0 and left != before:  # memberships count, too
-            message = "has a left-hand side that equations rewrite: it would never apply"
-            raise theory.refuse(rule.getLabel() or "", message, "rules must be coherent with equations: P1, 3.2")
-
-
-def _check_objects(theory: Theory) -> None:
-    """Where a membership makes threads, it must be seen of each part whether it is one: a pattern for objects of
-    whichever class would match threads, and not those with marks."""
-    for module in theory.touched if theory.threads_by_membership else ():
-        for statement in (*module.equations, *module.rules):
-            for node in walk_terms(statement):
-                if isinstance(node, Apply) and not theory.is_thread(node) and _may_be_thread(theory, node):
-                    message = f"`{_shown(theory, node)}` may be a thread or not"
-                    hint = f"name its class, or make it one of {theory.thread_sort}"
-                    if statement in module.rules:
-                        raise theory.refuse(statement.label, f"has a part of which {message}", hint)
-                    raise _refused(theory, statement, f"has a part of which {message}", hint)
-
-
-def _may_be_thread(theory: Theory, node: Apply) -> bool:
-    given = [theory.signature.least_sort(arg) for arg in node.args]
-    return any(
-        theory.is_thread_sort(sort) and all(map(theory.signature.may_meet, given, domain))
-        for domain, sort in theory.signature.memberships.get((node.op, len(given)), ())
-    )
-
-
-def _is_state(theory: Theory, node: Node) -> bool:
-    return theory.in_states(theory.signature.least_sort(node))
-
-
-def _made_of_parts(theory: Theory, node: Node) -> bool:
-    """Is a term made by a constructor of states, not by a function that computes one?"""
-    if not isinstance(node, Apply):
-        return True
-    if theory.soup and node.op == theory.soup.name:
-        return True
-    return any(operator.constructor for operator in theory.signature.declared(node.op, len(node.args)))
-
-
-def _refused(theory: Theory, equation: Statement, message: str, hint: str) -> InputError:
-    """An error about an equation, at its line."""
-    shown = _shown(theory, equation.left)
-    file, place = _place_of_equation(theory, equation)
-    path = Path(file)
-    source = path.read_text(encoding="utf-8", errors="replace") if place and path.is_file() else None
-    return InputError(f"the equation for `{shown}` {message}", file=file, place=place, source=source, hint=hint)
-
-
-def _place_of_equation(theory: Theory, equation: Statement) -> tuple[str, Place | None]:
-    """Where an equation is written: Maude's own object for it says so, and is told by its left-hand side."""
-    wanted = normal(equation.left, theory.signature)
-    for name in theory.description.modules:
-        for loaded in bindings.module(name).getEquations():
-            left = read_term(bindings.module_of_terms().upTerm(loaded.getLhs()))
-            if normal(left, theory.signature) == wanted:
-                return _written_at(theory.file, str(loaded.getLineNumber())) or (str(theory.file), None)
-    return str(theory.file), None
 
 
 def walk_terms(statement: Statement) -> Iterator[Node]:
