@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from porcini.core.children import patience
+from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
@@ -554,7 +555,9 @@ class MaudeSystem(System):
     def _thread_of(self, rule: ThreadRule, left: Any) -> Any:
         """The thread of a rule in its left-hand side, where there may be another one that it meets."""
         threads = list(self.threads(left).values())
-        if len(threads) == 1:
+        if len(threads) != (1 if rule.partner is None else 2):
+            raise InternalError(f"rule `{rule.label}` has {len(threads)} threads for the system")
+        if rule.partner is None:
             return threads[0]
         up, signature = bindings.module_of_terms().upTerm, self.model.theory.signature
         wanted = normal(rule.thread, signature)
