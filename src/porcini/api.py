@@ -2,15 +2,20 @@
 function, and answers with a `Report`; what else it can be told has a name (`commands.requests`).
 
 `porcini` itself has the most common of them; each command is loaded when it is first asked for.
+
+What is asked about a rewrite theory by its path is answered in a sealed child, as on the command line
+(`commands.sealing`): Maude is never loaded into the calling process, and `watch` is called in the child. A theory
+that `porcini.load` has read lives in the calling process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from porcini.commands.programs import Named
+from porcini.commands.reporting import no_report
 from porcini.commands.requests import (
     CheckOptions,
     CompareOptions,
@@ -18,11 +23,13 @@ from porcini.commands.requests import (
     PermuteOptions,
     PermuteTraceOptions,
     ReplayOptions,
+    Request,
     RunOptions,
     SymbolicOptions,
     VerifyOptions,
     request_of,
 )
+from porcini.commands.sealing import answer
 from porcini.core.events import Schedule
 from porcini.core.reports import Report
 from porcini.engines.options import Ample, Options
@@ -37,7 +44,7 @@ def run(program: Named, **given: Unpack[RunOptions]) -> Report:
     """
     from porcini.commands import running
 
-    return running.run(request_of("run", program, given))
+    return _report("run", program, given, running.run)
 
 
 def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[ReplayOptions]) -> Report:
@@ -49,7 +56,7 @@ def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[Replay
     """
     from porcini.commands import running
 
-    return running.replay(request_of("replay", program, {"schedule": schedule, **given}))
+    return _report("replay", program, {"schedule": schedule, **given}, running.replay)
 
 
 def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
@@ -65,7 +72,7 @@ def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
     """
     from porcini.commands import exploring
 
-    return exploring.explore(request_of("explore", program, given))
+    return _report("explore", program, given, exploring.explore)
 
 
 def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
@@ -73,7 +80,7 @@ def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
     verdict, classes and outcomes, or there is a `Disagreement`."""
     from porcini.commands import exploring
 
-    return exploring.compare(request_of("compare", program, given))
+    return answer("compare", program, given, exploring.compare, lambda *hit: [no_report("compare", *hit)])
 
 
 def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
@@ -88,7 +95,7 @@ def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
     """
     from porcini.commands import checking
 
-    return checking.check(request_of("check", program, given))
+    return _report("check", program, given, checking.check)
 
 
 def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
@@ -100,7 +107,7 @@ def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     """
     from porcini.commands import checking
 
-    return checking.verify_reduction(request_of("verify_reduction", program, given))
+    return _report("verify_reduction", program, given, checking.verify_reduction)
 
 
 def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
@@ -112,7 +119,7 @@ def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     """
     from porcini.commands import checking
 
-    return checking.check_annotations(request_of("check_annotations", program, given))
+    return _report("check_annotations", program, given, checking.check_annotations)
 
 
 def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
@@ -167,4 +174,9 @@ def transform(
     """
     from porcini.commands import checking
 
-    return checking.transform(request_of("transform", model, {"ltl": ltl, "options": Options(ample=ample)}), load)
+    given = {"ltl": ltl, "options": Options(ample=ample)}
+    return answer("transform", model, given, lambda request: checking.transform(request, load))
+
+
+def _report(command: str, program: Named, given: Mapping[str, Any], work: Callable[[Request], Report]) -> Report:
+    return answer(command, program, given, work, lambda *hit: no_report(command, *hit))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +24,8 @@ from porcini.ir.packed.relations import Relations
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
 from porcini.langs.maude.names import Names
+from porcini.langs.maude.patterns import Pattern
+from porcini.langs.maude.searching import Finder
 from porcini.langs.maude.system import MaudeSystem
 
 MODELS = ("gcl", "abs", "par")
@@ -327,13 +330,30 @@ def _as_without_a_formula(self: Any) -> list[str]:
     return ["  eq Invisible(Cs, Ss, C) = true ."]
 
 
+def _watching_nothing(self: Finder, proposition: str, ample: Any) -> Any:
+    """As `_module_for`, as if it did not matter which steps change a proposition."""
+    return self._model.reduced_module(ample, ()) if self.reduced else self._system.module
+
+
+def _ends_only(self: Finder, number: int, real: Any = Finder._note) -> None:
+    if self._graph.getNextState(number, 0) == -1:
+        real(self, number)
+
+
+def _first_match_only(self: Pattern, state: Any, real: Any = Pattern.matches) -> Iterator[Any]:
+    yield from islice(real(self, state), 1)
+
+
 _APART = "(W in Cs or-else Undisturbed(Cs, W)) and-then Apart(Cs, Us)"
 _IN_THEORIES = (
     ("names of ours stay", _patch(theory, "names_for", lambda *_, **__: Names({}, "")), 4),
     ("no brackets, and nothing is read back", _without_brackets, 8),
     ("nobody disturbs anybody", _in_sections(_APART, "true"), 0),
-    ("every step is invisible", _patch(reduction._Reduction, "_visible", _as_without_a_formula), 44),
+    ("every step is invisible", _patch(reduction._Reduction, "_visible", _as_without_a_formula), 3),
     ("threads are told by their names", _patch(MaudeSystem, "_tid_of", _thread_by_name), 16),
+    ("a search does not watch", _patch(Finder, "_module_for", _watching_nothing), 3),
+    ("a search looks at ends only", _patch(Finder, "_note", _ends_only), 0),
+    ("a search counts states", _patch(Pattern, "matches", _first_match_only), 5),
     ("derived steps only read", _patch(derived, "_access", _reading_only), 0),
 )
 

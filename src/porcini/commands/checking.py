@@ -22,6 +22,7 @@ from porcini.commands.formulas import (
 from porcini.commands.needs import COMMANDS, require
 from porcini.commands.reporting import build_report
 from porcini.commands.requests import Request
+from porcini.commands.searching import search
 from porcini.core.errors import InputError
 from porcini.core.languages import Checker
 from porcini.core.reports import Counts, Report, Verdict
@@ -36,11 +37,13 @@ def check(request: Request) -> Report:
     another engine is named."""
     model, question, usual = request.subject.model, request.question, USUAL["check"]
     _ask_one_thing(question)
-    own = model.checker if question.ltl is not None else None
+    own = model.checker if question.ltl is not None or question.pattern is not None else None
     if request.engine not in (None, usual, own and own.name):
         hint = usual if model.checker is None else f"{usual}, or {model.checker.name} for a formula"
         raise InputError(f"`check` does not go by engine `{request.engine}` here", hint=hint)
     require("check", request.subject)
+    if question.pattern is not None:
+        return search(request, question.pattern)
     if question.ltl is not None:
         named = given_formula(question.ltl, model)
         fair = request.options.fair and request.engine is None  # other checkers know no fairness
@@ -60,6 +63,7 @@ def check(request: Request) -> Report:
 
 def _ask_one_thing(question: Question) -> None:
     asked = {"--ltl": question.ltl, "--formula": question.formula, "--claim": question.claim}
+    asked["--search PATTERN"] = question.pattern
     given = [name for name, value in asked.items() if value is not None]
     given += [f"--{question.cycles}"] if question.cycles is not None else []
     if len(given) > 1:

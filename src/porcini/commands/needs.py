@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[Capability, ...]] = {
     "check --reduction stubborn": ("states", "reduction"),
     "check --ltl": ("states", "propositions"),
     "check --ltl --fairness weak": ("states", "propositions"),
+    "check --search PATTERN": ("theory",),
     "check --check-annotations": ("theory",),
     "symbolic": ("symbolic",),
     "permute": ("formulas",),

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from porcini.core.errors import InputError, ScheduleError
@@ -20,7 +21,7 @@ from porcini.engines.options import USUAL
 from porcini.engines.replaying import Recorded
 from porcini.engines.stats import SearchStats
 from porcini.formats.schedules import locate, parse_schedule
-from porcini.properties.outcomes import verdict
+from porcini.properties.outcomes import EXPLORED, verdict
 from porcini.properties.shrink import in_long_turns
 from porcini.subjects import Opened, Subject
 
@@ -143,3 +144,41 @@ def build_report(
         seconds=stats.seconds,
         coverage=coverage,
     )
+
+
+def no_report(
+    command: str, file: str, limit: str, engine: str | None = None, property: str | None = None
+) -> Report:
+    """The report of a command that ran into a limit before its search began, or after it had ended."""
+    stats = SearchStats()
+    stats.leave_out(limit)
+    if command in ("check", "verify_reduction", "check_annotations"):
+        command = "check"
+        stats.reduction = "none"  # nothing was searched
+    return build_report(
+        _Unread(file, Path(file).suffix.removeprefix(".")),
+        command,
+        stats,
+        engine=engine or USUAL.get(command, USUAL["explore"]),
+        property=property or _ASKS.get(command, _ASKS["explore"]),
+        traces=() if command in ("permute", "symbolic") else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A program of which no more is known."""
+
+    file: str
+    language: str
+
+
+_ASKS = {
+    "run": "terminates",
+    "replay": "terminates",
+    "explore": ", ".join(EXPLORED),
+    "check": "deadlock-free, failure-free",
+    "symbolic": ", ".join(EXPLORED),
+    "permute": "equivalent",
+}
+"""What the commands that take limits ask."""

@@ -158,6 +158,8 @@ class CheckOptions(VerifyOptions, total=False):
     first: bool
     formula: str | None
     """The name of one of the model's own formulas."""
+    pattern: str | None
+    """States to search for: a pattern of the language's own (rewrite theories)."""
     claim: str | Path | None
     """A file with a never claim."""
     cycles: Cycles | None

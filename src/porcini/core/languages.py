@@ -6,7 +6,7 @@ A language is registered under the entry point group `porcini.languages`, by the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -70,6 +70,45 @@ class CheckerOptions:
     max_states: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FindingOptions:
+    """How far to search for states; `look` is called with the number of states seen, and may raise `LimitHit`."""
+
+    max_states: int
+    max_depth: int
+    look: Callable[[int], None]
+    first: bool = False
+    """Is one solution enough?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a search for states has found: how many solutions, and in how many states. Each of the first ones comes
+    with a run that leads to it and with what the variables of the pattern stand for."""
+
+    solutions: int
+    states: int
+    exact: bool
+    """Are these all? Else there are at least so many."""
+    runs: tuple[tuple[Schedule, Mapping[str, str]], ...]
+
+
+class Finder(Protocol):
+    """A search for states that match a pattern, as a language's own users know it."""
+
+    @property
+    def reduced(self) -> bool: ...
+
+    @property
+    def why_not_reduced(self) -> str | None:
+        """Why nothing can be left out for this pattern, if so."""
+
+    def search(self, asked: FindingOptions) -> None:
+        """To its end; a limit that is hit is a `LimitHit`, and what was found until then stays found."""
+
+    def found(self) -> Finding: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Model(ABC):
     """A program that was read and checked, ready to run.
@@ -116,6 +155,11 @@ class Model(ABC):
     def checker(self) -> Checker | None:
         """A model checker of the language's own, if there is one."""
         return None
+
+    def finder(self, system: System, pattern: str, ample: str | None) -> Finder:
+        """A search for the states that match a pattern, which must be one of the language's own; `ample` is P1's
+        heuristic for where the language can reduce it, or None for no reduction."""
+        raise InternalError("a model that has no patterns was searched")
 
     def formula(self, text: str) -> str:
         """A formula that a user gave, with signs of the language's own replaced by ours of the same length."""

@@ -101,6 +101,28 @@ class Trail:
 
 
 @dataclass(frozen=True, slots=True)
+class Solution:
+    """A state that was searched for: a run that leads to it, what is observed there, and what the variables of the
+    pattern stand for."""
+
+    trace: Trace
+    state: Mapping[str, Observed]
+    binding: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """What a search for a pattern has found: the number of solutions, in how many states, and the first of them.
+    Unless it is `exact`, there may be more."""
+
+    pattern: str
+    count: int
+    states: int
+    exact: bool
+    first: tuple[Solution, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """How much was seen of what real code did. `opaque` steps conflict with everything: `places` say what made
     them so, and how often, and `packages` whose code could be followed as well."""
@@ -141,6 +163,8 @@ class Report:
     """For `symbolic`: one test for each class."""
     trail: Trail | None = None
     """For a formula that does not hold: a run on which it does not."""
+    search: Solutions | None = None
+    """For `check` with a pattern: the states that match it."""
     formulas: Mapping[str, Verdict] | None = None
     """For `check`: the model's own formulas, each with its verdict."""
     seed: int | None = None

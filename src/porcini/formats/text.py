@@ -25,6 +25,7 @@ from porcini.formats.following import print_snapshot, row_of, show_changes, step
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.reorderings import reorderings_table
 from porcini.formats.schedules import show_schedule
+from porcini.formats.solutions import print_solutions
 from porcini.formats.sources import wait_cycle
 from porcini.formats.values import make_grid, make_table, print_table, show_state, show_value
 from porcini.formats.verdicts import count_of, footer_of, until_failure, verdict_of
@@ -70,6 +71,8 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         _print_details(report, console)
     if report.trail is not None:
         _print_trail(report, report.trail, console, options)
+    if report.search is not None and report.search.first:
+        print_solutions(report, report.search, console, options)
     if report.formulas and report.verdict != "holds":
         _print_formulas(report.formulas, console)
     if report.seeds is not None:

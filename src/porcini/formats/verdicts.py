@@ -20,6 +20,8 @@ def verdict_of(report: Report) -> str:
         return _verdict_for_inputs(report)
     if report.command == "permute":
         return _verdict_of_permutations(report)
+    if report.property.startswith("search "):
+        return _verdict_of_search(report)
     noun = _a_run(report)
     runs = count_of(report.counts.executions, noun)
     ways = count_of(len(report.outcomes), "outcome")
@@ -57,6 +59,21 @@ def verdict_of(report: Report) -> str:
         return f"{(_ALWAYS if always else _VIOLATED)[report.property]}: {seen}."
     also = [word for kind, word in _ALSO.items() if kind in kinds and report.property == "deterministic"]
     return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
+
+
+def _verdict_of_search(report: Report) -> str:
+    pattern, search = report.property.removeprefix("search "), report.search
+    seen = f"seen {count_of(report.counts.states, 'state')}"
+    if report.stopped == "limit":
+        seen += f", stopped by {report.limit}"
+    if search is None or not search.count:
+        if report.verdict == "holds":
+            return f"No state matches {pattern}; {seen}."
+        return f"Unknown: no solution of {pattern} yet; {seen}."
+    least = "" if search.exact else "at least "
+    number = count_of(search.count, "solution")
+    where = f" in {count_of(search.states, 'state')}" if search.states != search.count else ""
+    return f"Reachable: {pattern}; {least}{number}{where}, {seen}."
 
 
 def _a_run(report: Report) -> str:

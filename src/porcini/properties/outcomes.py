@@ -34,6 +34,8 @@ class Question:
     """The name of one of the model's own formulas, to be checked alone."""
     claim: str | Path | None = None
     """The file that the model's never claim is from, which is to be checked alone."""
+    pattern: str | None = None
+    """What states must look like that are to be searched for, instead."""
     cycles: Cycles | None = None
     """Runs for ever to look for that labels tell of, instead."""
 

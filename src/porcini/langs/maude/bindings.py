@@ -216,6 +216,27 @@ def parse(module: Module, text: str, what: str) -> Term:
     return term
 
 
+def parse_if_any(module: Module, text: str, what: str) -> Term | None:
+    """A term of a module, if it is one; what can be read in several ways is an error all the same."""
+    with _heard() as said:
+        term = module.parseTerm(text)
+    if term is not None and _warnings(said[0]):
+        raise InputError(f"{what} `{text}` can be read in several ways: {_warnings(said[0])[0].message}")
+    return term
+
+
+def declared_variables(name: str) -> Iterator[tuple[str, str]]:
+    """The variables that one of the user's modules declares for its statements, with their sorts; the meta-level
+    does not know them any more."""
+    piece = _read[name][0] if name in _read else None
+    body = re.split(r"\bis\b", piece.text, maxsplit=1)[-1] if piece is not None else ""
+    for statement in re.split(r"\s\.(?=\s)", body):
+        words = statement.split()
+        if words and words[0] in ("var", "vars") and ":" in words:
+            colon = words.index(":")
+            yield from ((variable, " ".join(words[colon + 1 :])) for variable in words[1:colon])
+
+
 def read_back(module: Module, text: str) -> Term | None:
     """A term as data, if it is one, and can be read in one way only."""
     with _heard() as said:

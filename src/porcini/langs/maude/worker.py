@@ -98,6 +98,11 @@ def _moves(system: MaudeSystem, keys: Sequence[str]) -> list[Action | None]:
     return found
 
 
+def moves_along(system: MaudeSystem, keys: Sequence[str]) -> Schedule:
+    """The steps that lead through some states, which are told by their keys, the initial one first."""
+    return tuple(each.move for each in _moves(system, keys) if each)
+
+
 def _leading(system: MaudeSystem, keys: Keys, state: State, key: str) -> Action | None:
     able = [action for action in system.actions(state) if action.enabled]
     for action in able:
