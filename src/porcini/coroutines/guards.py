@@ -4,19 +4,22 @@ While a `Guarding` is open and a step of a controlled loop runs:
     time, monotonic, perf_counter     tell the loop's virtual time, also to who got hold of them before
     random                            begins every run with the same seed
     urandom, and so uuid4 and secrets give each process the same in every order
-    time.sleep, sockets, threads      are refused, with what to do instead
+    time.sleep, sockets, threads and  are refused, with what to do instead
+      processes
     a step that does not end          is interrupted after `step_seconds`, in the main thread
 
-A refusal is raised where it happens, and kept in `problem`: code that catches everything does not hide it. Outside
+A refusal is raised where it happens, and kept by the loop: code that catches everything does not hide it. Outside
 of steps all these do what they always do; closing the guarding puts everything back.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import random
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -31,7 +34,7 @@ from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
-from porcini.coroutines.lines import at, where
+from porcini.coroutines.lines import at
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
@@ -40,6 +43,27 @@ EPOCH = 1_767_225_600.0
 """What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
 
 _FAKE = "give the code under test a fake whose methods are coroutines"
+_NETWORK = f"real network traffic: {_FAKE}"
+_THREADS = f"threads are not simulated: {_FAKE}, or call the function directly"
+_PROCESSES = f"other processes are not simulated: {_FAKE}"
+_REFUSED: tuple[tuple[Any, str, str], ...] = (
+    (
+        socket.socket,
+        "connect connect_ex bind listen accept send sendall sendto sendmsg sendfile recv recv_into recvfrom "
+        "recvfrom_into recvmsg",
+        _NETWORK,
+    ),
+    (socket, "getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr", _NETWORK),
+    (threading.Thread, "start", _THREADS),
+    (_thread, "start_new_thread start_new start_joinable_thread", _THREADS),
+    (subprocess.Popen, "__init__", _PROCESSES),
+    (os, "system fork forkpty posix_spawn posix_spawnp", _PROCESSES),
+)
+"""What no step may call, by its owner."""
+
+
+def _title(owner: Any, name: str) -> str:
+    return f"{owner.__name__}.{name}()".replace(".__init__", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +80,24 @@ class Guards:
     """The arguments, by name, that these make anew."""
 
 
-class Refused(BaseException):
-    """Raised in the middle of a step that does what cannot be controlled."""
-
-
 class Blocking(InputError):
     """A step that blocks the loop, or that leaves what can be controlled."""
 
 
+def check_refused(loop: ControlledLoop) -> None:
+    """A run that wants what is not simulated is over, and is no outcome of the program."""
+    refusal = loop.refusal
+    if refusal is not None:
+        raise Blocking(refusal.message, **(at(refusal.path, refusal.line) if refusal.path else {}))
+
+
 class Guarding:
-    """Keeps watch while it is open. `problem` is what a step was refused, if any."""
+    """Keeps watch while it is open."""
 
     def __init__(self, guards: Guards, modules: Iterable[ModuleType] = ()) -> None:
         self.guards = guards
-        self.problem: Blocking | None = None
+        self.loop: ControlledLoop | None = None
+        """The loop of the run that is under way."""
         self.steps = 0
         self.stepping = False
         self._modules = tuple(modules)
@@ -81,7 +109,6 @@ class Guarding:
     def start_run(self) -> None:
         random.setstate(self._dice)
         self._asked.clear()
-        self.problem = None
         if self.guards.at_start:
             with between_runs():
                 for put_back in self.guards.at_start:
@@ -94,12 +121,10 @@ class Guarding:
         self._replace(random, "_urandom", os.urandom)
         if not self.guards.real_time:
             self._make_time_virtual()
-        for owner, names, why in (
-            (socket.socket, ("connect", "connect_ex", "bind", "listen"), f"real network traffic: {_FAKE}"),
-            (threading.Thread, ("start",), f"threads are not simulated: {_FAKE}, or call the function directly"),
-        ):
-            for name in names:
-                self._replace(owner, name, self._refusing(getattr(owner, name), f"{owner.__name__}.{name}()", why))
+        for owner, names, why in _REFUSED:
+            for name in names.split():
+                if hasattr(owner, name):  # not all systems have them all
+                    self._replace(owner, name, self._refusing(getattr(owner, name), _title(owner, name), why))
         self._watch_steps()
         return self
 
@@ -199,15 +224,12 @@ class Guarding:
 
     def _refusing(self, function: Any, name: str, why: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            if self._loop() is None:
+            loop = self._loop()
+            if loop is None:
                 return function(*args, **kwargs)
-            raise self._refuse(f"{name} in a step: {why}", sys._getframe(1))
+            raise loop.refuse(f"{name} in a step: {why}", sys._getframe(1))
 
         return _followed(refuse)
-
-    def _refuse(self, message: str, frame: FrameType | None) -> Refused:
-        self.problem = Blocking(message, **at(*where(frame)))
-        return Refused(message)
 
     # steps that do not end ------------------------------------------------------------------------------------
 
@@ -230,9 +252,9 @@ class Guarding:
     def _tick(self, number: int, frame: FrameType | None) -> None:
         step, ticks = self._seen
         self._seen = (self.steps, ticks + 1 if step == self.steps else 1)
-        if self.stepping and self._seen[1] > 2 and not _debugged(frame):
+        if self.stepping and self.loop is not None and self._seen[1] > 2 and not _debugged(frame):
             limit = f"the limit of {self.guards.step_seconds:g} s for one step (step_seconds)"
-            raise self._refuse(f"a step that does not end hit {limit}; this is where it stood", frame)
+            raise self.loop.refuse(f"a step that does not end hit {limit}; this is where it stood", frame)
 
 
 def _debugged(frame: FrameType | None) -> bool:

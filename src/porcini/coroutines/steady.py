@@ -20,9 +20,9 @@ from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
 from porcini.core.systems import Final, Program, Restart
-from porcini.coroutines.guards import Blocking, Guarding
+from porcini.coroutines.guards import Guarding, check_refused
 from porcini.coroutines.leftovers import Snapshot, read_again
-from porcini.coroutines.lines import at, at_last, users_lines
+from porcini.coroutines.lines import at, users_lines
 from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
@@ -30,7 +30,7 @@ from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.inside import Inside
 from porcini.langs.aio.log import LOG
 from porcini.langs.aio.naming import Spot, StepLabel
-from porcini.langs.aio.outside import NotSimulated
+from porcini.langs.aio.outside import Refused
 from porcini.langs.aio.program import AioProgram, AioRun
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.standing import leaves
@@ -142,6 +142,7 @@ class SteadyRun:
         self._at = 0
         self._following = True
         self.run: AioRun = owner.program.start()
+        owner.guarding.loop = self.run.loop
         self.run.gauge = _accesses
         self.actions = self.run.actions
 
@@ -184,10 +185,12 @@ class SteadyRun:
         guarding.stepping = True
         try:
             event = self.run.step(action)
+        except Refused:  # in the middle of our own code
+            check_refused(self.run.loop)
+            raise
         finally:
             guarding.stepping = False
-        if guarding.problem is not None:
-            raise guarding.problem
+        check_refused(self.run.loop)
         return event
 
     def end(self) -> None:
@@ -211,8 +214,7 @@ class SteadyRun:
                 for at, event in enumerate(events):
                     guarding.steps += 1
                     same = run.again(event, _forget)
-                    if guarding.problem is not None:
-                        raise guarding.problem
+                    check_refused(run.loop)
                     if at < len(last) and last[at] is event:
                         same = same and accesses[at] == run.accesses
                     else:
@@ -237,11 +239,8 @@ class SteadyRun:
             final = self.run.final()
         finally:
             owner.guarding.stepping = False
-        if owner.guarding.problem is not None:
-            raise owner.guarding.problem
+        check_refused(self.run.loop)
         owner.unretrieved.update(self.run.unretrieved)
-        if final.kind == "error":
-            _refuse_the_outside(self.problem)
         return final
 
     @property
@@ -256,13 +255,6 @@ def _placed(failure: Failure, problem: BaseException | None) -> Failure:
     """A failure at the last line of the user's, which may be before code of others that raised it."""
     users = users_lines(next(leaves(problem))) if problem else ()
     return replace(failure, file=users[-1].path, place=Place(users[-1].line, 1)) if users else failure
-
-
-def _refuse_the_outside(problem: BaseException | None) -> None:
-    """A run that wants what the loop does not simulate is no outcome of the program."""
-    for leaf in leaves(problem) if problem else ():
-        if isinstance(leaf, NotSimulated):
-            raise Blocking(str(leaf), **at_last(users_lines(leaf))) from leaf
 
 
 def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:

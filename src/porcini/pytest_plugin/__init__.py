@@ -16,8 +16,9 @@ would live on a loop of its own, which is an error.
 
 Nothing hangs: `timeout` is for all schedules of a test, and a run of more than 10,000 steps ends the search
 (a `max_depth` of your own only cuts runs that are longer). A search that was stopped is `unknown`, which fails
-unless `allow_unknown`. What was explored is summed up at the end of pytest's output. An exception of Porcini's
-own, or of a fixture that is made anew, is an error and not a failure of the test.
+unless `allow_unknown`. What was explored is summed up at the end of pytest's output. What says nothing about the
+test is an error, and not a failure that `xfail` could expect: what is refused (`coroutines.guards`), an exception
+of Porcini's own, or of a fixture that is made anew.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ SECTION = pytest.StashKey[Callable[[], str]]()
 REPORT = pytest.StashKey["Report"]()
 """What was explored."""
 
-_BROKEN = pytest.StashKey[bool]()
-"""Was it Porcini that failed, or a fixture, and not the test?"""
+BROKEN = pytest.StashKey[bool]()
+"""Could the test not be explored, so that nothing was found out about it?"""
 
 _OPTIONS = (
     "mode, max_schedules, timeout, max_depth, deterministic, engine, allow_unknown, packages, seed, step_seconds, "
@@ -120,7 +121,10 @@ def pytest_runtest_makereport(
     if report.when == "call":
         found = item.stash.get(REPORT, None)
         report.porcini = None if found is None else _portable(found)  # type: ignore[attr-defined]
-        report.porcini_broken = item.stash.get(_BROKEN, False)  # type: ignore[attr-defined]
+        if item.stash.get(BROKEN, False):
+            report.porcini_broken = True  # type: ignore[attr-defined]
+            report.outcome = "failed"
+            vars(report).pop("wasxfail", None)
     section = item.stash.get(SECTION, None)
     if section is not None and report.when == "call" and report.failed:
         if isinstance(report.longrepr, ExceptionRepr):
@@ -146,7 +150,7 @@ def _portable(report: Report) -> dict[str, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
-    """A bug of ours says nothing about the test: it is an error, not a failure."""
+    """What says nothing about the test is an error, and not a failure."""
     broken = report.failed and vars(report).get("porcini_broken")  # not all reports are made by us
     return ("error", "E", "ERROR") if broken else None
 
@@ -204,7 +208,7 @@ def _run(item: pytest.Function) -> None:
     try:
         problem = problem_of(item)
     except Exception:
-        item.stash[_BROKEN] = True
+        item.stash[BROKEN] = True
         raise
     if problem is not None:
         raise problem

@@ -22,6 +22,7 @@ from porcini.core.reports import Outcome, Report
 from porcini.coroutines.code import Code
 from porcini.coroutines.comparing import raised
 from porcini.coroutines.explaining import ended, raised_in
+from porcini.coroutines.guards import Blocking
 from porcini.coroutines.lines import at
 from porcini.coroutines.notes import MODES, show_leftovers
 from porcini.coroutines.steady import NondeterministicProgram
@@ -31,7 +32,7 @@ from porcini.formats.lanes import show_lanes
 from porcini.formats.schedules import parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.properties.outcomes import Question
-from porcini.pytest_plugin import MARKER, REPORT, SECTION
+from porcini.pytest_plugin import BROKEN, MARKER, REPORT, SECTION
 from porcini.pytest_plugin.fixtures import Fixtures
 from porcini.pytest_plugin.options import Wanted, wanted_by
 
@@ -49,6 +50,7 @@ def problem_of(item: pytest.Function) -> BaseException | None:
     try:
         return MarkedTest(item, wanted_by(item)).problem()
     except InputError as error:
+        item.stash[BROKEN] = isinstance(error, Blocking)
         hint = f"\n{_FACTORY}" if isinstance(error, NondeterministicProgram) and item._fixtureinfo.argnames else ""
         return failed(f"{_placed(error, item)}{hint}")
 

@@ -30,7 +30,7 @@ import threading
 from asyncio import futures
 from collections.abc import Iterable, Iterator
 from contextvars import Context
-from types import CoroutineType
+from types import CoroutineType, FrameType
 from typing import Any, Literal
 from weakref import WeakSet, ref
 
@@ -47,7 +47,7 @@ from porcini.langs.aio.futures import (
 )
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
-from porcini.langs.aio.outside import NotSimulated, Outside
+from porcini.langs.aio.outside import Outside, Refusal, Refused, blamed_line, steps
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
 
 Mode = Literal["any", "fifo"]
@@ -91,6 +91,7 @@ class ControlledLoop(Joins, Outside):
         self.tasks: list[SeenTask] = []
         self.ready: dict[Process, int] = {}
         self.problems: list[str] = []
+        self.refusal: Refusal | None = None
         self.untracked = ""
         self._early: dict[int, SeenTask] = {}
         self._coroutines: dict[int, ref[Any]] = {}  # those that tasks run
@@ -252,8 +253,9 @@ class ControlledLoop(Joins, Outside):
         return handle
 
     def call_soon_threadsafe(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
-        if threading.get_ident() != self.thread:
-            raise NotSimulated("call_soon_threadsafe from another thread: threads are not simulated")
+        if threading.get_ident() != self.thread and not self._closed:
+            message = "call_soon_threadsafe() from another thread: threads are not simulated"
+            raise self.refuse(message, sys._getframe(1))
         return self.call_soon(callback, *args, context=context)
 
     def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
@@ -359,6 +361,7 @@ class ControlledLoop(Joins, Outside):
                     self.woke[process] = None
         return heard
 
+    @steps
     def _call(self, callback: Any, args: Any, context: Any) -> None:
         try:
             if context is None:
@@ -370,9 +373,27 @@ class ControlledLoop(Joins, Outside):
         except SystemExit as problem:
             if self.current.task is None:
                 self.problems.append(f"SystemExit({problem.code!r}) in a callback")
+        except Refused:
+            return  # the refusal is kept, and ends the run
         except BaseException as problem:
             message = f"Exception in callback {title_of(callback)}"
             self.call_exception_handler({"message": message, "exception": problem})
+
+    def refuse(self, message: str, frame: FrameType | None) -> Refused:
+        """Keep that the program wants what is not simulated; what to raise, so that it goes no further. Where no
+        line of the program is running, the one at which the maker of the task stands is to blame."""
+        if self.refusal is None:
+            path, line = blamed_line(frame) or self._makers_line() or (None, 0)
+            self.refusal = Refusal(message, path, line)
+        return Refused(message)
+
+    def _makers_line(self) -> tuple[str, int] | None:
+        maker = self.current.name.pid[:-1]
+        for task in self.tasks:
+            if task._process.name.pid == maker:
+                spot = standing.find_spot(standing.chain(coroutine_of(task))[0])
+                return (spot.path, spot.line) if spot else None
+        return None
 
     def can_advance(self) -> bool:
         """Is there a timer to wait for?"""
