@@ -96,7 +96,7 @@ class ControlledLoop(Joins, Outside):
         self._early: dict[int, SeenTask] = {}
         self._coroutines: dict[int, ref[Any]] = {}  # those that tasks run
         self._making = False
-        self._batch = 0
+        self.batch = 0
         self._of = 0
         self._round = 0
         self._scheduled: list[Timer] = []
@@ -296,8 +296,8 @@ class ControlledLoop(Joins, Outside):
 
     def _is_ready(self, process: Process, handle: ReadyHandle | Timer) -> None:
         process.handle = handle
-        self._batch += 1
-        self.ready[process] = self._batch
+        self.batch += 1
+        self.ready[process] = self.batch
 
     # what the run calls ------------------------------------------------------------------------------------------
 
@@ -426,7 +426,7 @@ class ControlledLoop(Joins, Outside):
         while self.can_advance() and self._scheduled[0]._when <= self.now + RESOLUTION:
             due.append(heapq.heappop(self._scheduled))
         due.sort(key=lambda timer: timer.process.name.pid)
-        self._batch += 1
+        self.batch += 1
         for timer in due:
             if self.mode == "any" and timer._callback is _sleep_over:
                 # Nobody but the sleeper knows this future: whether it is completed now or just before the sleeper
@@ -435,7 +435,7 @@ class ControlledLoop(Joins, Outside):
                 timer._scheduled = False
             else:
                 timer.process.handle = timer
-                self.ready[timer.process] = self._batch
+                self.ready[timer.process] = self.batch
 
     # what is left at the end -------------------------------------------------------------------------------------
 
