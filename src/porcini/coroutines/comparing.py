@@ -123,6 +123,5 @@ def raised(
             follow(run, schedule)
         except ScheduleError:
             return None
-        problem = run.problem
-        run.run.close()
-    return problem
+        run.final()
+    return run.problem

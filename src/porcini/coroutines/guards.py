@@ -78,6 +78,10 @@ class Guards:
     """Called before each run: they put back what the run before has changed."""
     made_anew: tuple[str, ...] = ()
     """The arguments, by name, that these make anew."""
+    at_end: tuple[Callable[[], object], ...] = ()
+    """Called after each run. What they raise is how the run ended, if it had not failed before."""
+    looks_back: bool = False
+    """May they depend on what the run has left behind?"""
 
 
 class Blocking(InputError):
@@ -113,6 +117,19 @@ class Guarding:
             with between_runs():
                 for put_back in self.guards.at_start:
                     put_back()
+
+    def end_run(self) -> BaseException | None:
+        """What is raised when a run is cleaned up after."""
+        problem: BaseException | None = None
+        with between_runs():
+            for clean_up in self.guards.at_end:
+                try:
+                    clean_up()
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as raised:
+                    problem = problem or raised
+        return problem
 
     def __enter__(self) -> Guarding:
         dice = random.getstate()

@@ -19,6 +19,7 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
+from porcini.core.origins import origin_of
 from porcini.core.systems import Final, Program, Restart
 from porcini.coroutines.guards import Guarding, check_refused
 from porcini.coroutines.leftovers import Snapshot, read_again
@@ -31,9 +32,9 @@ from porcini.langs.aio.inside import Inside
 from porcini.langs.aio.log import LOG
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import Refused
-from porcini.langs.aio.program import AioProgram, AioRun
+from porcini.langs.aio.program import AioProgram, AioRun, kind_of_problem
 from porcini.langs.aio.recorder import Recorder
-from porcini.langs.aio.standing import leaves
+from porcini.langs.aio.standing import describe_problem, leaves
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
@@ -135,12 +136,14 @@ class SteadyProgram(Program):
 class SteadyRun:
     """A run that compares itself with the one before, for as long as both follow the same schedule."""
 
-    __slots__ = ("_at", "_following", "_owner", "actions", "run")
+    __slots__ = ("_at", "_final", "_following", "_late", "_owner", "actions", "run")
 
     def __init__(self, owner: SteadyProgram) -> None:
         self._owner = owner
         self._at = 0
         self._following = True
+        self._final: Final | None = None
+        self._late: BaseException | None = None  # raised after the run
         self.run: AioRun = owner.program.start()
         owner.guarding.loop = self.run.loop
         self.run.gauge = _accesses
@@ -231,6 +234,24 @@ class SteadyRun:
         raise _nondeterministic("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
 
     def final(self) -> Final:
+        """How the run ended, and what was cleaned up after it."""
+        if self._final is None:
+            self._final = self._cleaned_up(self._ended())
+        return self._final
+
+    def _cleaned_up(self, final: Final) -> Final:
+        """What follows a run may look at all that it left behind, the order of keys and items included."""
+        owner, guards = self._owner, self._owner.guarding.guards
+        self._late = owner.guarding.end_run() if guards.at_end else None
+        if guards.looks_back and owner.commuting is not None:
+            owner.commuting.any_order_is_seen()
+            if owner.commuting.outgrown:
+                raise owner.outgrown()
+        if self._late is None or final.kind != "terminated":
+            return final
+        return Final(kind_of_problem(self._late), {"raised": describe_problem(self._late)})
+
+    def _ended(self) -> Final:
         owner = self._owner
         owner.unfinished = None
         owner.guarding.steps += 1
@@ -245,10 +266,10 @@ class SteadyRun:
 
     @property
     def problem(self) -> BaseException | None:
-        """What the main task raised."""
+        """What the main task raised, or what was raised after it."""
         main: Any = self.run.main
         problem: BaseException | None = main._exception
-        return problem
+        return problem or self._late
 
 
 def _placed(failure: Failure, problem: BaseException | None) -> Failure:
@@ -304,7 +325,8 @@ def _differs(at: int, before: Event, now: Event) -> NondeterministicProgram:
 
 def _nondeterministic(what: str, step: int, event: Event) -> NondeterministicProgram:
     label = event.label
-    spot = (label.began or label.stopped) if isinstance(label, StepLabel) else None
+    spots = (label.began, label.stopped) if isinstance(label, StepLabel) else ()
+    spot = next((spot for spot in spots if spot and origin_of(spot.path) != "porcini"), None)
     name = label.name if isinstance(label, StepLabel) else str(label)
     return NondeterministicProgram(
         "the same schedule did not do the same when it was run again: "

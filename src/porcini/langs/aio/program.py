@@ -350,8 +350,7 @@ class AioRun:
         raised = problem or asyncio.CancelledError("the main task was cancelled")
         task._log_traceback = False
         self.program.shows(raised, True)
-        kind: FailureKind = "assertion" if _asserts(raised) else "error"
-        self._failure = Failure(kind, standing.describe_problem(raised), _place(raised))
+        self._failure = Failure(kind_of_problem(raised), standing.describe_problem(raised), _place(raised))
 
     def _advance(self) -> Event:
         loop = self.loop
@@ -506,8 +505,10 @@ def _unretrieved(task: Any) -> str:
     return f"{process.title} ({process.name.text}): {standing.describe_problem(problem)}"
 
 
-def _asserts(problem: BaseException) -> bool:
-    return any(isinstance(leaf, AssertionError) for leaf in standing.leaves(problem))
+def kind_of_problem(problem: BaseException) -> FailureKind:
+    """Did an assertion fail?"""
+    asserts = any(isinstance(leaf, AssertionError) for leaf in standing.leaves(problem))
+    return "assertion" if asserts else "error"
 
 
 def _place(problem: BaseException) -> Place | None:
