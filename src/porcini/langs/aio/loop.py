@@ -15,7 +15,8 @@ of which there are thousands per second: what `BaseEventLoop.__init__` sets up a
 attributes of the class.
 
 **Modes.** In mode `any` every process with a ready handle may go next. In mode `fifo` the handles of asyncio's
-queue run in its order, and free are only timers that become due at the same moment: they form one batch. There,
+queue run in its order, and free are only timers that become due at the same moment, and coroutines of one
+`as_completed`, which puts them into the queue in the order of their addresses: they form one batch. There,
 every step that is not the last of its batch is followed by whoever comes next in the queue, so it wakes that one;
 and what a step puts into the queue depends on who was there before, so all of them write the place `queue`.
 """
@@ -181,9 +182,17 @@ class ControlledLoop(Joins, Outside):
         if context is not None:
             rules.SHARED_CONTEXTS.add(id(context))
         if id(coro) not in self._early:
-            for other in joins.awaited_together(sys._getframe(1)):
-                self._early[id(other)] = self._new_task(other, None, None, options)
+            self._make_together(joins.awaited_together(sys._getframe(1)), options)
         return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
+
+    def _make_together(self, coroutines: list[Any], options: dict[str, Any]) -> None:
+        """The tasks of `as_completed`, which goes over a set: they have names in the order in which it was given
+        their coroutines, but any of them may be the first in the queue."""
+        batch = self.batch + 1
+        for coroutine in coroutines:
+            task = self._early[id(coroutine)] = self._new_task(coroutine, None, None, options)
+            if self.mode == "fifo" and task._process in self.ready:  # and did not start eagerly
+                self.ready[task._process] = batch
 
     def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
         if name is not None:
