@@ -1,7 +1,7 @@
 """What real code can do that no schedule controls: look at the clock, throw dice, block, reach outside.
 
 While a `Guarding` is open and a step of a controlled loop runs:
-    time, monotonic, perf_counter     tell the loop's virtual time, also to who got hold of them before
+    time, monotonic, datetime.now     tell the loop's virtual time, also to who got hold of them before (`clocks`)
     random                            begins every run with the same seed
     urandom, and so uuid4 and secrets give each process the same in every order
     time.sleep, sockets, threads and  are refused, with what to do instead
@@ -25,24 +25,20 @@ import threading
 import time
 from asyncio import events
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
+from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
 from porcini.coroutines.lines import at
-from porcini.langs.aio import hook, rules
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
 
-EPOCH = 1_767_225_600.0
-"""What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
-
 _FAKE = "give the code under test a fake whose methods are coroutines"
+_SLEEP = "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
 _NETWORK = f"real network traffic: {_FAKE}"
 _THREADS = f"threads are not simulated: {_FAKE}, or call the function directly"
 _PROCESSES = f"other processes are not simulated: {_FAKE}"
@@ -98,14 +94,13 @@ def check_refused(loop: ControlledLoop) -> None:
 class Guarding:
     """Keeps watch while it is open."""
 
-    def __init__(self, guards: Guards, modules: Iterable[ModuleType] = ()) -> None:
+    def __init__(self, guards: Guards) -> None:
         self.guards = guards
         self.loop: ControlledLoop | None = None
         """The loop of the run that is under way."""
         self.steps = 0
         self.stepping = False
-        self._modules = tuple(modules)
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
         self._seen = (-1, 0)
         self._dice = random.Random(guards.seed).getstate()
         self._asked: Counter[Pid] = Counter()
@@ -113,6 +108,7 @@ class Guarding:
     def start_run(self) -> None:
         random.setstate(self._dice)
         self._asked.clear()
+        start_again()
         if self.guards.at_start:
             with between_runs():
                 for put_back in self.guards.at_start:
@@ -134,10 +130,12 @@ class Guarding:
     def __enter__(self) -> Guarding:
         dice = random.getstate()
         self._undo.append(lambda: random.setstate(dice))
-        self._replace(os, "urandom", self._loaded(os.urandom))
-        self._replace(random, "_urandom", os.urandom)
-        if not self.guards.real_time:
-            self._make_time_virtual()
+        outer = Watch.loop, Watch.chance
+        self._undo.append(lambda: _watch(*outer))
+        _watch(self._loop, self._chance)
+        self._undo += replace_chance()
+        sleep = self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {_SLEEP}")
+        self._undo += replace_functions(None if self.guards.real_time else sleep)
         for owner, names, why in _REFUSED:
             for name in names.split():
                 if hasattr(owner, name):  # not all systems have them all
@@ -155,82 +153,11 @@ class Guarding:
         setattr(owner, name, value)
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
 
-    def _loaded(self, real: Any) -> Any:
-        """Random bytes that depend on who asks, and how often that one has asked, but not on the order."""
-
-        def urandom(size: int, /) -> bytes:
-            loop = self._loop()
-            if loop is None:
-                return bytes(real(size))
-            pid = loop.current.name.pid
-            self._asked[pid] += 1
-            return random.Random(f"{self.guards.seed}, {pid}, {self._asked[pid]}").randbytes(size)
-
-        return _followed(urandom)
-
-    # time -----------------------------------------------------------------------------------------------------
-
-    def _make_time_virtual(self) -> None:
-        sleeping = (
-            "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
-        )
-        table: dict[Any, Any] = {
-            time.time: self._virtual(time.time, EPOCH),
-            time.monotonic: self._virtual(time.monotonic),
-            time.perf_counter: self._virtual(time.perf_counter),
-            time.time_ns: self._virtual_ns(time.time_ns, EPOCH),
-            time.monotonic_ns: self._virtual_ns(time.monotonic_ns),
-            time.perf_counter_ns: self._virtual_ns(time.perf_counter_ns),
-            time.sleep: self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {sleeping}"),
-        }
-
-        def virtual(value: object) -> Any:
-            return table.get(value, value) if type(value) is BuiltinFunctionType else value
-
-        for module in {time, *self._modules}:
-            for name, value in list(vars(module).items()):
-                if virtual(value) is not value:
-                    self._replace(module, name, virtual(value))
-        for module in self._modules:
-            for function in hook.functions_of(module):
-                self._replace_held(function, virtual)
-            for cls in [
-                v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
-            ]:
-                for name, value in list(vars(cls).items()):
-                    inner = value.__func__ if isinstance(value, staticmethod) else value
-                    if virtual(inner) is not inner:
-                        self._undo.append(partial(setattr, cls, name, value))
-                        setattr(cls, name, staticmethod(virtual(inner)))
-
-    def _replace_held(self, function: FunctionType, virtual: Callable[[object], Any]) -> None:
-        """What a function got when it was defined: a clock as a default, or a dataclass's factory in a closure."""
-        defaults, options = function.__defaults__ or (), function.__kwdefaults__ or {}
-        if any(virtual(value) is not value for value in (*defaults, *options.values())):
-            self._undo.append(partial(setattr, function, "__defaults__", function.__defaults__))
-            self._undo.append(partial(setattr, function, "__kwdefaults__", function.__kwdefaults__))
-            function.__defaults__ = tuple(map(virtual, defaults))
-            function.__kwdefaults__ = {name: virtual(value) for name, value in options.items()}
-        for cell in function.__closure__ or ():
-            with suppress(ValueError):
-                value = cell.cell_contents
-                if virtual(value) is not value:
-                    self._undo.append(partial(setattr, cell, "cell_contents", value))
-                    cell.cell_contents = virtual(value)
-
-    def _virtual(self, real: Any, offset: float = 0.0) -> Any:
-        def now() -> float:
-            loop = self._loop()
-            return real() if loop is None else offset + loop.time()
-
-        return _followed(now)
-
-    def _virtual_ns(self, real: Any, offset: float = 0.0) -> Any:
-        def now() -> int:
-            loop = self._loop()
-            return real() if loop is None else round((offset + loop.time()) * 1e9)
-
-        return _followed(now)
+    def _chance(self, loop: ControlledLoop, size: int) -> bytes:
+        """Random bytes for a step: the same whatever the order."""
+        pid = loop.current.name.pid
+        self._asked[pid] += 1
+        return random.Random(f"{self.guards.seed}, {pid}, {self._asked[pid]}").randbytes(size)
 
     def _loop(self) -> ControlledLoop | None:
         """The loop whose step is under way in this thread."""
@@ -241,12 +168,12 @@ class Guarding:
 
     def _refusing(self, function: Any, name: str, why: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            loop = self._loop()
+            loop = Watch.loop()  # of the guarding that is open now
             if loop is None:
                 return function(*args, **kwargs)
             raise loop.refuse(f"{name} in a step: {why}", sys._getframe(1))
 
-        return _followed(refuse)
+        return followed(refuse)
 
     # steps that do not end ------------------------------------------------------------------------------------
 
@@ -283,7 +210,5 @@ def _debugged(frame: FrameType | None) -> bool:
     return False
 
 
-def _followed(function: Any) -> Any:
-    """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
-    function.__code__ = rules.mark_instrumented(function.__code__)
-    return function
+def _watch(loop: Any, chance: Any) -> None:
+    Watch.loop, Watch.chance = loop, chance

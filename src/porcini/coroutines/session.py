@@ -290,7 +290,7 @@ def session(
     _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
-        with Guarding(guards or Guards(), modules) as guarding, Staying():
+        with Guarding(guards or Guards()) as guarding, Staying():
             yield Session(function, tuple(args), recorder, guarding, tuple(modules))
 
 

@@ -168,7 +168,7 @@ class MarkedTest:
 
     def _raised(self, run: Outcome) -> BaseException | None:
         code = self.code
-        return raised(self.test, run.schedule, mode=code.mode, packages=code.packages, guards=code.guards)
+        return raised(self.test, run.schedule, mode=code.mode, guards=code.guards)
 
     def _explained(self, report: Report, where: str) -> BaseException:
         """The exception to raise, with the rest put where pytest's report finds it."""
