@@ -257,6 +257,7 @@ class Session:
     recorder: Recorder
     guarding: Guarding
     modules: tuple[ModuleType, ...] = ()
+    packages: tuple[str, ...] = ()
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
@@ -272,6 +273,7 @@ class Session:
             self.recorder,
             lambda: Snapshot(filter(is_users, self.modules), vars(holder), holder.__module__),
             (lambda: self.recorder.learn_for_run(_holding(self.function, self.args))) if anew else None,
+            self.packages,
         )
 
 
@@ -291,7 +293,7 @@ def session(
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
         with Guarding(guards or Guards()) as guarding, Staying():
-            yield Session(function, tuple(args), recorder, guarding, tuple(modules))
+            yield Session(function, tuple(args), recorder, guarding, tuple(modules), tuple(packages))
 
 
 def _holding(function: Function, args: Sequence[object], without: Sequence[str] = ()) -> FunctionType:

@@ -1,7 +1,7 @@
 """The same schedule must do the same: a program whose runs are compared with the run before, step by step.
 
 A search replays the beginning of its last run again and again, so comparing with the last run alone sees most of
-what is not a function of the schedule; `run_twice` looks at one whole run before the search. What differs is an
+what is not a function of the schedule; `rehearsing` looks at one whole run before the search. What differs is an
 error that names the step.
 
 Most of these replays are cheap (`again`): of a step nothing is recorded but how often it touched anything; that,
@@ -10,7 +10,6 @@ where it stopped, and whom it made and woke is compared. The first ones, and the
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,9 +21,8 @@ from porcini.core.footprints import Location
 from porcini.core.origins import origin_of
 from porcini.core.systems import Final, Program, Restart
 from porcini.coroutines.guards import Guarding, check_refused
-from porcini.coroutines.leftovers import Snapshot, read_again
+from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.lines import at, users_lines
-from porcini.engines.limits import Clock
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
 from porcini.langs.aio.commuting import Commuting
@@ -40,7 +38,6 @@ SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
     "changes), the real time, unseeded random numbers, ids, the order of a set, real I/O, threads"
 )
-_TWICE = 10_000
 _MOST_TO_END = 1_000
 _ALL_COMPARED, _ONE_IN = 10, 20
 _accesses, _forget = LOG.__len__, LOG.clear
@@ -63,6 +60,7 @@ class SteadyProgram(Program):
         recorder: Recorder | None = None,
         look: Callable[[], Snapshot] | None = None,
         learn: Callable[[], None] | None = None,
+        packages: Sequence[str] = (),
     ) -> None:
         self.program = program
         self.guarding = guarding
@@ -90,6 +88,9 @@ class SteadyProgram(Program):
         self._learn = learn
         self.leftovers: list[Location] = []
         """What a run read that the run before it had changed."""
+        self.packages = packages
+        self.initialised: list[Location] = []
+        """What the first run has set up in packages, once and for all."""
         self._noted = 0
 
     def commute(self, commuting: Commuting | None) -> None:
@@ -231,7 +232,7 @@ class SteadyRun:
             guarding.stepping = False
         run.close()
         follow(owner.start(), tuple(event.move for event in events))  # knows what to say, if it happens again
-        raise _nondeterministic("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
+        raise nondeterministic("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
 
     def final(self) -> Final:
         """How the run ended, and what was cleaned up after it."""
@@ -278,52 +279,11 @@ def _placed(failure: Failure, problem: BaseException | None) -> Failure:
     return replace(failure, file=users[-1].path, place=Place(users[-1].line, 1)) if users else failure
 
 
-def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
-    """Run one schedule twice, asyncio's own or nearly so, and compare."""
-    look = program.look or (lambda: Snapshot(()))
-    before = look()
-    run = program.start()
-    events: list[Event] = []
-    while len(events) < _TWICE and (able := run.actions()):
-        events.append(run.step(able[0]))
-        if clock is not None:
-            clock.check()
-    ended = not run.actions()
-    final = run.final() if ended else None
-    shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
-    between = look()
-    again = program.start()
-    repeated = follow(again, tuple(event.move for event in events))
-    program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
-    if final is not None and events:
-        if again.actions():
-            raise _nondeterministic("goes on where it ended before", len(events), events[-1])
-        after = again.final()
-        if (after.kind, after.state) != (final.kind, final.state):
-            one, two = (", ".join(map(str, f.state.values())) for f in (final, after))
-            raise _nondeterministic(
-                f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
-            )
-    program.outlives = any(map(_outlives, events))
-    program.unretrieved.clear()
-    del shifted
-
-
-_MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")
-"""How names of what a run makes look."""
-
-
-def _outlives(event: Event) -> bool:
-    """Does a step write what was there before the run?"""
-    foot = event.footprint
-    return (foot.opaque and not event.barrier) or not all(map(_MADE.search, foot.writes))
-
-
 def _differs(at: int, before: Event, now: Event) -> NondeterministicProgram:
-    return _nondeterministic("; ".join(_what_differs(before, now)), at + 1, now)
+    return nondeterministic("; ".join(_what_differs(before, now)), at + 1, now)
 
 
-def _nondeterministic(what: str, step: int, event: Event) -> NondeterministicProgram:
+def nondeterministic(what: str, step: int, event: Event) -> NondeterministicProgram:
     label = event.label
     spots = (label.began, label.stopped) if isinstance(label, StepLabel) else ()
     spot = next((spot for spot in spots if spot and origin_of(spot.path) != "porcini"), None)
