@@ -34,6 +34,7 @@ from porcini.core.errors import InputError
 from porcini.core.pids import Pid
 from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
 from porcini.coroutines.lines import at
+from porcini.coroutines.mocks import replace_mocks
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
 
@@ -78,6 +79,8 @@ class Guards:
     """Called after each run. What they raise is how the run ended, if it had not failed before."""
     looks_back: bool = False
     """May they depend on what the run has left behind?"""
+    suspend: bool = True
+    """May others go before an `AsyncMock` has answered?"""
 
 
 class Blocking(InputError):
@@ -136,6 +139,8 @@ class Guarding:
         self._undo += replace_chance()
         sleep = self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {_SLEEP}")
         self._undo += replace_functions(None if self.guards.real_time else sleep)
+        if self.guards.suspend:
+            self._undo += replace_mocks()
         for owner, names, why in _REFUSED:
             for name in names.split():
                 if hasattr(owner, name):  # not all systems have them all

@@ -2,7 +2,7 @@
 
     @pytest.mark.porcini(mode="any", max_schedules=10_000, timeout=60.0, max_depth=None, deterministic=False,
                          engine="optimal", allow_unknown=False, packages=(), seed=0, step_seconds=5.0,
-                         real_time=False)
+                         real_time=False, suspend=True)
     async def test_transfer(): ...
 
 A marked test is collected as always; only how it is called is ours (`_run`), so other plugins for async tests keep
@@ -46,7 +46,7 @@ BROKEN = pytest.StashKey[bool]()
 
 _OPTIONS = (
     "mode, max_schedules, timeout, max_depth, deterministic, engine, allow_unknown, packages, seed, step_seconds, "
-    "real_time"
+    "real_time, suspend"
 )
 _MOST_PLACES = 3
 
