@@ -171,7 +171,7 @@ def replace_functions(sleep: Any) -> Iterator[Undo]:
     yield from _replace_everywhere(table)
     if sleep is None:
         return
-    namespace = gc.get_referents(vars(datetime.datetime))[0]  # the class itself, since all modules share it
+    namespace: Any = gc.get_referents(vars(datetime.datetime))[0]  # of the class itself: all modules share it
     for name, function, real in (("now", _now, _real_now), ("utcnow", _utcnow, _real_utcnow)):
         yield partial(_set_in_type, namespace, name, real)
         _set_in_type(namespace, name, classmethod(function))
