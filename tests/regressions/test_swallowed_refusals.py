@@ -178,6 +178,19 @@ def test_a_loop_that_runs_says_so_itself() -> None:
     assert porcini.explore(probing).outcomes[0].state["result"] == "This event loop is already running"
 
 
+def test_a_loop_that_runs_cannot_be_closed() -> None:
+    """It was, and the run went on without its tasks."""
+
+    async def closing() -> str:
+        try:
+            asyncio.get_running_loop().close()
+        except RuntimeError as problem:
+            return str(problem)
+        return ""
+
+    assert porcini.explore(closing).outcomes[0].state["result"] == "Cannot close a running event loop"
+
+
 ERRORS = """
     import asyncio
     import pytest

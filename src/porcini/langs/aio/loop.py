@@ -4,7 +4,7 @@
     call_at         a timer, which becomes ready when time gets there
     run             one ready handle of a process runs; `reads`, `writes`, `woke`, `spawned` say what it did
     advance         nothing is ready: time moves to the next timer, and all that are due then become ready
-    close           what is left is thrown away without a sound
+    discard         what is left is thrown away without a sound
 
 A task that starts eagerly (3.12) takes its first step inside of the step that makes it: what it touches is touched
 by that one. What it makes and schedules there is named after the task itself. If it is not done by then it goes on
@@ -31,7 +31,7 @@ import threading
 from asyncio import futures
 from collections.abc import Iterable, Iterator
 from contextvars import Context
-from types import CoroutineType, FrameType
+from types import CoroutineType
 from typing import Any, Literal
 from weakref import WeakSet, ref
 
@@ -48,7 +48,7 @@ from porcini.langs.aio.futures import (
 )
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
-from porcini.langs.aio.outside import Outside, Refusal, Refused, blamed_line, steps
+from porcini.langs.aio.outside import Outside, Refused, steps
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
 
 Mode = Literal["any", "fifo"]
@@ -92,7 +92,7 @@ class ControlledLoop(Joins, Outside):
         self.tasks: list[SeenTask] = []
         self.ready: dict[Process, int] = {}
         self.problems: list[str] = []
-        self.refusal: Refusal | None = None
+        self.refusal = None
         self.untracked = ""
         self._early: dict[int, SeenTask] = {}
         self._coroutines: dict[int, ref[Any]] = {}  # those that tasks run
@@ -388,22 +388,6 @@ class ControlledLoop(Joins, Outside):
             message = f"Exception in callback {title_of(callback)}"
             self.call_exception_handler({"message": message, "exception": problem})
 
-    def refuse(self, message: str, frame: FrameType | None) -> Refused:
-        """Keep that the program wants what is not simulated; what to raise, so that it goes no further. Where no
-        line of the program is running, the one at which the maker of the task stands is to blame."""
-        if self.refusal is None:
-            path, line = blamed_line(frame) or self._makers_line() or (None, 0)
-            self.refusal = Refusal(message, path, line)
-        return Refused(message)
-
-    def _makers_line(self) -> tuple[str, int] | None:
-        maker = self.current.name.pid[:-1]
-        for task in self.tasks:
-            if task._process.name.pid == maker:
-                spot = standing.find_spot(standing.chain(coroutine_of(task))[0])
-                return (spot.path, spot.line) if spot else None
-        return None
-
     def can_advance(self) -> bool:
         """Is there a timer to wait for?"""
         timers = self._scheduled
@@ -469,8 +453,9 @@ class ControlledLoop(Joins, Outside):
             self.reads.add(HANDLER)
             super().call_exception_handler(context)
 
-    def close(self) -> None:
-        """Throw away what is left: coroutines are closed, and nothing is said about it."""
+    def discard(self) -> None:
+        """Throw away what is left: coroutines are closed, and nothing is said about it. (To `close` a loop that
+        runs is an error.)"""
         if self._closed:
             return
         self._closed = True

@@ -1,7 +1,7 @@
 """What is not simulated: the world outside. Asking for it ends the run, and the error says what to do instead.
 
 Programs catch exceptions, and let tasks die unnoticed. So a refusal is kept by the loop when it happens
-(`ControlledLoop.refuse`), and whoever drives the run looks there after each step: what the program does with the
+(`Outside.refuse`), and whoever drives the run looks there after each step: what the program does with the
 exception makes no difference.
 """
 
@@ -12,9 +12,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, FrameType
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from porcini.core.origins import origin_of
+from porcini.langs.aio import standing
+from porcini.langs.aio.futures import coroutine_of
+
+if TYPE_CHECKING:
+    from porcini.langs.aio.processes import Process
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,7 +87,27 @@ def _refusal(name: str, why: str) -> Any:
 
 
 class Outside(asyncio.BaseEventLoop):
-    """Methods that refuse."""
+    """A part of the loop: methods that refuse."""
+
+    refusal: Refusal | None = None
+    current: Process
+    tasks: list[Any]
+
+    def refuse(self, message: str, frame: FrameType | None) -> Refused:
+        """Keep that the program wants what is not simulated; what to raise, so that it goes no further. Where no
+        line of the program is running, the one at which the maker of the task stands is to blame."""
+        if self.refusal is None:
+            path, line = blamed_line(frame) or self._makers_line() or (None, 0)
+            self.refusal = Refusal(message, path, line)
+        return Refused(message)
+
+    def _makers_line(self) -> tuple[str, int] | None:
+        maker = self.current.name.pid[:-1]
+        for task in self.tasks:
+            if task._process.name.pid == maker:
+                spot = standing.find_spot(standing.chain(coroutine_of(task))[0])
+                return (spot.path, spot.line) if spot else None
+        return None
 
 
 for _kind, _names in _NAMES.items():

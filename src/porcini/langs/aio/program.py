@@ -481,7 +481,7 @@ class AioRun:
     def close(self) -> None:
         if not self.loop._closed:
             with Inside(self.loop):
-                self.loop.close()
+                self.loop.discard()
 
     def __del__(self) -> None:
         loop = getattr(self, "loop", None)
