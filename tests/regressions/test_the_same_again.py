@@ -64,6 +64,26 @@ def test_clearing_races_with_who_looks_at_an_item() -> None:
     assert len(porcini.explore(clears_beside_a_reader).outcomes) == 2
 
 
+class Some:
+    number = 1
+
+
+async def looks_at_a_class():
+    """`vars(cls)` is a new object each time; what comes to be at its address later must not be taken for it."""
+
+    async def work(n):
+        return n
+
+    names = len([vars(Some) for _ in range(50)])
+    done, _ = await asyncio.wait([asyncio.create_task(work(n)) for n in range(3)])
+    kept = [{n} for n in range(100)]
+    return names, sorted(task.result() for task in done), len(set().union(*kept))
+
+
+def test_the_address_of_a_view_of_a_class() -> None:
+    assert porcini.explore(looks_at_a_class).counts.executions == 1
+
+
 class Ends:
     number: int = 0
     both: Any = None
