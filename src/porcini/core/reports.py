@@ -135,6 +135,8 @@ class Coverage:
     """What a run read that the run before it had changed."""
     unretrieved: tuple[tuple[str, int], ...] = ()
     """Exceptions that nobody looked at, and in how many runs."""
+    initialised: tuple[str, ...] = ()
+    """What packages have set up for themselves in a first run, which was not explored."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -18,9 +18,10 @@ from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
+from porcini.coroutines.rehearsing import run_twice
 from porcini.coroutines.session import Session, check, name_of, session
 from porcini.coroutines.setups import Setup, lines_to_paste
-from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram, run_twice
+from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram
 from porcini.engines.catalogue import Engine, explored, ranked
 from porcini.engines.options import Options
 from porcini.engines.replaying import Recorded, replay
