@@ -73,11 +73,11 @@ class Opened:
                 if final.kind != outcome.kind or any(final.state[name] != v for name, v in outcome.state.items()):
                     shown = " ".join(f"{move.pid}" for move in outcome.schedule)
                     message = f"a run and a reordering of it end differently: {shown}"
-                    raise self.program.wrong_independence(message)
+                    raise self.program.independence_error(message)
 
     def notes(self) -> tuple[str, ...]:
         """What should be known of how the program was read, and of what it did."""
-        return (*self.said, *self.program.noticed())
+        return (*self.said, *self.program.runtime_notes())
 
     def coverage(self) -> Coverage | None:
         """For real code: how much was seen of what it did."""

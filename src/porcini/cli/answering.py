@@ -17,7 +17,7 @@ from pathlib import Path
 
 from porcini.cli.commands import Text, nothing_known
 from porcini.cli.progress import Deadline
-from porcini.core.children import LONGEST_CALL, Died, sealed
+from porcini.core.children import LONGEST_CALL, ChildDied, run_sealed
 from porcini.core.errors import InputError, LimitHit, Place
 from porcini.core.languages import LANGUAGES
 from porcini.core.reports import Report
@@ -78,8 +78,8 @@ def _sealed_answer(options: argparse.Namespace, interpreter: str) -> Answer:
         return answer, recorded, options.printed, said.getvalue()
 
     try:
-        answer, recorded, options.printed, said = sealed(work, readable, longest)
-    except Died as death:
+        answer, recorded, options.printed, said = run_sealed(work, readable, longest)
+    except ChildDied as death:
         raise _explained(death, interpreter, timeout) from None
     sys.stdout.write(said)
     if trace and recorded is not None:
@@ -103,14 +103,14 @@ def _printing() -> Iterator[StringIO]:
         yield said
 
 
-def _explained(death: Died, interpreter: str, timeout: float | None) -> Exception:
+def _explained(death: ChildDied, interpreter: str, timeout: float | None) -> Exception:
     """Why there is no answer: it took too long, or it was too large; or it died while it was reading something."""
     if death.signal == signal.SIGPROF and timeout is not None and timeout <= LONGEST_CALL:
         return LimitHit(f"the time limit of {timeout:g} s")
     if death.signal == signal.SIGPROF:
         return LimitHit(f"{LONGEST_CALL:g} s for one step of {interpreter}'s: do the equations of the model end?")
-    if death.words:
-        file, _, line = death.words.rpartition(":")
+    if death.announced:
+        file, _, line = death.announced.rpartition(":")
         message = f"{interpreter} cannot read it, and does not say why"
         return InputError(message, file=file, place=Place(int(line), 1))
     return LimitHit(f"{interpreter}'s memory or stack: it was ended by the system")

@@ -161,7 +161,7 @@ class Simulation:
         return Outcome.of(self.stepper.trace, self.stepper.run.final())
 
     def _printed(self) -> tuple[str, ...]:
-        return self.stepper.program.printed(self.stepper.run)
+        return self.stepper.program.output_of(self.stepper.run)
 
     def _say(self, text: str) -> None:
         self.console.print(Text(text))

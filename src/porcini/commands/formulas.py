@@ -128,7 +128,7 @@ def asked(
     reduction, stats.reduction = reduction_of(system, graph, options, watched)
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
-    shown = [model.shown(a.text) for a in atoms]
+    shown = [model.show_proposition(a.text) for a in atoms]
     return Question(system, graph, watched, reduction, shown, notes)
 
 
@@ -147,7 +147,7 @@ def check_formula(subject: Subject, named: Named, stats: SearchStats, options: O
 
     stats.explore(work)
     lasso = found[0] if found else None
-    notes = (*subject.model.notes, *question.notes, *question.system.noticed())
+    notes = (*subject.model.notes, *question.notes, *question.system.runtime_notes())
     if lasso is None:
         return None, notes
     trail = trail_of(question, lasso)
@@ -202,7 +202,7 @@ def check_by_own_checker(
 
     def work(_: SearchStats) -> None:
         text = show_formula(named.formula, checker.signs)
-        lasso = checker.ask(question.system, text, [atom.text for atom in atoms], limits)
+        lasso = checker.check(question.system, text, [atom.text for atom in atoms], limits)
         found.append(None if lasso is None else Lasso(*lasso))
 
     stats.explore(work)
@@ -249,7 +249,7 @@ def _check_claim(
     product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None, stutter=stutter)
     found: list[Lasso[Any] | None] = []
     stats.explore(lambda _: found.append(product.search()))
-    notes = (note, *system.noticed())
+    notes = (note, *system.runtime_notes())
     if not found or found[0] is None:
         return None, notes
     return trail_of(Question(system, graph, Watched(lambda _: 0), None, []), found[0]), notes
@@ -320,7 +320,7 @@ def _other_verdicts(
         verdicts = []
         for ample in (None, options.ample):
             limits = CheckerOptions(Counts(), ample, stats.limits.timeout, stats.limits.max_states)
-            holds = checker.ask(question.system, text, watched, limits) is None
+            holds = checker.check(question.system, text, watched, limits) is None
             verdicts.append("holds" if holds else "is violated")
         if verdicts[0] != verdicts[1]:
             plain, reduced = verdicts
@@ -357,12 +357,12 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
         for before, after in pairwise(states):
             if before == after and after not in question.graph.successors(before):
                 continue  # it has ended, and stays as it is
-            steps = list(question.graph.way(before, after))
+            steps = list(question.graph.events_between(before, after))
             events += steps
             notes += [""] * (len(steps) - 1) + [_changes(letter, question.letter(after), atoms)]
             letter = question.letter(after)
         parts.append(events)
-    named = question.graph.named([*parts[0], *parts[1]])
+    named = question.graph.with_run_names([*parts[0], *parts[1]])
     return Trail(Trace(named[: len(parts[0])]), Trace(named[len(parts[0]) :]), tuple(notes))
 
 

@@ -98,7 +98,7 @@ def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStat
         notes=opened.notes(),
         coverage=opened.coverage(),
     )
-    return replace(report, said=opened.program.printed(recorded.run))
+    return replace(report, said=opened.program.output_of(recorded.run))
 
 
 def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:

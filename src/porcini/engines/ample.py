@@ -60,7 +60,7 @@ class AmpleSets:
             taken = [action for action in actions if action.pid in ample]
             if not any(action.enabled and self.seen(state, action) for action in taken):
                 identities = self.graph.identities
-                after = self.graph.after(state, taken)
+                after = self.graph.successors_by(state, taken)
                 return Choice(after, identities(state, able & ample), identities(state, able))
         return None
 

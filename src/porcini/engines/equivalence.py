@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from porcini.core.components import components
+from porcini.core.components import strongly_connected_components
 from porcini.core.errors import LimitHit
 from porcini.core.systems import StateGraph
 from porcini.engines.graph import Chooser
@@ -116,7 +116,7 @@ class _Joined:
         same = [
             [new for new in after if self.letters[new] == self.letters[n]] for n, after in enumerate(self.after)
         ]
-        self.component = components(same)
+        self.component = strongly_connected_components(same)
         members: dict[int, int] = {}
         for node in self.component:
             members[node] = members.get(node, 0) + 1

@@ -237,7 +237,7 @@ class Graph(Generic[S]):
         self.stats.counts.states, self.stats.counts.events = len(self.found), self.transitions
 
     def _ended(self, state: S) -> None:
-        ended = partial(self.graph.ended, state)
+        ended = partial(self.graph.final_of_run, state)
         self.stats.complete(lambda: self.way_to(state), self.graph.final(state), None, ended)
         self.stats.counts.classes = 0  # of runs, which are not looked at here
 
@@ -249,7 +249,7 @@ class Graph(Generic[S]):
             if kind in self._noted:
                 continue
             self._noted.add(kind)
-            way, ended = partial(self._named, state, after), partial(self.graph.ended, after)
+            way, ended = partial(self._named, state, after), partial(self.graph.final_of_run, after)
             self.stats.complete(way, self.graph.final(after), None, ended)
             self.stats.counts.classes = 0
 
@@ -261,12 +261,12 @@ class Graph(Generic[S]):
         """The steps by which a state was found, and those from there on, with processes named as in runs. Where
         that way is too long for a run, the shortest one is taken."""
         try:
-            return self.graph.named(self._steps((*self._first_way(state), *after)))
+            return self.graph.with_run_names(self._steps((*self._first_way(state), *after)))
         except LimitHit:
-            return self.graph.named(self._steps((*self._shortest_way(state), *after)))
+            return self.graph.with_run_names(self._steps((*self._shortest_way(state), *after)))
 
     def _steps(self, states: Sequence[S]) -> list[Event]:
-        return [event for a, b in pairwise(states) for event in self.graph.way(a, b)]
+        return [event for a, b in pairwise(states) for event in self.graph.events_between(a, b)]
 
     def _first_way(self, state: S) -> list[S]:
         return _back(state, self.found)

@@ -118,7 +118,7 @@ class Optimal:
 
     def completed(self, search: Search) -> None:
         foresee: Foresee | None = None
-        if search.discovers:
+        if search.discovers_footprints:
             if self._foresight is None:
                 self._foresight = Foresight(search.execution, search.step_after)
             self._foresight.note(search.first_new)

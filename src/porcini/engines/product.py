@@ -46,7 +46,7 @@ class Claim(Protocol[S_in]):
 class Movers(Protocol[S]):
     """Who leads where: needed for fairness."""
 
-    def moves_by(self, state: S) -> Sequence[tuple[int, S]]: ...
+    def successors_by_process(self, state: S) -> Sequence[tuple[int, S]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Product(Generic[S]):
                 for there, marks in moves:
                     yield (after, there), marks
             return
-        steps = self.fair.moves_by(state)
+        steps = self.fair.successors_by_process(state)
         able = 0
         for process, _ in steps:
             able |= 1 << process

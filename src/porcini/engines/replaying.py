@@ -56,7 +56,7 @@ def follow_loop(system: System, stem: Schedule, loop: Schedule) -> list[Event]:
     before = follow(run, stem)
     events = follow(run, loop)
     graph = system.state_graph(exact=False)
-    if not loop or graph.along(before) != graph.along([*before, *events]):
+    if not loop or graph.state_after(before) != graph.state_after([*before, *events]):
         raise ScheduleError("the loop does not lead back to where it begins")
     return events
 

@@ -83,8 +83,8 @@ class Search:
         self.execution = Execution(dependence)
         self.nodes: list[Node] = []
         self.first_new = 0
-        self.chooses = program.chooses
-        self.discovers = program.discovers
+        self.has_choices = program.has_choices
+        self.discovers_footprints = program.discovers_footprints
         self._planned: dict[Action, Event] = {}
         self._unknown: dict[Event, Event] = {}
 

@@ -63,7 +63,7 @@ class PointStubborn:
         if best is None:
             return None
         taken = [action for action in actions if action.pid in best]
-        return Choice(self.graph.after(state, taken), frozenset(best), able)
+        return Choice(self.graph.successors_by(state, taken), frozenset(best), able)
 
     def _seen(self, actions: Iterable[Action], movers: set[Pid]) -> bool:
         """C2: may what they do be seen by the formula?"""

@@ -44,7 +44,7 @@ def reversals(
     order begins with a step that is asleep there: it has been explored.
     """
     yield from _of_races(search, foresee, closed)
-    if search.chooses:
+    if search.has_choices:
         yield from _of_choices(search, closed)
     execution = search.execution
     for j in execution.contested:
@@ -66,11 +66,11 @@ def _of_races(search: Search, foresee: Foresee | None, closed: Sequence[bool] | 
             continue
         asleep = events[race.first].move in nodes[race.at].sleep
         # Where footprints are discovered, a step of the same process that is asleep there may not be this one.
-        if not asleep or (race.first == race.step and search.discovers):
+        if not asleep or (race.first == race.step and search.discovers_footprints):
             at_state.setdefault(race.at, []).append(race)
     for at, races in at_state.items():
         between = not_after(execution, at, 1 << at)
-        if not search.discovers:
+        if not search.discovers_footprints:
             steps = [events[race.step] for race in races]
         elif foresee is not None:
             steps = [foresee(race, between) for race in races]

@@ -10,7 +10,7 @@ from typing import get_args
 
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Cycles, Outcome, PropertyName, Verdict, differences
-from porcini.core.traces import common_prefix, switches
+from porcini.core.traces import common_prefix, count_context_switches
 from porcini.properties.shrink import in_long_turns
 
 EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure-free")
@@ -78,8 +78,8 @@ def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
     """Of two outcomes that differ, the pair with the fewest context switches that parts the latest."""
     simplest = sorted(outcomes, key=_simplicity)[:_MOST_COMPARED]
     ordered = sorted(map(in_long_turns, simplest), key=_simplicity)
-    fewest, second = (switches(outcome.schedule) for outcome in ordered[:2])
-    simple = [o for o in ordered if switches(o.schedule) <= second]
+    fewest, second = (count_context_switches(outcome.schedule) for outcome in ordered[:2])
+    simple = [o for o in ordered if count_context_switches(o.schedule) <= second]
     pairs = combinations(simple, 2) if fewest == second else ((simple[0], o) for o in simple[1:])
     pair = min(
         pairs,
@@ -92,4 +92,4 @@ def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
 
 
 def _simplicity(outcome: Outcome) -> tuple[int, int, Schedule]:
-    return switches(outcome.schedule), len(outcome.trace), outcome.schedule
+    return count_context_switches(outcome.schedule), len(outcome.trace), outcome.schedule

@@ -15,7 +15,7 @@ from porcini.core.events import Event
 from porcini.core.execution import Dependence, Execution
 from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome
-from porcini.core.traces import Trace, common_prefix, switches
+from porcini.core.traces import Trace, common_prefix, count_context_switches
 
 _LONGEST = 5_000
 """Longer runs are left as they are: nobody reads them, and sets of positions grow with the square."""
@@ -49,7 +49,9 @@ def _same_end(a: Outcome, b: Outcome) -> bool:
 
 def _distance(pair: tuple[Outcome, Outcome]) -> tuple[int, int]:
     a, b = pair
-    return switches(a.schedule) + switches(b.schedule), -common_prefix(a.schedule, b.schedule)
+    return count_context_switches(a.schedule) + count_context_switches(b.schedule), -common_prefix(
+        a.schedule, b.schedule
+    )
 
 
 def _ordered(outcome: Outcome, leader: Sequence[Event]) -> Outcome:

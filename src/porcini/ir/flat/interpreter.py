@@ -81,7 +81,7 @@ class FlatSystem(FrameSystem):
         module = codegen.Module(spawn=self._spawn)
         self._choices = compile_program(program, self.numbering, self._shared, self._private, module)
         self.source = module.source
-        self.chooses = any(len(choices) > 1 for choices in self._choices)
+        self.has_choices = any(len(choices) > 1 for choices in self._choices)
         layout = self._layouts.empty
         frames: list[Scalar] = []
         for number, template in enumerate(program.initial):

@@ -64,7 +64,7 @@ _MOST_KNOWN = 1 << 13
 class PackedView(System):
     """A compiled packed program, whose runs can be forked."""
 
-    chooses = True
+    has_choices = True
 
     def __init__(
         self, program: Program, *, optimise: bool = False, inputs: Mapping[Variable, int] | None = None
@@ -91,7 +91,7 @@ class PackedView(System):
     def initial(self) -> int:
         return self.system.initial()
 
-    def printed(self, run: PackedRun) -> tuple[str, ...]:
+    def output_of(self, run: PackedRun) -> tuple[str, ...]:
         return tuple(run.said)
 
     def start(self) -> PackedRun:
@@ -277,7 +277,7 @@ class PackedView(System):
 
         return _FIELD.sub(filled, text)
 
-    def noticed(self) -> tuple[str, ...]:
+    def runtime_notes(self) -> tuple[str, ...]:
         """What should be said of the runs seen so far."""
         return tuple(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
 

@@ -28,7 +28,7 @@ class CanonicalGraph(SystemGraph):
         self.steps = system
         self.canonical = Canonical(system, watched)
 
-    def after(self, state: Any, actions: Sequence[Action]) -> list[Hashable]:
+    def successors_by(self, state: Any, actions: Sequence[Action]) -> list[Hashable]:
         """Of tasks that are alike, and that nobody refers to, it does not matter which one moves: the states after
         it are the same up to names."""
         held: set[Pid] | None = None
@@ -43,7 +43,7 @@ class CanonicalGraph(SystemGraph):
                         continue
                     alike.add(frame)
             chosen.append(action)
-        return super().after(state, chosen)
+        return super().successors_by(state, chosen)
 
     def fire(self, state: State, action: Action) -> tuple[State, Event]:
         after, event, _ = self.named_step(state, action)
@@ -60,17 +60,17 @@ class CanonicalGraph(SystemGraph):
         """Those without names may be called something else in the next state: they are known in this one only."""
         return frozenset((pid, state) if is_numbered(pid) else pid for pid in pids)
 
-    def named(self, events: Sequence[Event]) -> list[Event]:
+    def with_run_names(self, events: Sequence[Event]) -> list[Event]:
         walk = _Walk(self)
         return [walk.step(event.pid) for event in events]
 
-    def along(self, events: Sequence[Event]) -> State:
+    def state_after(self, events: Sequence[Event]) -> State:
         walk = _Walk(self)
         for event in events:
             walk.step(next(name for name, pid in walk.in_run.items() if pid == event.pid))
         return walk.state
 
-    def ended(self, state: Any, events: Sequence[Event]) -> Final:
+    def final_of_run(self, state: Any, events: Sequence[Event]) -> Final:
         run = self.steps.start()
         for event in events:
             (action,) = run.actions_of(event.pid)

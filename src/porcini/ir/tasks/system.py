@@ -454,7 +454,7 @@ class StepSystem(FrameSystem):
     def flow(self) -> StepFlow:
         return StepFlow(self.numbering)
 
-    def noticed(self) -> tuple[str, ...]:
+    def runtime_notes(self) -> tuple[str, ...]:
         return self._noticed
 
     def watching(self, propositions: Sequence[ObjectProposition]) -> Watched[State]:

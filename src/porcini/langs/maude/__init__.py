@@ -64,7 +64,7 @@ class MaudeModel(languages.Model):
         assert isinstance(system, MaudeSystem)
         return Transformed(system, cast(Heuristic, ample), watched).followed(most)
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
         return MaudeSystem(self.graph)
 
 

@@ -7,7 +7,7 @@ the same state covers; bisimilar states become one.
 from __future__ import annotations
 
 from porcini.core.bits import bits
-from porcini.core.components import components
+from porcini.core.components import strongly_connected_components
 
 Edge = tuple[int, int, int, int]
 """Atoms that must hold, atoms that must not, the number of the target, marks."""
@@ -35,7 +35,7 @@ def _living(graph: Graph, every: int) -> Graph:
     """Only states from which there is an accepting run, and the initial one; marks only where they count, which is
     within components that have all of them.
     """
-    component = components([[target for _, _, target, _ in edges] for edges in graph])
+    component = strongly_connected_components([[target for _, _, target, _ in edges] for edges in graph])
     marked = [-1] * (max(component) + 1)  # -1: no edge within
     for state, edges in enumerate(graph):
         for _, _, target, marks in edges:
@@ -120,7 +120,7 @@ def _bisimilar_as_one(graph: Graph) -> Graph:
 
 def _needed_marks(graph: Graph, every: int) -> tuple[Graph, int]:
     """Leave out a mark that stands wherever another one stands, or on all edges of all cycles; count the rest."""
-    component = components([[target for _, _, target, _ in edges] for edges in graph])
+    component = strongly_connected_components([[target for _, _, target, _ in edges] for edges in graph])
     inner = {
         (state, edge)
         for state, edges in enumerate(graph)
