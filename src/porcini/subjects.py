@@ -20,10 +20,10 @@ from porcini.core.languages import Model
 from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program, System, Value
-from porcini.engines.catalogue import Engine, explored
+from porcini.engines.catalogue import Engine, run_engine
 from porcini.engines.options import Options
 from porcini.engines.recording import Recorder
-from porcini.engines.replaying import Recorded, replay
+from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question
 from porcini.properties.shrink import shrunk
@@ -43,10 +43,10 @@ class Opened:
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
         """Let an engine explore it; what was seen may have been counted anew."""
-        self.program, stats = explored(engine, self.program, stats, options)
+        self.program, stats = run_engine(engine, self.program, stats, options)
         return stats
 
-    def follow(self, go: Callable[[Program], Recorded], *, keep: bool) -> Recorded:
+    def follow(self, go: Callable[[Program], RunResult], *, keep: bool) -> RunResult:
         """One run; `keep` it if a `recording` of it will be wanted."""
         if not keep:
             return go(self.program)

@@ -295,16 +295,18 @@ def test_conditions_that_do_not_hold_are_enough(source: str) -> None:
 
 
 def test_mutant_without_the_first_condition_of_stubborn_sets(monkeypatch) -> None:
-    demanded = _Here._demanded
-    monkeypatch.setattr(_Here, "_demanded", lambda self, pid, found: demanded(replace(self, now={}), pid, found))
+    required = _Here._required_by
+    monkeypatch.setattr(
+        _Here, "_required_by", lambda self, pid, found: required(replace(self, now={}), pid, found)
+    )
     with pytest.raises(AssertionError):
         nothing_is_lost(TWO_CONDITIONS)
 
 
 def test_mutant_without_the_second_condition_of_stubborn_sets(monkeypatch) -> None:
-    demanded = _Here._demanded
+    required = _Here._required_by
     monkeypatch.setattr(
-        _Here, "_demanded", lambda self, pid, found: demanded(replace(self, waiting={}), pid, found)
+        _Here, "_required_by", lambda self, pid, found: required(replace(self, waiting={}), pid, found)
     )
     with pytest.raises(AssertionError):
         nothing_is_lost(TWO_CONDITIONS)

@@ -10,12 +10,12 @@ import porcini
 from helpers import Collecting, all_runs, class_of, semantic_saves_runs_only, system_of
 from porcini.core.systems import Program
 from porcini.core.traces import count_context_switches
-from porcini.engines.catalogue import ENGINES, Options, ranked
+from porcini.engines.catalogue import ENGINES, Options, engines_by_rank
 from strategies import PROGRAMS, guard_programs, programs
 
 MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 500
-COMPLETE = [name for name, engine in ranked() if engine.complete and "actors" not in engine.needs]
+COMPLETE = [name for name, engine in engines_by_rank() if engine.complete and "actors" not in engine.needs]
 REDUCED = [name for name in COMPLETE if name != "exhaustive"]
 
 

@@ -80,12 +80,12 @@ def test_mutant_without_d1(monkeypatch) -> None:
 
 
 def test_mutant_without_d2(monkeypatch) -> None:
-    real = stubborn_points._Here._demanded
+    real = stubborn_points._Here._required_by
 
     def only_d1(self, pid, new, found):
         return real(self, pid, new, found) if new >> self.points[pid] & 1 and pid in self.now else []
 
-    monkeypatch.setattr(stubborn_points._Here, "_demanded", only_d1)
+    monkeypatch.setattr(stubborn_points._Here, "_required_by", only_d1)
     assert broken()
 
 

@@ -110,7 +110,7 @@ class Simulation:
             self.watched.remove(name)
         else:
             try:
-                self.stepper.require_known([name])
+                self.stepper.require_variables([name])
             except InputError as problem:
                 self._say(f"{problem.message} ({problem.hint})")
                 return
@@ -127,7 +127,7 @@ class Simulation:
         steps, snapshot = self.stepper.steps, self.stepper.snapshot()
         self.console.print()
         if steps:
-            self._say(f"step {len(steps)}: {_show_step(self.stepper.watching(())[-1])}")
+            self._say(f"step {len(steps)}: {_show_step(self.stepper.watched_steps(())[-1])}")
         else:
             self._say(f"at first: {show_state(snapshot.variables)}")
         self._show_watched()

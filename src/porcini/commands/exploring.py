@@ -14,7 +14,7 @@ from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
 from porcini.core.reports import Report
 from porcini.core.systems import Program
-from porcini.engines.catalogue import ENGINES, Engine, ranked
+from porcini.engines.catalogue import ENGINES, Engine, engines_by_rank
 from porcini.engines.options import USUAL, Independence, Options
 from porcini.engines.replaying import replay
 from porcini.engines.stats import SearchStats
@@ -143,7 +143,7 @@ def compare(request: Request) -> list[Report]:
     able = request.subject.capabilities
     reports = [
         explore(replace(request, engine=name, options=options))
-        for name, engine in ranked()
+        for name, engine in engines_by_rank()
         if engine.complete and able.missing(engine.needs) is None
         for options in engine.selections
     ]

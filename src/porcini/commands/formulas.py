@@ -22,10 +22,10 @@ from porcini.core.reports import Counts, Cycles, Trail
 from porcini.core.systems import OwnReduction, System, Watched
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
-from porcini.engines.graph import Chooser
+from porcini.engines.graph import StateReduction
 from porcini.engines.options import USUAL, Options
 from porcini.engines.product import Lasso, Product
-from porcini.engines.reductions import reduction_of
+from porcini.engines.reductions import choose_reduction
 from porcini.engines.replaying import follow
 from porcini.engines.stats import SearchStats
 from porcini.properties.ltl import formula as ltl
@@ -88,7 +88,7 @@ class Question:
     system: System
     graph: Any
     watched: Watched[Any]
-    reduction: Chooser[Any] | None
+    reduction: StateReduction[Any] | None
     shown: list[str]
     """The propositions as a person would write them."""
     notes: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ def asked(
             *notes,
             "fairness is about who moves: all keep their names, and an endless program has endless states",
         )
-    reduction, stats.reduction = reduction_of(system, graph, options, watched)
+    reduction, stats.reduction = choose_reduction(system, graph, options, watched)
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
     shown = [model.show_proposition(a.text) for a in atoms]
@@ -338,7 +338,7 @@ def examine_all(subject: Subject, formulas: Sequence[Named], stats: SearchStats)
     def work(_: SearchStats) -> None:
         for state in build(question.graph, None, most):
             stats.counts.states += 1
-            stats.look()
+            stats.check_limits()
             question.system.examine(state, question.watched)
 
     stats.explore(work)

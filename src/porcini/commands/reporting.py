@@ -17,7 +17,7 @@ from porcini.core.events import Schedule
 from porcini.core.languages import Model
 from porcini.core.reports import Counterexample, Coverage, Outcome, Report, TraceEntry
 from porcini.engines.options import USUAL
-from porcini.engines.replaying import Recorded
+from porcini.engines.replaying import RunResult
 from porcini.engines.stats import SearchStats
 from porcini.formats.schedules import locate, parse_schedule
 from porcini.properties.outcomes import verdict
@@ -71,13 +71,13 @@ def placed_in(model: Model) -> Iterator[None]:
         raise
 
 
-def stopped(stats: SearchStats, recorded: Recorded) -> None:
+def stopped(stats: SearchStats, recorded: RunResult) -> None:
     stats.stopped, stats.limit, stats.interrupted = "limit", recorded.limit, recorded.interrupted
     stats.counts.states, stats.counts.events = len(recorded.trace) + 1, len(recorded.trace)
     stats.seconds = stats.clock.seconds
 
 
-def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStats, recorded: Recorded) -> Report:
+def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStats, recorded: RunResult) -> Report:
     """The report of one run: it holds when the run terminated."""
     counterexample = None
     if recorded.limit is not None:

@@ -16,7 +16,7 @@ from porcini.core.reports import Report, Trail
 from porcini.core.steps import value_in
 from porcini.core.systems import Program
 from porcini.core.traces import Trace
-from porcini.engines.replaying import Recorded, follow, follow_loop, require_complete, run_freely
+from porcini.engines.replaying import RunResult, follow, follow_loop, require_complete, run_freely
 from porcini.engines.stats import SearchStats
 from porcini.engines.stepping import Stepper
 from porcini.formats.traces.writing import write_trace
@@ -74,7 +74,7 @@ def _replay_once(request: Request, opened: Opened, stats: SearchStats) -> Report
     with located(following.schedule):
         moves = moves_of(following.schedule) + moves_of(following.loop or ())
 
-        def go(program: Program) -> Recorded:
+        def go(program: Program) -> RunResult:
             steppers.append(Stepper(program))
             return _stepped(steppers[-1], moves, following)
 
@@ -84,7 +84,7 @@ def _replay_once(request: Request, opened: Opened, stats: SearchStats) -> Report
     return _followed_closely(report, steppers[-1], following.watched)
 
 
-def _stepped(stepper: Stepper, moves: Schedule, following: Following) -> Recorded:
+def _stepped(stepper: Stepper, moves: Schedule, following: Following) -> RunResult:
     """Follow a schedule to its end, or as far as was asked for. A trail ends where SPIN saw what it looked for."""
     stop_at = following.stop_at
     if stop_at is not None and stop_at > len(moves):
@@ -96,17 +96,17 @@ def _stepped(stepper: Stepper, moves: Schedule, following: Following) -> Recorde
         require_complete(trace, run)
     is_on_the_way = stepper.enabled() and not any(event.failure for event in trace)
     limit = "the end of the trail" if stop_at is None else f"--stop-at {stop_at}"
-    return Recorded(trace, run, limit if is_on_the_way else None)
+    return RunResult(trace, run, limit if is_on_the_way else None)
 
 
 def _followed_closely(report: Report, stepper: Stepper, watched: Sequence[str]) -> Report:
     """With every step and what it changed, where the program has variables to look at."""
-    stepper.require_known(watched)
+    stepper.require_variables(watched)
     if report.coverage is not None:  # real code is shown in lanes
         return report
     return replace(
         report,
-        steps=stepper.watching(watched),
+        steps=stepper.watched_steps(watched),
         watched={name: value_in(name, stepper.initial) for name in watched} if watched else None,
         snapshot=stepper.snapshot() if report.limit is not None else None,
     )
@@ -154,7 +154,7 @@ def _require_own_values(request: Request) -> None:
         raise InputError("SPIN starts with the values that the model declares: a trail does not go with `--input`")
 
 
-def _write(request: Request, opened: Opened, recorded: Recorded) -> None:
+def _write(request: Request, opened: Opened, recorded: RunResult) -> None:
     """Write a run to a file, if one is named."""
     file, subject = request.following.trace, request.subject
     if file is not None:
@@ -162,9 +162,9 @@ def _write(request: Request, opened: Opened, recorded: Recorded) -> None:
         write_trace(replace(what, language=subject.language, program=subject.file), file)
 
 
-def _followed(program: Program, schedule: Schedule) -> Recorded:
+def _followed(program: Program, schedule: Schedule) -> RunResult:
     run = program.start()
-    return Recorded(Trace(follow(run, schedule)), run)
+    return RunResult(Trace(follow(run, schedule)), run)
 
 
 def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:

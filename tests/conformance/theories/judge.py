@@ -148,7 +148,7 @@ def _ours(theory: Theory, path: Path) -> tuple[dict[str, list[str]], dict[str, b
     ends = {"all states": [_text(state) for state, after in whole.items() if not after]}
     stats = laws.ran(system, laws.Search("optimal"), MOST_RUNS)
     if stats is not None:
-        ends["optimal"] = [_text(state) for state in {graph.along(trace) for trace, _, _ in stats.runs}]
+        ends["optimal"] = [_text(state) for state in {graph.state_after(trace) for trace, _, _ in stats.runs}]
     told: dict[str, Any] = {"ltl": theory.formula(), "limits": LIMITS, "options": Options(ample=theory.ample)}
     verdicts = {
         engine: porcini.check(model, engine=engine, **told).verdict == "holds" for engine in ("maude", "graph")

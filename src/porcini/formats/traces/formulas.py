@@ -18,7 +18,7 @@ from porcini.core.formulas import Formula
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
-from porcini.engines.fagiani import Recorded, Store, compile_run
+from porcini.engines.fagiani import CompiledTrace, Store, compile_run
 from porcini.ir.analysis.footprint import Touched, locations, of_edge, of_guards
 from porcini.ir.expr import ArrayType, Expr, Type, Var, var
 from porcini.ir.operations import Assert, Assign
@@ -196,7 +196,7 @@ def _touched(edge: Edge) -> Touched:
 class _Check:
     """Follows the recorded order through the formulas."""
 
-    def __init__(self, recording: Recording, file: str, compiled: Recorded) -> None:
+    def __init__(self, recording: Recording, file: str, compiled: CompiledTrace) -> None:
         self.recording, self.file, self.compiled = recording, file, compiled
         self._slots = {place: bit.bit_length() - 1 for place, bit in compiled.bits.items()}
 
