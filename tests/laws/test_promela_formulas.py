@@ -264,7 +264,7 @@ def symbolic_agrees(
         taken = [path for path in found.paths if evaluate(path.condition, store)]
         seen = set()
         for path in taken:
-            state = {n: system.shown(n, literally(e, store)) for n, e in found.observed(path).items()}
+            state = {n: system.show_observed(n, literally(e, store)) for n, e in found.observed(path).items()}
             seen.add((path.kind, str(state)))
         assert seen == ends(report), given_
         assert bool(evaluate(found.condition, store)) == (len(seen) > 1), given_

@@ -61,7 +61,7 @@ class Explored:
     def entries(self) -> tuple[TraceEntry, ...]:
         """One for each path; conditions are shortened as long as there is time."""
         made: list[TraceEntry] = []
-        shorten, shown = True, self.engine.system.shown
+        shorten, shown = True, self.engine.system.show_observed
         for path in self.paths:
             condition = path.condition
             try:

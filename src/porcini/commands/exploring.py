@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 from porcini.commands.needs import COMMANDS
-from porcini.commands.reporting import MOST_REORDERED, build_report, looked_up, moves_of
+from porcini.commands.reporting import MOST_REORDERED, build_report, look_up, moves_of
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError, InternalError, ScheduleError
 from porcini.core.events import Schedule
@@ -36,7 +36,7 @@ def explore(request: Request) -> Report:
         known = ", ".join(f"`{name}`" for name, other in ENGINES.items() if other.takes_preemptions)
         raise InputError(f"a bound on preemptions is for engine {known}")
     wanted = subject.wanted(question)
-    looked_up("property", wanted[0], dict.fromkeys(EXPLORED))
+    look_up("property", wanted[0], dict.fromkeys(EXPLORED))
     trying = _Trying(engine, moves_of(request.following.schedule) if question.first else ())
     with subject.opened(optimise=engine.keeps_states and options.optimise) as opened:
         stats = SearchStats(request.limits, subject.observed, watch=request.watch)
@@ -97,7 +97,7 @@ class _Trying:
 
 
 def _dependence(request: Request, engine: str) -> Dependence:
-    looked_up("independence", request.independence, _INDEPENDENCES)
+    look_up("independence", request.independence, _INDEPENDENCES)
     if request.independence == "syntactic":
         return Dependence()
     needs = COMMANDS["explore --independence semantic"]

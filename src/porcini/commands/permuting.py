@@ -48,7 +48,7 @@ def permute(request: Request) -> Report:
         return build_report(model, "permute", stats, property="equivalent", traces=())
     try:
         with placed_in(model):
-            run = system.labelled(recorded.trace, recorded.run)
+            run = system.label_run(recorded.trace, recorded.run)
     except LimitHit as hit:  # it has no formulas within the limits
         stats.leave_out(str(hit))
         return build_report(model, "permute", stats, property="equivalent", traces=())

@@ -39,7 +39,7 @@ class About(Protocol):
     def language(self) -> str: ...
 
 
-def looked_up(what: str, name: str, table: Mapping[str, T]) -> T:
+def look_up(what: str, name: str, table: Mapping[str, T]) -> T:
     if name not in table:
         raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(table)}")
     return table[name]

@@ -33,7 +33,7 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
         recorded = run_freely(program, todo.pop(), Random(0), stats.limits)
         if recorded.limit is not None:
             raise LimitHit(recorded.limit)
-        run = program.labelled(recorded.trace, recorded.run)
+        run = program.label_run(recorded.trace, recorded.run)
         steps = _steps_of_each(run.labels)
         if steps in permuted:
             continue

@@ -151,7 +151,7 @@ class StateView:
         for task in waiting:
             if not classes.isdisjoint(reaches(slots[task.base])):
                 return False
-            if not all(actors.apart(slots[task.base], slots[other.base]) for other in ready):
+            if not all(actors.are_independent(slots[task.base], slots[other.base]) for other in ready):
                 return False
         if actors.program.uses_futures:
             going = [task for task in others if task.pid not in stuck]

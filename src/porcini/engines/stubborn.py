@@ -65,7 +65,7 @@ class _UnitMoves:
         self.enabled = 0
         for number, _ in self.changes:
             self.enabled |= 1 << number
-        self.alone = 0 if self.fails else relations.alone(*relations.all[self.changes[0][0]].stands[0])
+        self.alone = 0 if self.fails else relations.local_transitions(*relations.all[self.changes[0][0]].stands[0])
         """All transitions of the process at its point, if they are independent of all other processes: the best
         possible set, and it needs no search."""
 
@@ -129,7 +129,7 @@ class StubbornSets:
         """The successors by a stubborn set; all successors, if no smaller set is found."""
         space = self.space
         present = space.present(state)
-        key = space.looked_up_all(state, present)
+        key = space.lookup_all_moves(state, present)
         plans = self._plans.get(present)
         if plans is None:
             plans = self._plans[present] = {}

@@ -131,20 +131,20 @@ class _Here:
             return []
         writing = 0
         for point in bits(new):
-            needed = self.enabling.needed(point, self.store)
+            needed = self.enabling.unmet_locations(point, self.store)
             if needed is None:
                 return [(pid, here)]
-            writing |= self.enabling.writing(needed)
+            writing |= self.enabling.points_writing(needed)
         return min([(pid, here)], self._of_all(writing), key=lambda each: self._cost(each, found))
 
     def _required_by_current_point(self, pid: Pid) -> list[Transitions]:
         demanded: list[Transitions] = []
         if pid in self.now:
-            others = self._of_all(self.enabling.conflicting(self.now[pid]))
+            others = self._of_all(self.enabling.points_conflicting_with(self.now[pid]))
             demanded += [(other, points) for other, points in others if other != pid]
         if pid in self.awaited:
-            needed = self.enabling.needed(self.points[pid], self.store) if pid not in self.now else None
-            demanded += self._of_all(self.enabling.writing(self.awaited[pid] if needed is None else needed))
+            needed = self.enabling.unmet_locations(self.points[pid], self.store) if pid not in self.now else None
+            demanded += self._of_all(self.enabling.points_writing(self.awaited[pid] if needed is None else needed))
         return demanded
 
     def _of_all(self, points: int) -> list[Transitions]:

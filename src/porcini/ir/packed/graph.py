@@ -1,4 +1,4 @@
-"""The states of a packed program as engines search them (`core.systems.StateGraph`)."""
+"""The graph of states of a packed program, as engines search it (`core.systems.StateGraph`)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class PackedGraph:
 
     def events_between(self, state: int, after: int) -> list[Event]:
         events: list[Event] = []
-        for step in self.space.way(state, after):
+        for step in self.space.steps_between(state, after):
             events += self.view.events(state, step)
             state = step.after
         return events
 
     def with_run_names(self, events: Sequence[Event]) -> list[Event]:
         names = Names(len(self.space.system.program.initial))
-        return [names.named(event) for event in events]
+        return [names.rename(event) for event in events]
 
     def successors_by_process(self, state: int) -> list[tuple[int, int]]:
         """The successors of a state, each with the process that moves; in a rendezvous it is the sender."""

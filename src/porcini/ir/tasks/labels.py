@@ -35,7 +35,7 @@ from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import BLOCKED, CanMove, Label, condition
 from porcini.ir.tasks.events import text_of
-from porcini.ir.tasks.names import Named, Vocabulary
+from porcini.ir.tasks.names import FormulaVariable, Vocabulary
 from porcini.ir.tasks.paths import Walk
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
 
@@ -89,7 +89,7 @@ class StepLabels:
         code = self.vocabulary.codes.of
         values: dict[Var, Expr] = {
             **self.given,
-            self.vocabulary.standing(MAIN): const(code(self.vocabulary.stands(0, entry))),
+            self.vocabulary.standing(MAIN): const(code(self.vocabulary.describe_point(0, entry))),
             self.vocabulary.lock(MAIN_OBJECT): const(code(None)),
         }
         return StepState({MAIN: Task(0, entry, MAIN_OBJECT)}, {MAIN_OBJECT: Instance(0, MAIN_OBJECT)}, values)
@@ -168,7 +168,7 @@ class StepLabels:
 
     # Recorded runs
 
-    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+    def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
         state, labels = self.initial(), list[Label]()
         for event in trace:
@@ -220,7 +220,7 @@ class StepLabels:
 
         return show
 
-    def fields(self, state: StepState) -> Iterator[Named]:
+    def fields(self, state: StepState) -> Iterator[FormulaVariable]:
         """The fields of all objects."""
         for ref, instance in sorted(state.objects.items()):
             for v in self.program.classes[instance.class_].fields:

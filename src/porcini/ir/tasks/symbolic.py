@@ -25,7 +25,7 @@ from porcini.ir.expr import TRUE, Const, DataType, Expr, ScalarType, const, datu
 from porcini.ir.program import Program
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.commuting import Terms
-from porcini.ir.symbolic.program import shown
+from porcini.ir.symbolic.program import show_result
 from porcini.ir.tasks.labels import ActorStep, StepLabels
 from porcini.ir.tasks.states import Functions, StepState
 from porcini.ir.tasks.system import StepSystem
@@ -58,8 +58,8 @@ class SymbolicActors:
     def arrays(self) -> Mapping[str, Value]:
         return {}
 
-    def shown(self, name: str, value: Expr) -> Observed:
-        return shown(value)
+    def show_observed(self, name: str, value: Expr) -> Observed:
+        return show_result(value)
 
     def _possible(self, condition: Expr) -> bool:
         """Can a condition on the inputs hold? What is not known may."""
@@ -122,7 +122,7 @@ class SymbolicActors:
                 seen[field.var.name] = value
         for pid, task in sorted(state.tasks.items()):
             if task.point != ENDED:
-                seen[str(pid)] = _shown(vocabulary.stands(task.method, task.point))
+                seen[str(pid)] = _shown(vocabulary.describe_point(task.method, task.point))
         return seen
 
 

@@ -48,7 +48,7 @@ from porcini.ir.expr import (
 from porcini.ir.objects import RESOLVED, SAME_GROUP, VALUE, Definition
 from porcini.ir.simplify import simplify
 from porcini.ir.tasks.failures import Failed
-from porcini.ir.tasks.names import FINISHED, Named, Vocabulary
+from porcini.ir.tasks.names import FINISHED, FormulaVariable, Vocabulary
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
 from porcini.ir.text import show
 
@@ -148,7 +148,7 @@ class Evaluation:
 
     # Variables
 
-    def read(self, named: Named) -> Any:
+    def read(self, named: FormulaVariable) -> Any:
         changed = self.changed.get(named.var)
         if changed is None and named.var not in self.state.values:
             raise InputError(f"`{show(named.var)}` is read before it has a value", place=self.place)
@@ -161,13 +161,13 @@ class Evaluation:
         assert isinstance(code, Const)
         return self.vocabulary.codes.value(int(code.value))
 
-    def write(self, named: Named, value: Any) -> None:
+    def write(self, named: FormulaVariable, value: Any) -> None:
         if named.whole:
             value = self.vocabulary.codes.of(self.settle(value))
         self.changed[named.var] = value if isinstance(value, Expr) else const(value)
 
     def write_code(self, variable: Var, value: Any) -> None:
-        self.write(Named(variable, True), value)
+        self.write(FormulaVariable(variable, True), value)
 
     def task(self, pid: Pid) -> Task:
         found = self.made.get(pid) or self.state.tasks[pid]

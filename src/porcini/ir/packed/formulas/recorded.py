@@ -45,7 +45,7 @@ class RecordedRuns:
         self.view, self.system = view, view.system
         self._labels: dict[int, Labels] = {}
 
-    def labelled(self, trace: Trace, final: Final) -> LabelledRun:
+    def label_run(self, trace: Trace, final: Final) -> LabelledRun:
         taken, state, births = self._followed(trace)
         slots = len(births)
         if slots not in self._labels:

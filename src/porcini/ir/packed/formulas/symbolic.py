@@ -26,7 +26,7 @@ from porcini.ir.packed.formulas.reach import Reach, of_line, touched_by
 from porcini.ir.packed.formulas.terms import Terms
 from porcini.ir.packed.formulas.world import FAILED_ASSERTION, POPULATION_VAR, TURN, Instance, World
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.packed.view import named, nested
+from porcini.ir.packed.view import name_value, nest_cells
 from porcini.ir.program import Program, Variable
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import Label, condition
@@ -275,13 +275,13 @@ class SymbolicPacked:
                 found[channel.name] = array
         return dict(sorted(found.items()))
 
-    def shown(self, name: str, value: ir.Expr) -> Observed:
+    def show_observed(self, name: str, value: ir.Expr) -> Observed:
         for var in self.program.variables:
             if var.name == name and var.bounded.kind != "chan":
                 cells = [
                     self._cell(var.bounded.kind, cell) for cell in (cells_of(value) if var.array else [value])
                 ]
-                return nested(tuple(cells), var.sizes) if var.array else cells[0]
+                return nest_cells(tuple(cells), var.sizes) if var.array else cells[0]
         type_ = next(type_ for type_ in self.program.channels if type_.name == name)
         length, *rest = cells_of(value)
         messages = []
@@ -293,7 +293,7 @@ class SymbolicPacked:
 
     def _cell(self, kind: str, value: ir.Expr) -> Observed:
         if isinstance(value, ir.Const):
-            return named(kind, int(value.value), self.program.mtypes)
+            return name_value(kind, int(value.value), self.program.mtypes)
         return show(simplify(binary("!=", value, const(0))) if kind == "bool" else value)
 
 
