@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
-from porcini.commands.programs import Named
+from porcini.commands.programs import ProgramReference
 from porcini.commands.requests import (
     CheckOptions,
     CompareOptions,
@@ -29,7 +29,7 @@ from porcini.engines.options import Ample, Options
 from porcini.models import Model
 
 
-def run(program: Named, **given: Unpack[RunOptions]) -> Report:
+def run(program: ProgramReference, **given: Unpack[RunOptions]) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
 
     >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
@@ -40,7 +40,7 @@ def run(program: Named, **given: Unpack[RunOptions]) -> Report:
     return running.run(request_of("run", program, given))
 
 
-def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[ReplayOptions]) -> Report:
+def replay(program: ProgramReference, schedule: Schedule | str = (), **given: Unpack[ReplayOptions]) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
     `loop`, the run need not end, but the loop must lead back to where it begins.
 
@@ -52,7 +52,7 @@ def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[Replay
     return running.replay(request_of("replay", program, {"schedule": schedule, **given}))
 
 
-def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
+def explore(program: ProgramReference, **given: Unpack[ExploreOptions]) -> Report:
     """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
 
     A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
@@ -68,7 +68,7 @@ def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
     return exploring.explore(request_of("explore", program, given))
 
 
-def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
+def compare(program: ProgramReference, **given: Unpack[CompareOptions]) -> list[Report]:
     """Explore with every complete engine that takes the program. Those that come to their end must agree in
     verdict, classes and outcomes, or there is a `Disagreement`."""
     from porcini.commands import exploring
@@ -76,7 +76,7 @@ def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
     return exploring.compare(request_of("compare", program, given))
 
 
-def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
+def check(program: ProgramReference, **given: Unpack[CheckOptions]) -> Report:
     """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
     instead of all that, one formula. Formulas about rewrite theories are checked by Maude itself, unless the
     engine is to be `graph`.
@@ -91,7 +91,7 @@ def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
     return checking.check(request_of("check", program, given))
 
 
-def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
+def verify_reduction(program: ProgramReference, **given: Unpack[VerifyOptions]) -> Report:
     """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
     of a formula, or of the model's own, can tell, however often a letter is repeated.
 
@@ -103,7 +103,7 @@ def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     return checking.verify_reduction(request_of("verify_reduction", program, given))
 
 
-def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
+def check_annotations(program: ProgramReference, **given: Unpack[VerifyOptions]) -> Report:
     """Try all that the description of a rewrite theory says about steps, in every reachable state: what is not
     true is an `InputError` that shows it. With a formula (`ltl`), also which steps change its propositions.
 
@@ -115,7 +115,7 @@ def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     return checking.check_annotations(request_of("check_annotations", program, given))
 
 
-def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
+def symbolic(program: ProgramReference, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
     `with_cases` adds test cases: for each class an input, a schedule, and what comes of them. A program that
     declares no inputs, but takes some (Promela), is run on all values of the variables that `inputs` names.
@@ -129,7 +129,7 @@ def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[Symb
     return symbolic.symbolic(request_of("symbolic", program, {"names": tuple(inputs), **given}))
 
 
-def permute(program: Named, **given: Unpack[PermuteOptions]) -> Report:
+def permute(program: ProgramReference, **given: Unpack[PermuteOptions]) -> Report:
     """Record one run and list its executable permutations, one per class (P0's algorithm): are all of them
     equivalent to it?
 

@@ -26,7 +26,7 @@ from porcini.engines.recording import Recorder
 from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question
-from porcini.properties.shrink import shrunk
+from porcini.properties.shrink import shrink
 
 
 class Opened:
@@ -62,7 +62,7 @@ class Opened:
 
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
         """The same counterexample in orders that are easier to read."""
-        return shrunk(example)
+        return shrink(example)
 
     def confirm(self, runs: Sequence[Outcome]) -> None:
         """Run again what was put into another order since it was found: it must end as it did."""

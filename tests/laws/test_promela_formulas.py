@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import porcini
 from porcini import Limits
-from porcini.commands.all_inputs import explored
+from porcini.commands.all_inputs import explore_symbolically
 from porcini.core.events import Event
 from porcini.core.traces import normal_form
 from porcini.engines.replaying import follow
@@ -252,7 +252,7 @@ def symbolic_agrees(
 ) -> None:
     """For each input: its paths end as its runs do, and the order matters where there are two ends."""
     stats = SearchStats(Limits(max_depth=40, max_executions=150, timeout=20))
-    found = explored(model, stats, inputs=list(inputs), equivalence=equivalence, reduced=reduced)
+    found = explore_symbolically(model, stats, inputs=list(inputs), equivalence=equivalence, reduced=reduced)
     if stats.stopped != "exhausted":
         return
     system = found.engine.system

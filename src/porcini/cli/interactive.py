@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from porcini.cli.problems import writing
-from porcini.commands.reporting import located, moves_of
+from porcini.commands.reporting import locate_errors, moves_of
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError
 from porcini.core.reports import Outcome
@@ -38,7 +38,7 @@ def converse(request: Request, options: str, *, printf: bool) -> None:
     subject.capabilities.require("`--interactive`", ("states",), subject.file)
     with subject.recorded() as opened, writing():
         stepper = Stepper(opened.program)
-        with located(request.following.schedule):
+        with locate_errors(request.following.schedule):
             stepper.follow(moves_of(request.following.schedule))
         simulation = Simulation(stepper, subject.file, make_console(), printf=printf)
         simulation.show()

@@ -27,7 +27,7 @@ from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
 from porcini.properties.outcomes import Question
-from porcini.properties.shrink import in_long_turns
+from porcini.properties.shrink import reorder_in_long_turns
 from porcini.subjects import Opened, Subject
 
 T = TypeVar("T")
@@ -140,7 +140,7 @@ class OpenedCode(Opened):
         passing = [outcome for outcome in stats.outcomes if outcome.kind == "terminated"]
         if not passing and stats.stopped == "exhausted":
             return None
-        return compared(self.steady, run) or next(iter(others or map(in_long_turns, passing)), None)
+        return compared(self.steady, run) or next(iter(others or map(reorder_in_long_turns, passing)), None)
 
     def coverage(self) -> Coverage:
         """Of the search, if there was one: not of the runs by which it is explained."""

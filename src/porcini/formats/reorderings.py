@@ -30,7 +30,7 @@ def reorderings_table(entries: Sequence[TraceEntry]) -> Table:
 
 
 def _turned(entry: TraceEntry) -> str:
-    """The first of the conflicts that an order turns round."""
+    """The first of the conflicts that an order reverses."""
     if not entry.reversed:
         return ""
     events = zip(ids_of(entry.schedule), entry.labels, strict=True)

@@ -24,11 +24,11 @@ _REQUIRED: Any = object()
 
 
 class _Refused(Exception):
-    """A value that JSON has and traces do not."""
+    """A value that JSON allows and traces do not."""
 
 
 class Fields:
-    """One object. `take` gives the value of a key, checked; `end` refuses what was not asked for."""
+    """One object. `take` returns the value of a key, checked; `end` rejects keys that were not taken."""
 
     def __init__(self, found: object, file: str, line: int, what: str = "") -> None:
         self.file, self.line, self.what = file, line, what or "an event"

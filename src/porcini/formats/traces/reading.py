@@ -158,7 +158,7 @@ def _wait(fields: Fields, value: object) -> RecordedWait:
 
 
 def _kind(steps: Sequence[RecordedStep]) -> Kind:
-    """How a run ended that does not say so."""
+    """How a run ended, if its trace does not say so."""
     kinds = {step.event.failure.kind for step in steps if step.event.failure}
     return "error" if "error" in kinds else "assertion" if kinds else "terminated"
 
@@ -166,7 +166,7 @@ def _kind(steps: Sequence[RecordedStep]) -> Kind:
 def _check_processes(
     file: str, given: tuple[Pid, ...] | None, steps: Sequence[RecordedStep], waits: Sequence[RecordedWait]
 ) -> tuple[Pid, ...]:
-    """Who is there from the start. No process may act, wait or be woken before it is spawned."""
+    """The initial processes. No process may act, wait or be woken before it is spawned."""
 
     def refuse(line: int, message: str) -> NoReturn:
         raise InputError(message, file=file, place=Place(line, 1))

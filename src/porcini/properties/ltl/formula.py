@@ -210,21 +210,21 @@ def operands(formula: Formula, kind: type[And] | type[Or]) -> Iterator[Formula]:
 
 def simplify(formula: Formula) -> Formula:
     """An equivalent negation normal form, hardly ever larger."""
-    return _simplified(nnf(formula))
+    return _simplify(nnf(formula))
 
 
-def _simplified(formula: Formula) -> Formula:
+def _simplify(formula: Formula) -> Formula:
     match formula:
         case And(p, q):
-            return _join((_simplified(p), _simplified(q)), And)
+            return _join((_simplify(p), _simplify(q)), And)
         case Or(p, q):
-            return _join((_simplified(p), _simplified(q)), Or)
+            return _join((_simplify(p), _simplify(q)), Or)
         case Next(p):
-            return _next(_simplified(p))
+            return _next(_simplify(p))
         case Until(p, q):
-            return _until(_simplified(p), _simplified(q), Until)
+            return _until(_simplify(p), _simplify(q), Until)
         case Release(p, q):
-            return _until(_simplified(p), _simplified(q), Release)
+            return _until(_simplify(p), _simplify(q), Release)
         case _:
             return formula
 

@@ -21,10 +21,10 @@ def reduced(graph: Graph, acceptance: int) -> tuple[Graph, int]:
     smaller = True
     while smaller:
         before = _size(graph)
-        graph = _bisimilar_as_one(_tidied(_living(graph, every)))
+        graph = _bisimilar_as_one(_merge_edges(_living(graph, every)))
         smaller = _size(graph) < before
     graph, needed = _needed_marks(graph, every)
-    return _bisimilar_as_one(_tidied(graph)), needed
+    return _bisimilar_as_one(_merge_edges(graph)), needed
 
 
 def _size(graph: Graph) -> int:
@@ -74,7 +74,7 @@ def _reachable(graph: Graph, initial: int = 0) -> Graph:
     return [[(a, b, number[target], marks) for a, b, target, marks in graph[state]] for state in order]
 
 
-def _tidied(graph: Graph) -> Graph:
+def _merge_edges(graph: Graph) -> Graph:
     """Of two edges to one target, one goes if the other has a weaker guard and its marks; guards that differ in
     the sign of one atom become one without it.
     """
