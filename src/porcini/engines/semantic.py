@@ -45,7 +45,7 @@ class SemanticDependence(Dependence):
         if isinstance(one, StepLabel) and isinstance(two, StepLabel) and one.me == two.me:
             return one.effects.commute(one, two, self.smt)
         if isinstance(one, Ways) and isinstance(two, Ways):
-            known = conj(one.known, two.known)
+            known = conj(one.invariant, two.invariant)
             return all(self._always_commute(a, b, known) for a, b in product(one.labels, two.labels))
         return False
 

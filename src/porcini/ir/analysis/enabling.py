@@ -1,9 +1,10 @@
 """What processes may do at each point of a program, and what must be written before they can.
 
-    reach           the points that a process may come to from a point, with those of the processes it may spawn
-    conflicting     the points at which something may be done that conflicts with a footprint
-    writing         the points at which one of some locations may be written
-    needed          of a point at which nothing can be done: what must be written before that changes
+    reach                     the points that a process may reach from a point, with those of processes it may
+                              spawn
+    points_conflicting_with   the points at which something may be done that conflicts with a footprint
+    points_writing            the points at which one of some locations may be written
+    unmet_locations           for a point at which nothing can be done: what must be written before that changes
 
 Sets of points are whole numbers, a bit for each: programs may have thousands.
 """

@@ -112,7 +112,7 @@ class Ways:
     process could take instead."""
 
     labels: tuple[Label, ...]
-    known: Expr
+    invariant: Expr
     """An invariant, which holds in all states: variables are within their bounds."""
 
 

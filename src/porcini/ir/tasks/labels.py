@@ -1,17 +1,17 @@
 """Labels of macro-steps: what a task did, as tests and assignments over named variables
 (`ir.symbolic.labels.Label`).
 
-A label is one way through a step, whatever the state: its tests say exactly in which states the step takes this
-way, with the same references and data, and its assignments what comes of it there. In another order a step may
-find other numbers and send other numbers on, and still be the same; one that finds another list, or another
-receiver, is another step. So where a label can be taken, the program does exactly what the label says:
+A label is one path through a step, for all states: its tests say exactly in which states the step takes this path,
+with the same references and data, and its assignments say what it does there. In another order a step may find
+other numbers and send other numbers on, and still be the same; one that finds another list, or another receiver,
+is another step. So where a label can be taken, the program does exactly what the label says:
 
-    the same way    every condition on it is a test, also those of functions, and whether something fails
-    the same names  children are counted, and their number on a way is fixed; receivers are tested
-    the same end    where it lets go is on the way; the futures and the lock that it saw are tested
+    the same path   every condition on it is a test, including those in functions, and whether something fails
+    the same names  children are counted, and their number on a path is fixed; receivers are tested
+    the same end    the path determines where it ends; the futures and the lock that it read are tested
 
-Whether a task can move at all is asked of the state itself (`Label.can_move`): its guard may look at data, which
-formulas cannot.
+Whether a task can move at all is decided by the state itself (`Label.can_move`): its guard may read data, which
+formulas cannot express.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ MOST_WAYS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ActorStep:
-    """What a task may do where it stands. `made` are tasks and objects as they are after it; it is `cut` if nobody
-    follows it to its end."""
+    """What a task may do at its point. `made` are the tasks and objects that it creates or changes; it is `cut` if
+    it was not followed to its end."""
 
     label: Label
     made: Mapping[Pid, Task | Instance]
@@ -58,7 +58,7 @@ class ActorStep:
 
 
 class StepLabels:
-    """The steps of one program as labels. Labels are made once, and compared by identity."""
+    """The steps of one program as labels. Labels are interned, and compared by identity."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class StepLabels:
     ) -> None:
         self.numbering, self.program = numbering, numbering.program
         self.given = given or {}
-        """The inputs whose values are known: labels speak of these, too."""
+        """The inputs whose values are known; they occur in labels as well."""
         self.vocabulary = Vocabulary(numbering)
         self.functions = functions
         self.possible = possible

@@ -1,15 +1,15 @@
-"""Symbolic execution of objects and tasks: which of them there are is known, numbers and booleans need not be.
+"""Symbolic execution of objects and tasks: the tasks and objects are known, numbers and booleans need not be.
 
-A state is that of `states`, with formulas over the inputs; the steps of a task are all ways through its code
-that are possible there, as labels (`labels`). A condition that depends on an input is followed both ways, as
-two steps. Everything else (references, lists, what a method was called with) must be known: where an input gets
-into it, that is an error which says where.
+States are those of `states`, with formulas over the inputs; the steps of a task are all paths through its code
+that are possible there, as labels (`labels`). A condition that depends on an input is followed both ways, as two
+steps. Everything else (references, lists, the arguments of methods) must be known: if it depends on an input, that
+is an error with its place.
 
-A loop whose end depends on an input goes round as often as the inputs allow, so there may be no end to the ways
-through one step. What has met too many such conditions is cut: the state after it is the end of its path, and its
-kind is `unfinished`, so that nobody takes it for an answer.
+A loop whose end depends on an input may have any number of iterations, so there may be infinitely many paths
+through one step. A path with too many such conditions is cut: the state after it is the end of its path, and its
+kind is `unfinished`, so that it is never taken for an answer.
 
-Nothing is said about what tasks may still do: in a persistent set is either one task that is alone, or all.
+There is no lookahead here: a persistent set contains either one task that is alone, or all tasks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Words that repeat a loop for ever after a stem: whether a formula holds, and whether an automaton accepts.
 
-`holds` works by the definition of the operators, by fixpoints over the positions; it shares nothing with the
-translation, which it is there to check, as are the counterexamples that come from it. A letter is the set of the
+`holds` follows the definition of the operators, by fixpoints over the positions. It shares nothing with the
+translation, so that tests can check the translation and its counterexamples against it. A letter is the set of the
 texts of the atoms that hold in it.
 """
 
