@@ -184,4 +184,4 @@ def transform(request: Request, load: str | None = None) -> str:
     if model.capabilities.missing(COMMANDS["transform"]) is not None:
         raise InputError("only rewrite theories can be transformed", file=model.file, hint=".maude")
     watched = propositions_of(model, given_formula(ltl, model)) if ltl is not None else ()
-    return model.transformed(request.options.ample, watched, load)
+    return model.transform(request.options.ample, watched, load)

@@ -161,7 +161,7 @@ class Model(ABC):
         """A trail that makes SPIN follow a schedule, and then repeat a loop, if there is one."""
         raise InputError("trails are SPIN's, and for Promela models only", file=self.file)
 
-    def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
+    def transform(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         """The program with partial order reduction built in, as text in its own language."""
         raise InternalError("a model that cannot be transformed was asked to be")
 

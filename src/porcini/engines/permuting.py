@@ -95,14 +95,14 @@ class Permuting:
         waiting = tuple(replace(w, values=self._values(w, self.waiting[w.pid], store)) for w in self.final.waiting)
         return Final(kind, state, waiting)
 
-    def _shown(self, store: Store, name: str) -> Observed:
+    def _show_value(self, store: Store, name: str) -> Observed:
         return self.run.show(name, self.recorded.value(store, name))
 
     def _values(self, waiting: Waiting, label: Label, store: Store) -> dict[str, Observed]:
         """What a blocked process sees, by the names in its source."""
         if label.can_move is not None:
             places = {place.rpartition(".")[2]: place for place in label.touched.fixed.reads}
-            return {name: self._shown(store, places[name]) for name in waiting.values}
+            return {name: self._show_value(store, places[name]) for name in waiting.values}
         seen = sorted({v.name for guard in label.guards for v in free(guard) if "@" not in v.name})
         return {
             name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen

@@ -58,7 +58,7 @@ def rows_of(lanes: Sequence[Lane], columns: int | None = None) -> list[Row]:
         rows = _below_each_other(lanes, part)
     else:
         rows = _side_by_side(lanes, part)
-    return _fitted_rows(rows, len(lanes), room)
+    return _fit_rows(rows, len(lanes), room)
 
 
 def columns_here() -> int:
@@ -116,7 +116,7 @@ def _left_out(number: int, how: str) -> list[Row]:
     return [Row("rest", (f"... {text}",))]
 
 
-def _fitted_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
+def _fit_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
     """Fit rows into columns: a column that needs less space leaves more to the other."""
     widths = [room]
     pairs = [row.cells for row in rows if len(row.cells) > 1]
@@ -128,12 +128,12 @@ def _fitted_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
     found = []
     for row in rows:
         sizes = widths if len(row.cells) == len(widths) else [room]
-        cells = tuple(_fitted(cell, size) for cell, size in zip(row.cells, sizes, strict=True))
+        cells = tuple(_fit(cell, size) for cell, size in zip(row.cells, sizes, strict=True))
         found.append(Row(row.kind, cells, row.parts))
     return found
 
 
-def _fitted(cell: str, width: int) -> str:
+def _fit(cell: str, width: int) -> str:
     return cell.ljust(width) if len(cell) <= width else f"{cell[: width - 1]}…"
 
 

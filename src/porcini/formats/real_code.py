@@ -85,10 +85,10 @@ def print_lanes(report: Report, console: Console) -> None:
         return
     console.print()
     for row in rows_of(explanation.lanes, columns(console)):
-        console.print(_styled(row, explanation.lanes))
+        console.print(_style(row, explanation.lanes))
 
 
-def _styled(row: Row, lanes: tuple[Lane, ...]) -> Text:
+def _style(row: Row, lanes: tuple[Lane, ...]) -> Text:
     if row.parts:
         return Text(str(row), style="bold yellow")
     text = Text("  ")

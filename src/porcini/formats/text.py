@@ -327,12 +327,12 @@ def _print_run(report: Report, console: Console) -> None:
 
 def _steps_of_run(steps: Sequence[Event]) -> Table:
     table = make_grid()
-    for number, event in _shortened(steps):
+    for number, event in _shorten(steps):
         table.add_row(*(("", "...", f"{number:,} more steps") if event is None else row_of(number, event)))
     return table
 
 
-def _shortened(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
+def _shorten(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
     """All steps with their numbers, or for a long run the first and the last ones."""
     return _ends_of(list(enumerate(steps, 1)))
 

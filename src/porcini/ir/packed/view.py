@@ -120,7 +120,7 @@ class PackedView(System):
                 for step in steps:
                     found.append(self._action(present, step, here, number, state))
                 if not steps:
-                    found.append(self._blocked(present, process, here, number))
+                    found.append(self._blocked_action(present, process, here, number))
         return found
 
     def fire(self, state: int, action: Action) -> tuple[int, Event]:
@@ -188,7 +188,7 @@ class PackedView(System):
         label = self._labels.setdefault((process.number, here.number, choice), label)
         return PackedAction(Pid((process.slot,)), choice, label, foot, True, guard_locations, step=step)
 
-    def _blocked(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
+    def _blocked_action(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
         known = self._waiting_actions.get((process, here.number, number))
         if known is not None:
             return known
@@ -218,7 +218,7 @@ class PackedView(System):
         feet = [self._foot(process, code, process.step_touch(code)) for code in here.edges]
         everything = frozenset({TURN}) if self.system.has_atomic else frozenset()
         guard_locations = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
-        if any(rendezvous(code) or _timed(code) for code in here.edges):
+        if any(rendezvous(code) or _waits_for_timeout(code) for code in here.edges):
             guard_locations |= {self._point(slot) for slot in self._slots}
         # By taking one of its choices a process gives up the others: a step reads what decides all of them.
         return tuple(foot | Footprint(guard_locations, frozenset()) for foot in feet), guard_locations
@@ -260,9 +260,9 @@ class PackedView(System):
         for op in step.code.edge.block:
             if isinstance(op, Print):
                 coder = step.process.coder
-                yield self._printed(op.text, [coder.function(arg)(state) for arg in op.args])
+                yield self._printed_text(op.text, [coder.function(arg)(state) for arg in op.args])
 
-    def _printed(self, text: str, values: list[int]) -> str:
+    def _printed_text(self, text: str, values: list[int]) -> str:
         left = iter(values)
 
         def filled(found: re.Match[str]) -> str:
@@ -339,7 +339,7 @@ class PackedView(System):
         for var in self.system.program.variables:
             if var.bounded.kind == "chan" or not var.observed:
                 continue
-            cells = tuple(self._shown(var, cell) for cell in cells_of(var))
+            cells = tuple(self._show_value(var, cell) for cell in cells_of(var))
             found[var.name] = nest_cells(cells, var.sizes) if var.array else cells[0]
         for channel in self.system.layout.shared_channels:
             if channel.capacity:
@@ -353,7 +353,9 @@ class PackedView(System):
             pid = run.names(Pid((process.slot,)))
             for var in process.template.variables:
                 if var.bounded.kind != "chan":
-                    cells = tuple(self._shown(var, read(run.state, var, k, process.slot)) for k in range(var.size))
+                    cells = tuple(
+                        self._show_value(var, read(run.state, var, k, process.slot)) for k in range(var.size)
+                    )
                     name = f"{pid}.{var.title}"
                     name = f"{pid}{var.name}" if name in found else name  # of a scope inside
                     found[name] = nest_cells(cells, var.sizes) if var.array else cells[0]
@@ -378,7 +380,7 @@ class PackedView(System):
         for location in locations:
             if location in places:
                 var, cell, at = places[location]
-                found[location] = self._shown(var, system.read(state, var, cell, at))
+                found[location] = self._show_value(var, system.read(state, var, cell, at))
             elif location in channels:
                 found[location] = self._messages(channels[location], channels[location].messages(state))
         return found
@@ -392,7 +394,7 @@ class PackedView(System):
         values = tuple(name_value(kind, value, mtypes) for kind, value in zip(kinds, message, strict=True))
         return values[0] if len(values) == 1 else values
 
-    def _shown(self, var: Variable, value: int) -> Observed:
+    def _show_value(self, var: Variable, value: int) -> Observed:
         return name_value(var.bounded.kind, value, self.system.program.mtypes)
 
     def final(self, state: int) -> Final:
@@ -419,11 +421,11 @@ class PackedView(System):
             if any(label.startswith("end") for label in here.point.labels):
                 continue
             guard = " or ".join(code.edge.text for code in here.edges)
-            values = dict(self._seen(state, process, here))
+            values = dict(self._guard_reads(state, process, here))
             name = process.template.name
             yield Waiting(Pid((process.slot,)), guard, values, here.point.place, name=name)
 
-    def _seen(self, state: int, process: Process, here: PointCode) -> Iterator[tuple[str, Observed]]:
+    def _guard_reads(self, state: int, process: Process, here: PointCode) -> Iterator[tuple[str, Observed]]:
         """The variables that its guards read."""
         for code in here.edges:
             exprs = [*code.edge.guards]
@@ -440,7 +442,7 @@ class PackedView(System):
                     continue
                 if 0 <= at < var.size:
                     name = f"{var.title}[{at}]" if isinstance(cell, Select) else var.title
-                    yield name, self._shown(var, self.system.read(state, var, at, slot))
+                    yield name, self._show_value(var, self.system.read(state, var, at, slot))
 
 
 def _location(var: Variable, cell: int, slot: int | None) -> Location:
@@ -449,7 +451,7 @@ def _location(var: Variable, cell: int, slot: int | None) -> Location:
     return Location(name if slot is None else f"{slot}.{name}")
 
 
-def _timed(code: EdgeCode) -> bool:
+def _waits_for_timeout(code: EdgeCode) -> bool:
     """Does an edge wait until no other process can move?"""
     return any(isinstance(node, Timeout) for node in nodes_of(code.edge))
 

@@ -168,7 +168,9 @@ def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
 def waiting_label(choice: Choice, pid: Pid) -> Label:
     """The label of a blocked process: what it waits for, without an effect."""
     touched = _touched(footprint.of_guards(choice), pid)
-    return Label(pid, f"{show(_written(choice.waits_for))} |> ...", _guards(choice, pid), BLOCKED, (), touched)
+    return Label(
+        pid, f"{show(_without_bookkeeping(choice.waits_for))} |> ...", _guards(choice, pid), BLOCKED, (), touched
+    )
 
 
 def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
@@ -229,11 +231,11 @@ def _text(edge: Edge, spawned: tuple[Pid, ...]) -> str:
             case Assert(test=test):
                 parts.append(f"assert {show(test)}")
     body = "; ".join(parts) or "skip"
-    guard = _written(edge.guard)
+    guard = _without_bookkeeping(edge.guard)
     return body if guard is TRUE else f"{show(guard)} |> {body}"
 
 
-def _written(guard: Expr) -> Expr:
+def _without_bookkeeping(guard: Expr) -> Expr:
     """A guard without the language's own book-keeping: variables with a `#` that all processes share."""
     parts = guard.children if isinstance(guard, Junction) and guard.op == "and" else (guard,)
     return conj(*(p for p in parts if not free(p) or not all("#" in v.name and not v.private for v in free(p))))

@@ -182,11 +182,11 @@ class StepEvents:
         return frozenset(reads)
 
     def _label(self, at: Where, end: int, note: str) -> StepLabel:
-        arguments = [self._shown(value) for value in at.arguments]
+        arguments = [self._show_argument(value) for value in at.arguments]
         text = text_of(self.numbering, at.point, at.me, arguments, end, note)
         return StepLabel(text, at.group, at.me, at.point, end, at.arguments, self._effects)
 
-    def _shown(self, value: Any) -> str:
+    def _show_argument(self, value: Any) -> str:
         shown = self.program.library.values.show(value)
         text = str(list(shown)) if isinstance(shown, tuple) else str(shown)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

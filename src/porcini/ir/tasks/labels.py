@@ -186,7 +186,7 @@ class StepLabels:
             if isinstance(value, Const):
                 before[v.name] = value.value
         inputs = frozenset(v.name for v in self.given)
-        show = self._shown(state)
+        show = self._make_show(state)
         return LabelledRun(
             trace,
             labels,
@@ -208,7 +208,7 @@ class StepLabels:
         touched = Touched(walk.footprint, (), ())
         return Label(pid, text, (TRUE,), BLOCKED, (), touched, can_move=self._can_move(state, pid))
 
-    def _shown(self, state: StepState) -> Callable[[str, Any], Observed]:
+    def _make_show(self, state: StepState) -> Callable[[str, Any], Observed]:
         """How reports show the variables of a state."""
         whole = {self.vocabulary.standing(pid).name for pid in state.tasks}
         whole |= {field.var.name for field in self.fields(state) if field.whole}

@@ -114,18 +114,18 @@ class SymbolicActors:
         for field in self._labels.fields(state):
             value = state.values.get(field.var)
             if value is None:
-                seen[field.var.name] = _shown(self.program.library.values.show(None))
+                seen[field.var.name] = _as_datum(self.program.library.values.show(None))
             elif field.whole:
                 assert isinstance(value, Const)
-                seen[field.var.name] = _shown(vocabulary.show(value.value))
+                seen[field.var.name] = _as_datum(vocabulary.show(value.value))
             else:
                 seen[field.var.name] = value
         for pid, task in sorted(state.tasks.items()):
             if task.point != ENDED:
-                seen[str(pid)] = _shown(vocabulary.describe_point(task.method, task.point))
+                seen[str(pid)] = _as_datum(vocabulary.describe_point(task.method, task.point))
         return seen
 
 
-def _shown(value: Observed) -> Expr:
+def _as_datum(value: Observed) -> Expr:
     """A value as reports show it. Its type tells `[True]` from `[1]`, which Python holds to be equal."""
     return const(value) if isinstance(value, int) else datum(value, DataType(repr(value)))

@@ -85,7 +85,7 @@ def translate(formula: Formula) -> Automaton:
     return Automaton(
         tuple(
             tuple(
-                Transition(target, frozenset(_chosen(names, must)), frozenset(_chosen(names, must_not)), marks)
+                Transition(target, frozenset(_names_in(names, must)), frozenset(_names_in(names, must_not)), marks)
                 for must, must_not, target, marks in edges
             )
             for edges in graph
@@ -95,7 +95,7 @@ def translate(formula: Formula) -> Automaton:
     )
 
 
-def _chosen(names: Sequence[str], mask: int) -> list[str]:
+def _names_in(names: Sequence[str], mask: int) -> list[str]:
     return [names[bit] for bit in bits(mask)]
 
 

@@ -79,7 +79,7 @@ def _merge_edges(graph: Graph) -> Graph:
     that differ in the sign of one atom.
     """
 
-    def tidied(edges: list[Edge]) -> list[Edge]:
+    def merge_edges_of_state(edges: list[Edge]) -> list[Edge]:
         kept = set(edges)
         while True:
             joined = set()
@@ -98,7 +98,7 @@ def _merge_edges(graph: Graph) -> Graph:
                 result.append((a, b, target, marks))
         return result
 
-    return [tidied(edges) for edges in graph]
+    return [merge_edges_of_state(edges) for edges in graph]
 
 
 def _merge_bisimilar(graph: Graph) -> Graph:

@@ -67,9 +67,9 @@ class Outcomes:
             yield self._stopped(me, (), option.broken, held, (option, "broken"), ())
             return
         who, last = (me, option.edge) if option.partner is None else (option.partner.me, option.partner.edge)
-        moved = [_moved(self, me, option.edge)]
+        moved = [_move_point(self, me, option.edge)]
         if option.partner is not None:
-            moved.append(_moved(self, who, option.partner.edge))
+            moved.append(_move_point(self, who, option.partner.edge))
         line = (*option.line, *self.options.lines(me).ops(option.edge, births), *moved)
         todo: list[_Way] = []
         for part, failure, after in _split(line, values):
@@ -87,7 +87,7 @@ class Outcomes:
                 yield from self._stuck(who, way, held)
             else:
                 ways += 1
-                yield from self._settled(who, way, held)
+                yield from self._settle(who, way, held)
             if ways + len(todo) > MOST_WAYS or statements > MOST_STATEMENTS:
                 limit = (
                     f"{MOST_WAYS:,} ways" if statements <= MOST_STATEMENTS else f"{MOST_STATEMENTS:,} statements"
@@ -126,7 +126,7 @@ class Outcomes:
         for when, edge, first in self._tries(me, way):
             if edge is None or first is None or not _possible(when, way.values):
                 continue
-            line = (*first, *self.options.lines(me).ops(edge, way.births), _moved(self, me, edge))
+            line = (*first, *self.options.lines(me).ops(edge, way.births), _move_point(self, me, edge))
             for part, failure, after in _split((Assert(when), *line), way.values):
                 if failure is None:
                     yield self._on(way, part, after, edge)
@@ -151,7 +151,7 @@ class Outcomes:
 
     # The end of a step
 
-    def _settled(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
+    def _settle(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
         if not way.edge.atomic:
             yield Outcome(way.line + self._turn(0, held), (*way.path, held), way.spawned)
             return
@@ -179,7 +179,7 @@ class Outcomes:
         return Outcome((*line, stopped, *self._turn(0, held)), (*path, held), spawned, failure)
 
 
-def _moved(outcomes: Outcomes, who: Instance, edge: Edge) -> Assign:
+def _move_point(outcomes: Outcomes, who: Instance, edge: Edge) -> Assign:
     """Where a process stands after an edge: nowhere if it is gone."""
     world = outcomes.world
     code = 0 if edge.exits else world.code(who.template, edge.target)

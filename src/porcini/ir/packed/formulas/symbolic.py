@@ -184,7 +184,9 @@ class SymbolicPacked:
             if simplify(substitute(option.when, state.values)) is ir.FALSE:
                 continue
             for outcome in self._outcomes_of(labels, who.me, option, held, state):
-                label = labels.step(who, point, option, held, outcome, self._seen(labels, who, option, outcome))
+                label = labels.step(
+                    who, point, option, held, outcome, self._step_info(labels, who, option, outcome)
+                )
                 births = state.births.after(len(outcome.spawned))
                 found.append(SymbolicStep(label, option.choice, births))
         return found
@@ -201,7 +203,7 @@ class SymbolicPacked:
         return self._outcomes[key]
 
     @staticmethod
-    def _seen(labels: Labels, who: Who, option: Option, outcome: Outcome) -> StepInfo:
+    def _step_info(labels: Labels, who: Who, option: Option, outcome: Outcome) -> StepInfo:
         text = option.edge.text
         if option.partner is not None:
             text = f"{text} -> {option.partner.me.slot}: {option.partner.edge.text}"
