@@ -73,7 +73,8 @@ class Dependence:
 class Execution:
     """Events, and for each what happens before it and what it races with.
 
-    `contested` are the positions of events whose guard reads a location that an earlier, concurrent event writes.
+    `contested` are the positions of events with a guard that an earlier event might have decided differently: it
+    writes what the guard reads, and need not come before.
     """
 
     dependence: Dependence

@@ -4,8 +4,7 @@
     Source    Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 1: for a reversal v at an earlier state,
               one initial of v is added there unless one is chosen already or asleep; reversals as in `races`
     Classic   Flanagan and Godefroid, POPL 2005: the same, but only with steps that lead to the one that raced:
-    those
-              of its own process, or of one that must go before it
+              those of its own process, or of one that must go before it
 
     Explore(E, Sleep), by source sets (Algorithm 1 of the same paper):
 

@@ -6,8 +6,7 @@ steps of all processes that i may spawn. A set T of them is stubborn in a state 
     D1  for each (i, q) in T where i stands at q and is enabled: all transitions of other processes that conflict
         with what i can do now are in T;
     D2  for each other (i, q) in T, all transitions that may enable it are in T: those of i at its current point,
-    if
-        that is not q; or, if every edge of q has a condition that is false now, all that write what these
+        if that is not q; or, if every edge of q has a condition that is false now, all that write what these
         conditions read. Where both are possible, the one that adds less is taken.
 
 and some process in T is enabled. If such a set does not contain all enabled transitions, taking only its
