@@ -129,7 +129,11 @@ class _UnionGraph:
         ]
 
     def bisimulation_blocks(self) -> list[int]:
-        """The block of each state under divergence-sensitive branching bisimulation."""
+        """The block of each state under divergence-sensitive branching bisimulation.
+
+        The signature of a node is the set of blocks that it can reach by one step out of its block, possibly after
+        steps within its block. Blocks are split by signature until none changes.
+        """
         count = max(self.component) + 1
         edges: list[set[int]] = [set() for _ in range(count)]
         letters, endless = [0] * count, [False] * count

@@ -313,7 +313,8 @@ class Permuter:
         return step.family if self.seeds and step.label.choices else step.touched(store)
 
     def _remaining_of_others(self) -> list[Masks]:
-        """For each process, all that the others may still read and write."""
+        """For each process, all that the others may still read and write: a pass from the left adds the processes
+        before it, and a pass from the right those after it."""
         mine = [suffixes[at] for suffixes, at in zip(self._remaining, self.at, strict=True)]
         found: list[Masks] = []
         reads = writes = 0

@@ -101,6 +101,8 @@ class Foresight:
             self._number_events(first_new)
 
     def _number_events(self, first_new: int) -> None:
+        """Number the events from `first_new` on: the same move after the same past gets the same number, in every
+        run. If the table is full it is cleared, and the whole execution is numbered again."""
         execution, numbers, known = self._execution, self._numbers, self._number_of
         if len(known) > _MOST:
             known.clear()
@@ -132,6 +134,7 @@ class Foresight:
         execution = self._execution
         events, past, depends = execution.events, execution.past, execution.dependence.of(event)
         found = execution.past_of_position(race.step)
+        # Latest first: an event that this one depends on, and that is not in its past yet, adds its own past too.
         for k in (*reversed(between), *range(race.at - 1, -1, -1)):
             if not found >> k & 1 and depends[events[k]]:
                 found |= past[k] | 1 << k

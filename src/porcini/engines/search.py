@@ -127,7 +127,7 @@ class Search:
             stats.step()
             actions = run.actions_after(node.actions, event) if incremental else run.actions()  # type: ignore[attr-defined]
             sleep = node.sleep
-            if sleep:
+            if sleep:  # a step stays asleep after an event that it is independent of
                 depends = self.dependence.of(event)
                 sleep = {m: s for m, s in sleep.items() if not depends[s]}
             else:

@@ -159,7 +159,11 @@ class Relations:
         return made
 
     def _follow(self, touch: Touch, process: Process, code: EdgeCode) -> Run:
-        """What an edge does, with all that may come after it while the turn is held."""
+        """What an edge does, with all that may come after it while the turn is held.
+
+        `left` holds the points at which a process may stand with the turn. Each edge from there may follow; if it
+        sends by a rendezvous, so may every receive that can answer, after which the receiver may have the turn.
+        """
         run = Run(touch)
         seen: set[tuple[Process, int]] = set()
         left: list[tuple[Process, int]] = []
