@@ -13,7 +13,7 @@ DEFAULT_SYMBOLIC_DEPTH = 200
 DEFAULT_SOLVER_TIMEOUT = 5.0
 
 BETWEEN_LOOKS = 64
-"""States between two looks at the clock, in searches that keep them."""
+"""How many states a search that keeps states visits between two checks of the clock."""
 
 
 @dataclass(frozen=True, slots=True)

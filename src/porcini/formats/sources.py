@@ -33,7 +33,7 @@ def short_path(path: str) -> str:
     unchanged."""
     try:
         return _from(str(Path.cwd()), path)
-    except OSError:  # there is no here any more
+    except OSError:  # the current folder does not exist any more
         return path
 
 

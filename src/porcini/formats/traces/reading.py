@@ -136,7 +136,7 @@ def _failure(fields: Fields, key: str, value: Any) -> Failure:
 
 def _end(fields: Fields, failed: bool) -> tuple[Kind, tuple[RecordedWait, ...]]:
     kind: Any = fields.take("end", text)
-    fields.take("state", variables, {})  # for people: who needs it works it out
+    fields.take("state", variables, {})  # this is for readers of the file; Porcini computes it
     if kind not in _ENDS:
         fields.refuse(f"a run ends as one of {', '.join(_ENDS)}, not `{kind}`")
     waits = tuple(_wait(fields, each) for each in fields.take("waiting", items, []))

@@ -1,12 +1,12 @@
 """A packed program in the terms that all engines use: actions, events, footprints, outcomes.
 
-Processes are named by their numbers (`_pid`), since who is started in which order is an order that matters. Each
+Processes are named by their numbers (`_pid`), since the order in which they are started matters. Each
 choice of a process is an action. A rendezvous is the sender's action, one for each receiver that could answer; its
 choice is the sender's plus a multiple of how many choices there are at that point: 1 + the receiver's number (plus
 256 for each edge of the receiver that comes before the one that answers).
 
-While someone holds the turn nobody else can move, so what takes or keeps the turn writes it, and all others read
-it.
+While a process holds the turn no other process can move, so steps that take or keep the turn write it, and all
+others read it.
 """
 
 from __future__ import annotations

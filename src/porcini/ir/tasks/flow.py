@@ -45,15 +45,15 @@ class StepFlow:
 
     @property
     def may_go_on(self) -> bool:
-        """May a run make any number of tasks or objects?"""
+        """May a run create any number of tasks or objects?"""
         return bool(self.recursive or self.uncounted)
 
     def body(self, method: int) -> Block:
         return self.numbering.points[self.numbering.entries[method]].code
 
     def at_once(self, code: Block) -> Iterator[Op]:
-        """The operations of some code, with those of the methods that it calls synchronously and of the blocks of
-        the classes that it makes objects of."""
+        """The operations of some code, with those of the methods that it calls synchronously and of the
+        initialisers of the classes that it instantiates."""
         bodies, methods, classes = [code], set[int](), set[int]()
         while bodies:
             for op in inside(bodies.pop()):
@@ -87,7 +87,7 @@ class StepFlow:
                 yield from self._stops(number, point.code)
 
     def _comes_again(self, number: int) -> bool:
-        """May a task come to a point any number of times, and make children in between?"""
+        """May a task reach a point any number of times, and create children in between?"""
         code = self.numbering.points[number].code
         loops = [op.body for op in inside(code) if isinstance(op, While)]
         return any(number in self._stops(number, body) and self.makes(body) for body in loops)

@@ -95,7 +95,7 @@ class StepLabels:
         return StepState({MAIN: Task(0, entry, MAIN_OBJECT)}, {MAIN_OBJECT: Instance(0, MAIN_OBJECT)}, values)
 
     def steps(self, state: StepState, pid: Pid) -> Iterator[ActorStep]:
-        """All ways through the next step of a task that are possible in a state."""
+        """All paths through the next step of a task that are possible in a state."""
         left: list[tuple[bool, ...]] = [()]
         ways = 0
         while left:
@@ -146,7 +146,7 @@ class StepLabels:
         return label
 
     def _assignments(self, walk: Walk) -> list[Assign]:
-        """What a step changed, all at once: a value from before that is needed later is saved first."""
+        """The changes of a step as a sequence of assignments: an old value that is needed later is saved first."""
         own = {self.vocabulary.variable(walk.pid, v).var for v in self.program.templates[walk.mover.method].vars}
         kept = walk.end >= FIRST_POINT
         changed = {v: value for v, value in walk.changed.items() if value is not v and (kept or v not in own)}
@@ -201,7 +201,7 @@ class StepLabels:
         )
 
     def _waiting(self, state: StepState, pid: Pid) -> Label:
-        """The label of a blocked task: what it looks at, and nothing done."""
+        """The label of a blocked task: what it reads, without an effect."""
         walk = Walk(self.vocabulary, self.functions, state)
         walk.could_go(pid)
         text = text_of(self.numbering, walk.mover.point, walk.mover.me, (), walk.mover.point, " waits")
@@ -228,7 +228,7 @@ class StepLabels:
 
 
 class _Values(dict[Var, Expr]):
-    """The values of all variables that are asked for."""
+    """The values of variables, computed when they are needed."""
 
     def __init__(self, value_of: Callable[[str], Any]) -> None:
         self.value_of = value_of
@@ -241,7 +241,7 @@ class _Values(dict[Var, Expr]):
 
 
 def _agree(label: Label, event: Event) -> bool:
-    """Does a label speak of the step that an event is?"""
+    """Does a label describe the step of an event?"""
     failed = (label.failure and label.failure.kind) == (event.failure and event.failure.kind)
     return failed and label.touched.fixed == event.footprint and label.spawned == event.spawned
 
