@@ -192,9 +192,9 @@ def symbolic(options: argparse.Namespace) -> Report:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
         write(options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     if options.pytest:
-        from porcini.commands.cases import written_as_pytest
+        from porcini.commands.cases import show_as_pytest
 
-        write(options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ()))
+        write(options.pytest, show_as_pytest(options.file, options.pytest, report.cases or ()))
     return report
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from porcini.commands.programs import Named
+from porcini.commands.programs import ProgramReference
 from porcini.commands.requests import Request, request_of
-from porcini.core.children import LONGEST_CALL, Died, is_sealed, sealed
+from porcini.core.children import LONGEST_CALL, ChildDied, is_sealed, run_sealed
 from porcini.core.errors import InputError, LimitHit, Place
 from porcini.core.languages import LANGUAGES
 from porcini.engines.limits import Limits
@@ -37,19 +37,19 @@ def answer_sealed(
     """Do some work in a sealed child that can read what is beside some files."""
     readable = [Path(each).resolve().parent for each in files]
     try:
-        return sealed(work, readable, min(timeout or LONGEST_CALL, LONGEST_CALL))
-    except Died as death:
-        raise _explained(death, interpreter, timeout) from None
+        return run_sealed(work, readable, min(timeout or LONGEST_CALL, LONGEST_CALL))
+    except ChildDied as death:
+        raise _explain(death, interpreter, timeout) from None
 
 
-def _explained(death: Died, interpreter: str, timeout: float | None) -> Exception:
+def _explain(death: ChildDied, interpreter: str, timeout: float | None) -> Exception:
     """Why there is no answer: it took too long, or it was too large; or it died while it was reading something."""
     if death.signal == signal.SIGPROF and timeout is not None and timeout <= LONGEST_CALL:
         return LimitHit(f"the time limit of {timeout:g} s")
     if death.signal == signal.SIGPROF:
         return LimitHit(f"{LONGEST_CALL:g} s for one step of {interpreter}'s: do the equations of the model end?")
-    if death.words:
-        file, _, line = death.words.rpartition(":")
+    if death.announced:
+        file, _, line = death.announced.rpartition(":")
         message = f"{interpreter} cannot read it, and does not say why"
         return InputError(message, file=file, place=Place(int(line), 1))
     return LimitHit(f"{interpreter}'s memory or stack: it was ended by the system")
@@ -57,7 +57,7 @@ def _explained(death: Died, interpreter: str, timeout: float | None) -> Exceptio
 
 def answer(
     command: str,
-    program: Named,
+    program: ProgramReference,
     given: Mapping[str, Any],
     work: Callable[[Request], T],
     unknown: Callable[[str, str], T] | None = None,

@@ -47,7 +47,7 @@ def search(request: Request, pattern: str) -> Report:
     stats.explore(work)
     found = finder.found()
     first = tuple(_solution(system, schedule, binding) for schedule, binding in found.runs)
-    notes = (*model.notes, *system.noticed())
+    notes = (*model.notes, *system.runtime_notes())
     if finder.why_not_reduced is not None and options.reduction != "none":
         notes = (*notes, f"no reduction: {finder.why_not_reduced}")
     name = checker.name if checker is not None else None
@@ -61,7 +61,7 @@ def _looking(stats: SearchStats) -> Callable[[int], None]:
     def look(states: int) -> None:
         stats.counts.states = states
         if states % BETWEEN_LOOKS == 0:
-            stats.look()
+            stats.check_limits()
 
     return look
 

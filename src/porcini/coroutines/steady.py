@@ -51,7 +51,7 @@ class NondeterministicProgram(InputError):
 class SteadyProgram(Program):
     """A program that is guarded, and whose runs are compared with each other."""
 
-    discovers = AioProgram.discovers
+    discovers_footprints = AioProgram.discovers_footprints
 
     def __init__(
         self,

@@ -96,7 +96,7 @@ def _search(search: Solutions) -> dict[str, Any]:
 
 
 def _following(report: Report) -> dict[str, Any]:
-    """What `run` and `replay` say of the steps of their one run."""
+    """What `run` and `replay` report about the steps of their run."""
     found: dict[str, Any] = {}
     if report.seed is not None:
         found["seed"] = report.seed

@@ -1,4 +1,4 @@
-"""What a report says, in a line: its verdict, and what was counted."""
+"""A report in one line: its verdict, and what was counted."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def _verdict_of_search(report: Report) -> str:
 
 
 def _a_run(report: Report) -> str:
-    """Who runs real code knows its runs by their schedules."""
+    """What one run is called: users of real code refer to runs by their schedules."""
     return "schedule" if report.coverage is not None else "execution"
 
 
 def _verdict_of_reorderings(report: Report) -> str:
-    """Of a trace without formulas."""
+    """The verdict about a trace without formulas."""
     if report.verdict == "holds":
         return "Every reordering that the conflicts of this trace allow is equivalent to it."
     stopped = f", stopped by {report.limit}" if report.stopped == "limit" else ""
@@ -134,7 +134,7 @@ _RUNS_FOR_EVER = {
     "acceptance": ("It can go round an acceptance cycle for ever", "There is no acceptance cycle"),
     "non-progress": ("It can go on for ever without progress", "It cannot go on for ever without progress"),
 }
-"""What is looked for can happen, and cannot."""
+"""The sentences for what was looked for: it can happen, and it cannot."""
 _HOLDS = {
     "deadlock-free": "No order deadlocks",
     "failure-free": "No order fails",
@@ -187,7 +187,7 @@ def footer_of(report: Report) -> str:
         return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
     if report.kept_states and not counts.events:  # a checker of the language's own, which counts states only
         seen = count_of(counts.states, "state")
-        return f"engine {report.engine}, {reduction_of(report)}: {seen}, {report.seconds:.2f} s"
+        return f"engine {report.engine}, {describe_reduction(report)}: {seen}, {report.seconds:.2f} s"
     if report.kept_states:
         parts = [count_of(counts.executions, "end state")]
     elif report.command == "permute" and report.traces is not None:  # some cannot be finished: no executions
@@ -201,9 +201,9 @@ def footer_of(report: Report) -> str:
     seen = ", ".join(parts)
     if counts.heuristic is not None:
         seen += f", {count_of(counts.heuristic, 'state')} without a stable actor"
-    how = reduction_of(report) if report.kept_states else f"{report.independence} independence"
+    how = describe_reduction(report) if report.kept_states else f"{report.independence} independence"
     return f"engine {report.engine}, {how}: {seen}, {report.seconds:.2f} s"
 
 
-def reduction_of(report: Report) -> str:
+def describe_reduction(report: Report) -> str:
     return "no reduction" if report.reduction == "none" else f"{report.reduction} sets"

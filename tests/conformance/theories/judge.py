@@ -19,7 +19,7 @@ from conformance.laws import Broken
 from conformance.theories.theory import NAME, Theory
 from porcini import InputError, Limits
 from porcini.api import check_annotations, verify_reduction
-from porcini.core.children import in_child
+from porcini.core.children import run_in_child
 from porcini.core.systems import SystemGraph
 from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import build
@@ -41,17 +41,17 @@ def check(theory: Theory, engines: object = None) -> int:
         path = Path(folder, "theory.maude")
         path.write_text(theory.text(), "utf-8")
         path.with_suffix(".toml").write_text(theory.description(), "utf-8")
-        plain = in_child(lambda: _plain(theory, path))
+        plain = run_in_child(lambda: _plain(theory, path))
         if isinstance(plain, str):
             raise oracle.TooMany
         try:
-            found = _Found(*in_child(lambda: _ours(theory, path)))
+            found = _Found(*run_in_child(lambda: _ours(theory, path)))
         except InputError as problem:
             raise Broken(f"refused: {problem.message}") from None
         except (ValueError, KeyError, TypeError, StopIteration, RuntimeError) as problem:
             raise Broken(f"{type(problem).__name__}: {problem}") from None
-        ends = in_child(lambda: _same_ends(theory, path, found.ends))
-        searched = in_child(lambda: _searched(theory, path))
+        ends = run_in_child(lambda: _same_ends(theory, path, found.ends))
+        searched = run_in_child(lambda: _searched(theory, path))
     for engine, same in ends.items():
         if not same:
             raise Broken(f"{engine}: other ends than plain Maude's")
@@ -192,7 +192,7 @@ def _ours(theory: Theory, path: Path) -> tuple[Any, ...]:
     ends = {"all states": [_text(state) for state, after in whole.items() if not after]}
     stats = laws.ran(system, laws.Search("optimal"), MOST_RUNS)
     if stats is not None:
-        ends["optimal"] = [_text(state) for state in {graph.along(trace) for trace, _, _ in stats.runs}]
+        ends["optimal"] = [_text(state) for state in {graph.state_after(trace) for trace, _, _ in stats.runs}]
     told: dict[str, Any] = {"ltl": theory.formula(), "limits": LIMITS, "options": Options(ample=theory.ample)}
     verdicts = {
         engine: porcini.check(model, engine=engine, **told).verdict == "holds" for engine in ("maude", "graph")

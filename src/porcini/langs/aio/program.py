@@ -76,7 +76,7 @@ class AioProgram(Program):
     `shows` is told what the main task returns or raises, in its last step.
     """
 
-    discovers = True
+    discovers_footprints = True
 
     def __init__(
         self,

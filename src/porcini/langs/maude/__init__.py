@@ -67,7 +67,7 @@ class MaudeModel(languages.Model):
     def proposition(self, text: str, place: Place) -> Any:
         return self.graph.proposition(self.graph.engine_module(), text, place)
 
-    def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
+    def transform(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         return self.graph.transformed(cast(Heuristic, ample), tuple(watched), load)
 
     def own_reduction(self, system: System, ample: str, watched: Sequence[str], most: int) -> OwnReduction[Any]:
@@ -78,7 +78,7 @@ class MaudeModel(languages.Model):
         assert isinstance(system, MaudeSystem)
         return Finder(system, pattern, ample)
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
         return MaudeSystem(self.graph)
 
 

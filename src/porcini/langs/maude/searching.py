@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from porcini.core.children import patience
+from porcini.core.children import time_limit
 from porcini.core.errors import LimitHit
 from porcini.core.languages import Finding, FindingOptions
 from porcini.langs.maude import bindings
@@ -104,7 +104,7 @@ class Finder:
 
     def _after(self, number: int) -> list[int]:
         found: list[int] = []
-        with patience():
+        with time_limit():
             while (new := self._graph.getNextState(number, len(found))) != -1:
                 found.append(new)
         return found
@@ -114,7 +114,7 @@ class Finder:
         key = self._key(number) if self.reduced else number
         if key in self._states:  # the transformed theory may have several states for one
             return
-        with patience():
+        with time_limit():
             for solution in self._solutions_in(self._graph.getStateTerm(number)):
                 self._states.add(key)
                 self._solutions += 1

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from porcini.core.children import patience
+from porcini.core.children import time_limit
 from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, Label, Move
 from porcini.core.footprints import OPAQUE, Footprint, Location
@@ -128,7 +128,7 @@ class MaudeSystem(System):
     model: Model
     coarse: bool = False
     """May any step touch anything? Then any two steps depend on each other."""
-    chooses: bool = True
+    has_choices: bool = True
     careful: bool = field(default=False, init=False)
     """For searches that rely on footprints from the start: what turns out to touch anything is a `Restart`."""
     several: str | None = field(default=None, init=False)
@@ -233,7 +233,7 @@ class MaudeSystem(System):
     def examine(self, state: State, watched: Watched[State]) -> None:
         Examination(self, watched).look(state)
 
-    def wrong_independence(self, message: str) -> Exception:
+    def independence_error(self, message: str) -> Exception:
         return dependent(self.model.description, message)
 
     def _taken_unaudited(self, state: State) -> list[_Taken]:
@@ -290,7 +290,7 @@ class MaudeSystem(System):
         waiting.sort(key=lambda each: each.pid)
         return Final("deadlock" if waiting else "terminated", self.observe(state), tuple(waiting))
 
-    def noticed(self) -> tuple[str, ...]:
+    def runtime_notes(self) -> tuple[str, ...]:
         """What was seen that should be known."""
         return tuple(note for note in (self.several, self.unknown) if note)
 
@@ -432,7 +432,7 @@ class MaudeSystem(System):
         names = {tid: pid for tid, pid, _ in state.names}
         threads = self.threads(state.term)
         taken: dict[str, dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]]] = {}
-        with patience():
+        with time_limit():
             for after, match, _, rule in state.term.apply(None):
                 here = self._rules[rule]
                 tid_term = match.instantiate(here.tid)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porcini.core.children import patience
+from porcini.core.children import time_limit
 from porcini.core.errors import LimitHit
 from porcini.core.systems import OwnReduction
 from porcini.langs.maude import bindings
@@ -73,7 +73,7 @@ class Transformed:
     def _after(self, number: int) -> list[int]:
         """Maude gives new states numbers in the order in which they are found."""
         found: list[int] = []
-        with patience():
+        with time_limit():
             while (new := self.graph.getNextState(number, len(found))) != -1:
                 found.append(new)
         return sorted(set(found))
