@@ -172,7 +172,7 @@ endm
         ("x(2) S", 1, "2 solutions"),
         ("x(2)", 2, "can be read in several ways"),
         ("E S", 2, "bad token E"),
-        ('said(") S', 2, "is not one pattern"),
+        ('said(") S', 2, "its quotes do not close"),
         ("S such that true [nonexec]", 2, "is not one pattern"),
         ("S such that true [label here]", 2, "is not one pattern"),
     ],

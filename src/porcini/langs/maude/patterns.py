@@ -59,7 +59,10 @@ def cut(text: str) -> Asked:
     text = re.sub(r"[\r\n\f]", " ", text)
     arrow = _ARROW.match(text)
     rest = text[arrow.end() :] if arrow else text
-    condition = _CONDITION.search(_STRING.sub(lambda string: "_" * len(string[0]), rest))
+    plain = _STRING.sub(lambda string: "_" * len(string[0]), rest)
+    if '"' in plain:  # Maude would wait for the other one
+        raise InputError(f"`{rest.strip()}` is no pattern of states: its quotes do not close")
+    condition = _CONDITION.search(plain)
     pattern = rest[: condition.start()] if condition else rest
     if not pattern.strip():
         raise InputError("--search wants a pattern", hint="a state with variables in it, or a proposition")
