@@ -30,7 +30,7 @@ from rich.table import Table
 from porcini import Limits, explore
 from porcini.coroutines import session
 from porcini.coroutines.steady import run_twice
-from porcini.engines.catalogue import ENGINES, Options, explored
+from porcini.engines.catalogue import ENGINES, Options, run_engine
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
 
@@ -164,7 +164,7 @@ def best(program: Program, seconds: float = 1.5) -> float:
         for _ in range(10):
             started, runs = time.process_time(), 0
             while time.process_time() - started < seconds / 10:
-                _, stats = explored(ENGINES["optimal"], prepared, SearchStats(), Options())
+                _, stats = run_engine(ENGINES["optimal"], prepared, SearchStats(), Options())
                 runs += stats.counts.executions
             rate = max(rate, runs / (time.process_time() - started))
     return rate

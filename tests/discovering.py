@@ -49,7 +49,7 @@ class Discovering(Program):
 
     processes: tuple[tuple[Step, ...], ...]
     forks: bool = True
-    discovers = True
+    discovers_footprints = True
 
     def start(self) -> Running:
         kind = Forking if self.forks else Running

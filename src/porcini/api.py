@@ -2,15 +2,20 @@
 function, and answers with a `Report`; what else it can be told has a name (`commands.requests`).
 
 `porcini` itself has the most common of them; each command is loaded when it is first asked for.
+
+What is asked about a rewrite theory by its path is answered in a sealed child, as on the command line
+(`commands.sealing`): Maude is never loaded into the calling process, and `watch` is called in the child. A theory
+that `porcini.load` has read lives in the calling process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
-from porcini.commands.programs import Named
+from porcini.commands.programs import ProgramReference
+from porcini.commands.reporting import no_report
 from porcini.commands.requests import (
     CheckOptions,
     CompareOptions,
@@ -18,18 +23,20 @@ from porcini.commands.requests import (
     PermuteOptions,
     PermuteTraceOptions,
     ReplayOptions,
+    Request,
     RunOptions,
     SymbolicOptions,
     VerifyOptions,
     request_of,
 )
+from porcini.commands.sealing import answer
 from porcini.core.events import Schedule
 from porcini.core.reports import Report
 from porcini.engines.options import Ample, Options
 from porcini.models import Model
 
 
-def run(program: Named, **given: Unpack[RunOptions]) -> Report:
+def run(program: ProgramReference, **given: Unpack[RunOptions]) -> Report:
     """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose.
 
     >>> run("examples/gcl/vineyard.gcl", seed=1).outcomes[0].kind
@@ -37,10 +44,10 @@ def run(program: Named, **given: Unpack[RunOptions]) -> Report:
     """
     from porcini.commands import running
 
-    return running.run(request_of("run", program, given))
+    return _report("run", program, given, running.run)
 
 
-def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[ReplayOptions]) -> Report:
+def replay(program: ProgramReference, schedule: Schedule | str = (), **given: Unpack[ReplayOptions]) -> Report:
     """Run one complete schedule again; one that does not fit is a `ScheduleError` that names the step. With a
     `loop`, the run need not end, but the loop must lead back to where it begins.
 
@@ -49,10 +56,10 @@ def replay(program: Named, schedule: Schedule | str = (), **given: Unpack[Replay
     """
     from porcini.commands import running
 
-    return running.replay(request_of("replay", program, {"schedule": schedule, **given}))
+    return _report("replay", program, {"schedule": schedule, **given}, running.replay)
 
 
-def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
+def explore(program: ProgramReference, **given: Unpack[ExploreOptions]) -> Report:
     """Every class of executions: is the outcome always the same, does none deadlock, does none fail?
 
     A coroutine function, with its `args`, runs in every order that can make a difference: `mode` says what can go
@@ -65,18 +72,18 @@ def explore(program: Named, **given: Unpack[ExploreOptions]) -> Report:
     """
     from porcini.commands import exploring
 
-    return exploring.explore(request_of("explore", program, given))
+    return _report("explore", program, given, exploring.explore)
 
 
-def compare(program: Named, **given: Unpack[CompareOptions]) -> list[Report]:
+def compare(program: ProgramReference, **given: Unpack[CompareOptions]) -> list[Report]:
     """Explore with every complete engine that takes the program. Those that come to their end must agree in
     verdict, classes and outcomes, or there is a `Disagreement`."""
     from porcini.commands import exploring
 
-    return exploring.compare(request_of("compare", program, given))
+    return answer("compare", program, given, exploring.compare, lambda *hit: [no_report("compare", *hit)])
 
 
-def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
+def check(program: ProgramReference, **given: Unpack[CheckOptions]) -> Report:
     """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
     instead of all that, one formula. Formulas about rewrite theories are checked by Maude itself, unless the
     engine is to be `graph`.
@@ -88,10 +95,10 @@ def check(program: Named, **given: Unpack[CheckOptions]) -> Report:
     """
     from porcini.commands import checking
 
-    return checking.check(request_of("check", program, given))
+    return _report("check", program, given, checking.check)
 
 
-def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
+def verify_reduction(program: ProgramReference, **given: Unpack[VerifyOptions]) -> Report:
     """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
     of a formula, or of the model's own, can tell, however often a letter is repeated.
 
@@ -100,10 +107,10 @@ def verify_reduction(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     """
     from porcini.commands import checking
 
-    return checking.verify_reduction(request_of("verify_reduction", program, given))
+    return _report("verify_reduction", program, given, checking.verify_reduction)
 
 
-def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
+def check_annotations(program: ProgramReference, **given: Unpack[VerifyOptions]) -> Report:
     """Try all that the description of a rewrite theory says about steps, in every reachable state: what is not
     true is an `InputError` that shows it. With a formula (`ltl`), also which steps change its propositions.
 
@@ -112,10 +119,10 @@ def check_annotations(program: Named, **given: Unpack[VerifyOptions]) -> Report:
     """
     from porcini.commands import checking
 
-    return checking.check_annotations(request_of("check_annotations", program, given))
+    return _report("check_annotations", program, given, checking.check_annotations)
 
 
-def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
+def symbolic(program: ProgramReference, *, inputs: Sequence[str] = (), **given: Unpack[SymbolicOptions]) -> Report:
     """All inputs at once: one entry for each class of paths, and the inputs for which the order matters.
     `with_cases` adds test cases: for each class an input, a schedule, and what comes of them. A program that
     declares no inputs, but takes some (Promela), is run on all values of the variables that `inputs` names.
@@ -129,7 +136,7 @@ def symbolic(program: Named, *, inputs: Sequence[str] = (), **given: Unpack[Symb
     return symbolic.symbolic(request_of("symbolic", program, {"names": tuple(inputs), **given}))
 
 
-def permute(program: Named, **given: Unpack[PermuteOptions]) -> Report:
+def permute(program: ProgramReference, **given: Unpack[PermuteOptions]) -> Report:
     """Record one run and list its executable permutations, one per class (P0's algorithm): are all of them
     equivalent to it?
 
@@ -167,4 +174,11 @@ def transform(
     """
     from porcini.commands import checking
 
-    return checking.transform(request_of("transform", model, {"ltl": ltl, "options": Options(ample=ample)}), load)
+    given = {"ltl": ltl, "options": Options(ample=ample)}
+    return answer("transform", model, given, lambda request: checking.transform(request, load))
+
+
+def _report(
+    command: str, program: ProgramReference, given: Mapping[str, Any], work: Callable[[Request], Report]
+) -> Report:
+    return answer(command, program, given, work, lambda *hit: no_report(command, *hit))

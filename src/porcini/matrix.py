@@ -11,7 +11,7 @@ from typing import Any
 from porcini.commands.needs import COMMANDS
 from porcini.core.capabilities import Capabilities
 from porcini.core.languages import LANGUAGES
-from porcini.engines.catalogue import ranked
+from porcini.engines.catalogue import engines_by_rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def matrix() -> list[Row]:
 
 def _row(name: str, title: str, capabilities: Capabilities) -> Row:
     commands = {command: capabilities.missing(needs) for command, needs in COMMANDS.items()}
-    engines = {engine: capabilities.missing(found.needs) for engine, found in ranked()}
+    engines = {engine: capabilities.missing(found.needs) for engine, found in engines_by_rank()}
     return Row(name, title, commands, engines)
 
 
@@ -63,7 +63,7 @@ def engines_to_json() -> dict[str, Any]:
                 "complete": engine.complete,
                 "keeps_states": engine.keeps_states,
             }
-            for name, engine in ranked()
+            for name, engine in engines_by_rank()
         ],
     }
 

@@ -20,13 +20,13 @@ from porcini.core.languages import Model
 from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program, System, Value
-from porcini.engines.catalogue import Engine, explored
+from porcini.engines.catalogue import Engine, run_engine
 from porcini.engines.options import Options
 from porcini.engines.recording import Recorder
-from porcini.engines.replaying import Recorded, replay
+from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question
-from porcini.properties.shrink import shrunk
+from porcini.properties.shrink import shrink
 
 
 class Opened:
@@ -43,10 +43,10 @@ class Opened:
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
         """Let an engine explore it; what was seen may have been counted anew."""
-        self.program, stats = explored(engine, self.program, stats, options)
+        self.program, stats = run_engine(engine, self.program, stats, options)
         return stats
 
-    def follow(self, go: Callable[[Program], Recorded], *, keep: bool) -> Recorded:
+    def follow(self, go: Callable[[Program], RunResult], *, keep: bool) -> RunResult:
         """One run; `keep` it if a `recording` of it will be wanted."""
         if not keep:
             return go(self.program)
@@ -62,7 +62,7 @@ class Opened:
 
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
         """The same counterexample in orders that are easier to read."""
-        return shrunk(example)
+        return shrink(example)
 
     def confirm(self, runs: Sequence[Outcome]) -> None:
         """Run again what was put into another order since it was found: it must end as it did."""
@@ -73,11 +73,11 @@ class Opened:
                 if final.kind != outcome.kind or any(final.state[name] != v for name, v in outcome.state.items()):
                     shown = " ".join(f"{move.pid}" for move in outcome.schedule)
                     message = f"a run and a reordering of it end differently: {shown}"
-                    raise self.program.wrong_independence(message)
+                    raise self.program.independence_error(message)
 
     def notes(self) -> tuple[str, ...]:
         """What should be known of how the program was read, and of what it did."""
-        return (*self.said, *self.program.noticed())
+        return (*self.said, *self.program.runtime_notes())
 
     def coverage(self) -> Coverage | None:
         """For real code: how much was seen of what it did."""

@@ -71,6 +71,8 @@ def test_every_cell(language: str, cell: str, porcini, files) -> None:  # noqa: 
         more.append(json.loads(porcini("run", file, "--json")[1])["outcomes"][0]["schedule"])
     if "--ltl" in more:
         more.insert(more.index("--ltl") + 1, FORMULAS.get(language, "<> x"))
+    if "PATTERN" in more:
+        more[more.index("PATTERN")] = "x(2) C"
     if command == "transform":
         status, out, err = porcini(command, file, *more)
         assert (status, err) == (0, "") and "mod " in out if reason is None else status == 2
@@ -98,7 +100,7 @@ def test_the_docs_show_the_table() -> None:
 
 def test_the_tables_for_people(porcini) -> None:  # noqa: F811
     status, out, _ = porcini("languages")
-    assert status == 0 and ".pml without check --check-annotations, transform: " in out
+    assert status == 0 and ".pml without check --search PATTERN, check --check-annotations, transform: " in out
     status, out, _ = porcini("engines")
     assert status == 0 and [line.split()[0] for line in out.splitlines()[1:4]] == ["exhaustive", "sleep", "dpor"]
 

@@ -328,7 +328,10 @@ def test_other_wrong_descriptions(porcini, theory) -> None:  # noqa: F811
 @pytest.mark.parametrize(
     "body, said",
     [
-        ("  rl [meet] : t(I, K) t(J, K) => t(I, K) .\n", "rule `meet` has 2 threads on its left-hand side"),
+        (
+            "  rl [meet] : t(I, K) t(J, K) t(V, K) => t(I, K) .\n",
+            "rule `meet` has 3 threads on its left-hand side",
+        ),
         ("  rl [tick] : c(V) => c(s V) .\n", "rule `tick` has no thread on its left-hand side"),
         ("  rl t(I, s K) => t(I, K) .\n", "a rule has no label"),
         (RULE + "  rl [add] : t(I, s K) => t(I, K) .\n", "rule `add` is not the only one of that name"),

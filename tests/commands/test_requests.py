@@ -211,7 +211,7 @@ class Answers:
     def __init__(self, holds: bool) -> None:
         self.holds, self.asked = holds, []
 
-    def ask(self, system, formula, watched, asked: CheckerOptions):
+    def check(self, system, formula, watched, asked: CheckerOptions):
         self.asked.append((formula, tuple(watched), asked.ample))
         asked.counts.states = 7
         state = system.initial()

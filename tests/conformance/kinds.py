@@ -49,7 +49,7 @@ from conformance.rewriting.judge import Judge as RewritingJudge
 from conformance.theories import judge as theory_judge
 from conformance.theories import writer as theory_writer
 from helpers import Collecting
-from porcini.commands.all_inputs import explored
+from porcini.commands.all_inputs import explore_symbolically
 from porcini.coroutines.code import search
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
@@ -163,7 +163,7 @@ def _check_symbolic(program: Any, engines: Sequence[str] | None = None) -> int:
     machine = program.machine()
     wanted = oracle.classes(machine, most=4_000)
     stats = SearchStats(porcini.Limits(max_depth=60, max_executions=300, timeout=20))
-    found = explored(porcini.loads(program.text()), stats)
+    found = explore_symbolically(porcini.loads(program.text()), stats)
     if stats.stopped != "exhausted":
         raise oracle.TooMany
     store = found.store(program.inputs())
@@ -212,7 +212,7 @@ def _check_actors_with_input(program: Any, engines: Sequence[str] | None = None)
         raise oracle.TooMany
     input_ = numbers[len(program.text()) % len(numbers)]
     stats = SearchStats(porcini.Limits(max_executions=300, timeout=20))
-    found = explored(porcini.loads(_with_input(program, input_), "abs"), stats)
+    found = explore_symbolically(porcini.loads(_with_input(program, input_), "abs"), stats)
     if stats.stopped != "exhausted":
         raise oracle.TooMany
     classes = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +24,8 @@ from porcini.ir.packed.relations import Relations
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
 from porcini.langs.maude.names import Names
+from porcini.langs.maude.patterns import Pattern
+from porcini.langs.maude.searching import Finder
 from porcini.langs.maude.system import MaudeSystem
 
 MODELS = ("gcl", "abs", "par")
@@ -49,7 +52,7 @@ def _patch(place: object, name: str, mutant: Callable[..., Any]) -> Callable[[],
 
 @contextmanager
 def _races_of_new_events() -> Iterator[None]:
-    every, of_races, first_new = wakeup_sequences.plain_races, wakeup_sequences._of_races, 0
+    every, of_races, first_new = wakeup_sequences.plain_races, wakeup_sequences._reverse_races, 0
 
     def of_new_ones(search: Search, *rest: Any) -> Any:
         nonlocal first_new
@@ -57,7 +60,7 @@ def _races_of_new_events() -> Iterator[None]:
         return of_races(search, *rest)
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(wakeup_sequences, "_of_races", of_new_ones))
+        stack.enter_context(patch.object(wakeup_sequences, "_reverse_races", of_new_ones))
         new = lambda run: (race for race in every(run) if race.step >= first_new)  # noqa: E731
         stack.enter_context(patch.object(wakeup_sequences, "plain_races", new))
         yield
@@ -66,14 +69,14 @@ def _races_of_new_events() -> Iterator[None]:
 def _possible_steps(
     search: Search, pid: Any, step: int | None, guard_locations: Any
 ) -> Iterator[tuple[Any, list[Action]]]:
-    """As `_of_guards`, without looking for more that decides."""
+    """As `_reverse_guards`, without looking for more that decides."""
     for cut in races.cuts(search.execution, pid, step, guard_locations):
         event = search.execution.events[cut.at]
         yield (
             cut,
             [
                 action
-                for action in wakeup_sequences._possible(search, cut, pid, step)
+                for action in wakeup_sequences._actions_at_cut(search, cut, pid, step)
                 if action.enabled and search.dependence.conflict(event, action)
             ],
         )
@@ -84,7 +87,7 @@ def _guards(search: Search, pid: Any, step: int | None, guard_locations: Any, cl
         if actions:
             positions = races.not_after(search.execution, cut.at, cut.barred)
             between = [search.execution.events[k] for k in positions]
-            yield wakeup_sequences.Reversal(cut.at, between, [search.planned(action) for action in actions])
+            yield wakeup_sequences.Reversal(cut.at, between, [search.planned_event(action) for action in actions])
 
 
 def _guards_not_seen_before(
@@ -98,7 +101,7 @@ def _guards_not_seen_before(
         old = step is not None and step < new and all(k < new for k in positions if k in writers)
         steps = [
             planned
-            for planned in map(search.planned, actions)
+            for planned in map(search.planned_event, actions)
             if not old
             or any(search.dependence.dependent(planned, execution.events[k]) for k in positions if k >= new)
         ]
@@ -110,7 +113,7 @@ def _guards_not_seen_before(
 def _guards_that_changed() -> Iterator[None]:
     """An old event is skipped if nothing new touches what decides about it, or what it could do elsewhere."""
     reaches: dict[int, tuple[object, Footprint]] = {}
-    real = wakeup_sequences._of_guards
+    real = wakeup_sequences._reverse_guards
 
     def changed(search: Search, pid: Any, step: int | None, guard_locations: Any, closed: Any) -> Iterator[Any]:
         if step is None:
@@ -128,7 +131,7 @@ def _guards_that_changed() -> Iterator[None]:
             yield reversal
         reaches[id(node)] = node, reach
 
-    with patch.object(wakeup_sequences, "_of_guards", changed):
+    with patch.object(wakeup_sequences, "_reverse_guards", changed):
         yield
 
 
@@ -143,7 +146,7 @@ def _short_sequences(search: Search, *rest: Any) -> Iterator[Any]:
             yield wakeup_sequences.Reversal(reversal.at, needed[:-1], [step])
 
 
-_real_of_races = wakeup_sequences._of_races
+_real_of_races = wakeup_sequences._reverse_races
 
 
 def _choices_at_once(search: Search, closed: Any) -> Iterator[Any]:
@@ -152,7 +155,7 @@ def _choices_at_once(search: Search, closed: Any) -> Iterator[Any]:
         yield wakeup_sequences.Reversal(reversal.at, [], reversal.steps)
 
 
-_real_of_choices = wakeup_sequences._of_choices
+_real_of_choices = wakeup_sequences._reverse_choices
 
 
 # Cuts -----------------------------------------------------------------------------------------------------------
@@ -262,7 +265,7 @@ def _touches_anything(self: Any, race: Any, between: Any) -> Event:
 
 
 def _whatever_the_process_did(self: Any, race: Any, between: Any) -> Event | None:
-    return next(iter(self._seen.get(self._process(race.step), ())), None)
+    return next(iter(self._recorded.get(self._process_key(race.step), ())), None)
 
 
 # Stubborn and ample sets ----------------------------------------------------------------------------------------
@@ -327,13 +330,30 @@ def _as_without_a_formula(self: Any) -> list[str]:
     return ["  eq Invisible(Cs, Ss, C) = true ."]
 
 
+def _watching_nothing(self: Finder, proposition: str, ample: Any) -> Any:
+    """As `_module_for`, as if it did not matter which steps change a proposition."""
+    return self._model.reduced_module(ample, ()) if self.reduced else self._system.module
+
+
+def _ends_only(self: Finder, number: int, real: Any = Finder._note) -> None:
+    if self._graph.getNextState(number, 0) == -1:
+        real(self, number)
+
+
+def _first_match_only(self: Pattern, state: Any, real: Any = Pattern.matches) -> Iterator[Any]:
+    yield from islice(real(self, state), 1)
+
+
 _APART = "(W in Cs or-else Undisturbed(Cs, W)) and-then Apart(Cs, Us)"
 _IN_THEORIES = (
     ("names of ours stay", _patch(theory, "names_for", lambda *_, **__: Names({}, "")), 4),
     ("no brackets, and nothing is read back", _without_brackets, 8),
     ("nobody disturbs anybody", _in_sections(_APART, "true"), 0),
-    ("every step is invisible", _patch(reduction._Reduction, "_visible", _as_without_a_formula), 44),
+    ("every step is invisible", _patch(reduction._Reduction, "_visible", _as_without_a_formula), 3),
     ("threads are told by their names", _patch(MaudeSystem, "_tid_of", _thread_by_name), 16),
+    ("a search does not watch", _patch(Finder, "_module_for", _watching_nothing), 3),
+    ("a search looks at ends only", _patch(Finder, "_note", _ends_only), 0),
+    ("a search counts states", _patch(Pattern, "matches", _first_match_only), 5),
     ("derived steps only read", _patch(derived, "_access", _reading_only), 0),
 )
 
@@ -342,16 +362,18 @@ MUTANTS = [
     Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
     Mutant(
         "guard reversals that look as before",
-        _patch(wakeup_sequences, "_of_guards", _guards_not_seen_before),
+        _patch(wakeup_sequences, "_reverse_guards", _guards_not_seen_before),
         known=("abs", 15),
     ),
     Mutant("guards that nothing new touches", _guards_that_changed, known=("abs", 44)),
-    Mutant("what decides in this run only", _patch(wakeup_sequences, "_of_guards", _guards), kinds=("abs",)),
-    Mutant("sequences with what is needed only", _patch(wakeup_sequences, "_of_races", _short_sequences)),
-    Mutant("no other choices", _patch(wakeup_sequences, "_of_choices", lambda *_: ()), kinds=("pml", "maude")),
+    Mutant("what decides in this run only", _patch(wakeup_sequences, "_reverse_guards", _guards), kinds=("abs",)),
+    Mutant("sequences with what is needed only", _patch(wakeup_sequences, "_reverse_races", _short_sequences)),
+    Mutant(
+        "no other choices", _patch(wakeup_sequences, "_reverse_choices", lambda *_: ()), kinds=("pml", "maude")
+    ),
     Mutant(
         "other choices at once",
-        _patch(wakeup_sequences, "_of_choices", _choices_at_once),
+        _patch(wakeup_sequences, "_reverse_choices", _choices_at_once),
         kinds=("pml",),
         known=("pml", 713),
     ),
@@ -393,10 +415,12 @@ MUTANTS = [
     ],
     Mutant(
         "runs given up have no races",
-        _patch(backtracking.Source, "opened", backtracking.Sleep.opened),
+        _patch(backtracking.Source, "open_node", backtracking.Sleep.open_node),
         "source",
     ),
-    Mutant("starts that are not initials", _patch(backtracking.Source, "starts", _any_of_it), "source"),
+    Mutant(
+        "starts that are not initials", _patch(backtracking.Source, "backtrack_candidates", _any_of_it), "source"
+    ),
     Mutant(
         "marks that stay",
         _patch(TransDpor, "_marks", _marks_that_stay),
@@ -413,10 +437,10 @@ MUTANTS = [
     ),
     Mutant(
         "moved steps touch what they touched",
-        _patch(Foresight, "moved", lambda self, race, between: self._execution.events[race.step]),
+        _patch(Foresight, "foresee", lambda self, race, between: self._execution.events[race.step]),
         kinds=("asyncio",),
     ),
-    Mutant("moved steps touch anything", _patch(Foresight, "moved", _touches_anything), kinds=("asyncio",)),
+    Mutant("moved steps touch anything", _patch(Foresight, "foresee", _touches_anything), kinds=("asyncio",)),
     Mutant(
         "steps recalled by their process only",
         _patch(Foresight, "_recall", _whatever_the_process_did),

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from porcini.core import children, kernel
-from porcini.core.children import Died, in_child, last_words, patience, sealed
+from porcini.core.children import ChildDied, announce, run_in_child, run_sealed, time_limit
 from porcini.core.errors import InputError, Place
 
 needs_linux = pytest.mark.skipif(
@@ -33,14 +33,14 @@ def refused(work: Callable[[], object]) -> bool:
             return True
         return False
 
-    return sealed(tried, [])
+    return run_sealed(tried, [])
 
 
 @needs_linux
 def test_a_sealed_child_has_no_network_and_starts_nothing() -> None:
     assert refused(socket.socket) and refused(lambda: subprocess.run(["true"], check=False))
     assert refused(lambda: os.execv(sys.executable, [sys.executable, "-c", ""]))
-    assert sealed(lambda _: os.system("true"), []) != 0
+    assert run_sealed(lambda _: os.system("true"), []) != 0
 
 
 @needs_linux
@@ -51,7 +51,7 @@ def test_a_sealed_child_writes_into_its_own_folder_only(tmp_path: Path) -> None:
     assert refused(lambda: (tmp_path / "folder").mkdir())
     assert refused(lambda: (tmp_path / "link").symlink_to("/"))
     assert [each.name for each in tmp_path.iterdir()] == ["there"]
-    own = sealed(lambda own: str((own / "made").write_text("x") and own), [])
+    own = run_sealed(lambda own: str((own / "made").write_text("x") and own), [])
     assert not Path(own).exists()
 
 
@@ -61,11 +61,11 @@ def test_a_sealed_child_reads_what_it_was_given_only(tmp_path: Path) -> None:
     given.mkdir()
     (given / "file").write_text("1")
     other.write_text("2")
-    assert sealed(lambda _: (given / "file").read_text(), [given]) == "1"
+    assert run_sealed(lambda _: (given / "file").read_text(), [given]) == "1"
     assert refused(other.read_text) and refused(lambda: Path("/etc/passwd").read_text())
     (given / "link").symlink_to(other)
     with pytest.raises(PermissionError):
-        sealed(lambda _: (given / "link").read_text(), [given])
+        run_sealed(lambda _: (given / "link").read_text(), [given])
 
 
 def test_a_child_has_no_environment_and_no_other_descriptors(tmp_path: Path) -> None:
@@ -78,39 +78,39 @@ def test_a_child_has_no_environment_and_no_other_descriptors(tmp_path: Path) -> 
                 return dict(os.environ), False
             return dict(os.environ), True
 
-        assert sealed(looked, []) == ({}, False)
+        assert run_sealed(looked, []) == ({}, False)
 
 
 def test_what_a_child_writes_to_a_descriptor_goes_nowhere(capfd: pytest.CaptureFixture[str]) -> None:
-    sealed(lambda _: os.write(1, b"out") + os.write(2, b"err"), [])
+    run_sealed(lambda _: os.write(1, b"out") + os.write(2, b"err"), [])
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_call_that_does_not_come_back_ends_the_child() -> None:
     def stuck(own: Path) -> None:
-        last_words("a.maude:3")
-        with patience():
+        announce("a.maude:3")
+        with time_limit():
             while True:
                 pass
 
     started = time.monotonic()
-    with pytest.raises(Died) as caught:
-        sealed(stuck, [], longest=0.2)
-    assert (caught.value.signal, caught.value.words) == (signal.SIGPROF, "a.maude:3")
+    with pytest.raises(ChildDied) as caught:
+        run_sealed(stuck, [], longest=0.2)
+    assert (caught.value.signal, caught.value.announced) == (signal.SIGPROF, "a.maude:3")
     assert time.monotonic() - started < 10
 
 
 def test_patience_is_for_calls_in_sealed_children() -> None:
     def busy(own: Path) -> int:
-        with patience():
+        with time_limit():
             pass
         until = time.process_time() + 0.3
         while time.process_time() < until:
             pass
         return 7
 
-    assert sealed(busy, [], longest=0.2) == 7
-    with patience():
+    assert run_sealed(busy, [], longest=0.2) == 7
+    with time_limit():
         assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
 
 
@@ -119,16 +119,16 @@ def test_errors_come_back_as_they_are() -> None:
         raise InputError("no", file="f", place=Place(2, 3), hint="h")
 
     with pytest.raises(InputError) as caught:
-        in_child(wrong)
+        run_in_child(wrong)
     assert str(caught.value) == "f:2:3: error: no (h)"
 
 
 def test_a_child_that_dies_or_takes_too_long() -> None:
-    with pytest.raises(Died) as caught:
-        in_child(os.abort)
+    with pytest.raises(ChildDied) as caught:
+        run_in_child(os.abort)
     assert caught.value.signal == signal.SIGABRT
     with pytest.raises(TimeoutError):
-        in_child(lambda: time.sleep(60), timeout=0.2)
+        run_in_child(lambda: time.sleep(60), timeout=0.2)
 
 
 def test_a_large_stack() -> None:
@@ -139,7 +139,7 @@ def test_a_large_stack() -> None:
         sys.setrecursionlimit(10**6)
         return max(map(deep, [50_000]))
 
-    assert in_child(work, large_stack=True) == 50_000
+    assert run_in_child(work, large_stack=True) == 50_000
 
 
 def test_a_child_cannot_make_its_parent_call_something() -> None:
@@ -148,15 +148,15 @@ def test_a_child_cannot_make_its_parent_call_something() -> None:
             return os.getpid, ()
 
     with pytest.raises(pickle.UnpicklingError):
-        in_child(Call)
+        run_in_child(Call)
 
 
 def test_memory_is_bounded() -> None:
     with pytest.raises(MemoryError):
-        in_child(lambda: len(bytearray(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))))
+        run_in_child(lambda: len(bytearray(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))))
 
 
 def test_what_cannot_be_sent_is_told() -> None:
     with pytest.raises((AttributeError, pickle.PicklingError), match="pickle"):
-        in_child(lambda: lambda: None)
+        run_in_child(lambda: lambda: None)
     assert not children.is_sealed()

@@ -749,6 +749,7 @@ def test_others_go_on_after_the_main_task_but_time_does_not() -> None:
                 raise
 
         task = asyncio.create_task(background())
+        await asyncio.sleep(0)
         return str(task.done())
 
     run = finished(AioProgram(main).start())

@@ -71,10 +71,10 @@ def test_threads_touch_the_cells_and_locks_that_they_name() -> None:
     }
     assert model.derived.unknown is None and model.notes == ()
     assert set(model.derived.uses) == {
-        ("load_into_", 2, 0),
-        ("store_into_", 2, 1),
-        ("acquire_", 1, 0),
-        ("release_", 1, 0),
+        ("load_into_", 2, (0,)),
+        ("store_into_", 2, (1,)),
+        ("acquire_", 1, (0,)),
+        ("release_", 1, (0,)),
     }
 
 

@@ -184,7 +184,7 @@ REGISTRY = porcini.load("benchmarks/actors/registry.abs").source
 
 
 def test_mutant_that_adds_no_back_points(monkeypatch) -> None:
-    monkeypatch.setattr(TransDpor, "completed", lambda self, search: None)
+    monkeypatch.setattr(TransDpor, "reverse_races", lambda self, search: None)
     with pytest.raises(AssertionError):
         engines_agree(REGISTRY)
 

@@ -150,16 +150,16 @@ def test_ways_are_those_of_runs(source: str) -> None:
         if not after:
             break
         new = after[(7 * k) % len(after)]
-        events += graph.way(state, new)
+        events += graph.events_between(state, new)
         state = new
-    named = graph.named(events)
+    named = graph.with_run_names(events)
     run = system.start()
     for event in named:
         (action,) = run.actions_of(event.pid)
         run.step(action)
-    assert graph.along(named) == state
+    assert graph.state_after(named) == state
     final, again = run.final(), graph.final(state)
-    assert final.kind == again.kind and graph.ended(state, named) == final
+    assert final.kind == again.kind and graph.final_of_run(state, named) == final
     assert all(process.pid[0] >= 0 for process in run.state[0].processes)
 
 

@@ -72,13 +72,13 @@ def permutations_are_exact(source: str, seed: int = 0) -> None:
     recorded = run_freely(system, (), Random(seed), Limits(max_depth=LONGEST))
     if recorded.limit is not None:
         return
-    labelled = system.labelled(recorded.trace, recorded.run)
+    labelled = system.label_run(recorded.trace, recorded.run)
     labels = steps_of_each(labelled.labels)
     permuting = Permuting(labelled, SearchStats())
     permuting.search()
     wanted = {}
     for trace, run in other_orders(system, recorded.trace):
-        if steps_of_each(system.labelled(trace, run).labels) == labels:
+        if steps_of_each(system.label_run(trace, run).labels) == labels:
             kind = "unfinished" if any(action.enabled for action in run.actions()) else run.final().kind
             wanted[class_of(trace)] = kind, dict(run.final().state)
     found = {}
@@ -124,7 +124,7 @@ def paths_say_for_which_inputs(source: str) -> None:
         system = model.system()
         run = system.start()
         steps = follow(run, entry.schedule)
-        labelled = system.labelled(steps, run)
+        labelled = system.label_run(steps, run)
         for n, p in product(range(-2, 4), (False, True)):
             if not evaluate(path(labelled.labels), {**labelled.before, "n": n, "p": p}):
                 assert (n, p) != (1, True), "the input that was given"

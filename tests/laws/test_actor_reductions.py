@@ -24,7 +24,7 @@ from porcini.engines.stubborn_processes import StubbornProcesses, _Here
 from porcini.ir.analysis.numbering import FIRST_POINT
 from porcini.ir.tasks import lookahead as step_lookahead
 from porcini.ir.tasks.canonical_graph import CanonicalGraph
-from porcini.ir.tasks.lookahead import Foresight
+from porcini.ir.tasks.lookahead import CodeLookahead
 from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
@@ -220,32 +220,32 @@ def test_nothing_is_lost_where_it_could_be(source: str) -> None:
 
 
 def test_mutant_that_forgets_what_is_sent(monkeypatch) -> None:
-    monkeypatch.setattr(Foresight, "_led_to", lambda self, op, whom: ())
+    monkeypatch.setattr(CodeLookahead, "_methods_started_by", lambda self, op, whom: ())
     with pytest.raises(AssertionError):
         nothing_is_lost(SENDS)
 
 
 def test_mutant_that_forgets_futures(monkeypatch) -> None:
-    monkeypatch.setattr(step_lookahead._Look, "_look_at_futures", lambda self, reached: None)
+    monkeypatch.setattr(step_lookahead._StateLookahead, "_look_at_futures", lambda self, reached: None)
     with pytest.raises(AssertionError):
         nothing_is_lost(FUTURES)
 
 
 def test_mutant_that_forgets_locks(monkeypatch) -> None:
     nothing_is_lost(LOCKS)
-    touch = step_lookahead._Look._touch
+    touch = step_lookahead._StateLookahead._touch
 
     def without_lock(self: Any, pid: Pid, ref: Pid, access: Any) -> None:
         touch(self, pid, ref, step_lookahead.Access(access.fields))
 
-    monkeypatch.setattr(step_lookahead._Look, "_touch", without_lock)
+    monkeypatch.setattr(step_lookahead._StateLookahead, "_touch", without_lock)
     with pytest.raises(AssertionError):
         nothing_is_lost(LOCKS)
 
 
 def test_mutant_that_forgets_who_joins_a_group(monkeypatch) -> None:
     """A group can be locked by a task of an object that is not there yet."""
-    monkeypatch.setattr(Foresight, "makes_local", False)
+    monkeypatch.setattr(CodeLookahead, "makes_local", False)
     with pytest.raises(AssertionError):
         nothing_is_lost(NEW_IN_THE_GROUP)
 
@@ -254,14 +254,14 @@ def test_mutant_that_takes_only_what_both_ways_name(monkeypatch) -> None:
     """A task that hands on a reference need not use it, and one that uses it need not have it yet."""
 
     def both(self: Any) -> dict[Pid, Footprint]:
-        reached = {task.pid: self._reached_by(task) for task in self.tasks}
+        reached = {task.pid: self._reachable_from(task) for task in self.tasks}
         for ref in self.objects:
-            for pid, access in self._named_by_code(ref).items():
+            for pid, access in self._tasks_by_code(ref).items():
                 if ref in reached[pid]:
                     self._touch(pid, ref, access)
         return {pid: Footprint(frozenset(self.reads[pid]), frozenset(self.writes[pid])) for pid in self.reads}
 
-    monkeypatch.setattr(step_lookahead._Look, "footprints", both)
+    monkeypatch.setattr(step_lookahead._StateLookahead, "footprints", both)
     with pytest.raises(AssertionError):
         nothing_is_lost(HANDED_ON)
 
@@ -295,16 +295,18 @@ def test_conditions_that_do_not_hold_are_enough(source: str) -> None:
 
 
 def test_mutant_without_the_first_condition_of_stubborn_sets(monkeypatch) -> None:
-    demanded = _Here._demanded
-    monkeypatch.setattr(_Here, "_demanded", lambda self, pid, found: demanded(replace(self, now={}), pid, found))
+    required = _Here._required_by
+    monkeypatch.setattr(
+        _Here, "_required_by", lambda self, pid, found: required(replace(self, now={}), pid, found)
+    )
     with pytest.raises(AssertionError):
         nothing_is_lost(TWO_CONDITIONS)
 
 
 def test_mutant_without_the_second_condition_of_stubborn_sets(monkeypatch) -> None:
-    demanded = _Here._demanded
+    required = _Here._required_by
     monkeypatch.setattr(
-        _Here, "_demanded", lambda self, pid, found: demanded(replace(self, waiting={}), pid, found)
+        _Here, "_required_by", lambda self, pid, found: required(replace(self, waiting={}), pid, found)
     )
     with pytest.raises(AssertionError):
         nothing_is_lost(TWO_CONDITIONS)

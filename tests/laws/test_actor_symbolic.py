@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 import porcini
 from actor_strategies import actor_programs
 from porcini import Limits
-from porcini.commands.all_inputs import explored
+from porcini.commands.all_inputs import explore_symbolically
 from porcini.commands.cases import replay_cases
 from porcini.core.errors import InputError, ScheduleError
 from porcini.core.footprints import EMPTY
@@ -38,7 +38,7 @@ def agrees_with_brute_force(source: str, *, equivalence: str = "syntactic", redu
     """The condition says exactly for which inputs the order matters; each path's says exactly who takes it."""
     model = porcini.loads(source, "abs")
     stats = SearchStats(Limits(max_executions=MOST, timeout=20))
-    found = explored(model, stats, equivalence=equivalence, reduced=reduced)
+    found = explore_symbolically(model, stats, equivalence=equivalence, reduced=reduced)
     if stats.stopped != "exhausted":
         return False
     for values in product(*(RANGE[type_] for type_ in model.inputs.values())):

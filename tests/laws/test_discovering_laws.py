@@ -73,14 +73,14 @@ def caught() -> None:
 
 def test_forgetting_races_of_earlier_events(monkeypatch) -> None:
     new = 0
-    every, of_races = wakeup_sequences.plain_races, wakeup_sequences._of_races
+    every, of_races = wakeup_sequences.plain_races, wakeup_sequences._reverse_races
 
     def of_new_ones(search, *rest):
         nonlocal new
         new = search.first_new
         return of_races(search, *rest)
 
-    monkeypatch.setattr(wakeup_sequences, "_of_races", of_new_ones)
+    monkeypatch.setattr(wakeup_sequences, "_reverse_races", of_new_ones)
     monkeypatch.setattr(wakeup_sequences, "plain_races", lambda run: (r for r in every(run) if r.step >= new))
     caught()
 
@@ -90,18 +90,18 @@ def test_taking_a_moved_step_for_one_that_touches_anything(monkeypatch) -> None:
         step = self._execution.events[race.step]
         return Event(step.pid, step.choice, step.label, OPAQUE)
 
-    monkeypatch.setattr(Foresight, "moved", opaque)
+    monkeypatch.setattr(Foresight, "foresee", opaque)
     caught()
 
 
 def test_taking_a_moved_step_for_what_it_was(monkeypatch) -> None:
-    monkeypatch.setattr(Foresight, "moved", lambda self, race, between: self._execution.events[race.step])
+    monkeypatch.setattr(Foresight, "foresee", lambda self, race, between: self._execution.events[race.step])
     caught()
 
 
 def test_recalling_whatever_the_process_did(monkeypatch) -> None:
     def recall(self, race, between):
-        return next(iter(self._seen.get(self._process(race.step), ())), None)
+        return next(iter(self._recorded.get(self._process_key(race.step), ())), None)
 
     monkeypatch.setattr(Foresight, "_recall", recall)
     caught()

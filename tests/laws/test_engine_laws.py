@@ -9,13 +9,13 @@ import helpers
 import porcini
 from helpers import Collecting, all_runs, class_of, semantic_saves_runs_only, system_of
 from porcini.core.systems import Program
-from porcini.core.traces import switches
-from porcini.engines.catalogue import ENGINES, Options, ranked
+from porcini.core.traces import count_context_switches
+from porcini.engines.catalogue import ENGINES, Options, engines_by_rank
 from strategies import PROGRAMS, guard_programs, programs
 
 MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 MOST = 500
-COMPLETE = [name for name, engine in ranked() if engine.complete and "actors" not in engine.needs]
+COMPLETE = [name for name, engine in engines_by_rank() if engine.complete and "actors" not in engine.needs]
 REDUCED = [name for name in COMPLETE if name != "exhaustive"]
 
 
@@ -112,6 +112,10 @@ def test_counterexamples_are_close_and_come_back(source: str) -> None:
     for run in report.counterexample.runs:
         again = porcini.replay(model, porcini.show_schedule(run.schedule)).outcomes[0]
         assert (again.kind, again.state) == (run.kind, run.state)
-        raw += next(switches(o.schedule) for o in report.outcomes if (o.kind, o.state) == (run.kind, run.state))
+        raw += next(
+            count_context_switches(o.schedule)
+            for o in report.outcomes
+            if (o.kind, o.state) == (run.kind, run.state)
+        )
     if len(report.outcomes) <= 20:  # of more, only some are put into long turns for reading
-        assert sum(switches(run.schedule) for run in report.counterexample.runs) <= raw
+        assert sum(count_context_switches(run.schedule) for run in report.counterexample.runs) <= raw

@@ -92,12 +92,12 @@ def test_a_disabled_process_counts_too() -> None:
 
 def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
     """C'1 as printed in P1."""
-    real = AmpleSets._sets
+    real = AmpleSets._candidates
 
     def as_printed(self, state, actions, able):
         return real(self, state, [action for action in actions if action.enabled], able)
 
-    monkeypatch.setattr(AmpleSets, "_sets", as_printed)
+    monkeypatch.setattr(AmpleSets, "_candidates", as_printed)
     with pytest.raises(AssertionError):
         ends_agree(porcini.loads(P1_ERRATUM_1))
 
@@ -125,7 +125,7 @@ def test_mutant_without_c3(monkeypatch) -> None:
 
     def careless(self, *args, **kwargs):
         real(self, *args, **kwargs)
-        self.careful = False
+        self.avoid_ignoring = False
 
     monkeypatch.setattr(Graph, "__init__", careless)
     for search in get_args(Order):

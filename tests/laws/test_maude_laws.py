@@ -35,7 +35,7 @@ from porcini.core.reports import Counts
 from porcini.core.systems import Watched
 from porcini.core.traces import Trace, normal_form
 from porcini.engines.catalogue import Options
-from porcini.engines.equivalence import _Joined
+from porcini.engines.equivalence import _UnionGraph
 from porcini.engines.options import Ample
 from porcini.langs import maude
 from porcini.langs.maude import bindings, derived, reduction, steps, visibility
@@ -213,15 +213,15 @@ def lost(whole: Drawn, part: Drawn, *, branching: bool) -> str | None:
     one = {("whole", state): [("whole", new) for new in after] for state, after in whole.after.items()}
     two = {("part", state): [("part", new) for new in after] for state, after in part.after.items()}
     letters = {"whole": whole.letters, "part": part.letters}
-    joined = _Joined(one, two, lambda _, node: letters[node[0]][node[1]])
+    joined = _UnionGraph(one, two, lambda _, node: letters[node[0]][node[1]])
     first, second = joined.number[0, ("whole", whole.start)], joined.number[1, ("part", part.start)]
     if branching:
         blocks = stuttering_blocks(joined)
         return None if blocks[first] == blocks[second] else "not bisimilar"
-    return joined.included(joined.quotient(), first, second)
+    return joined.find_lost_sequence(joined.bisimulation_blocks(), first, second)
 
 
-def stuttering_blocks(joined: _Joined) -> list[int]:
+def stuttering_blocks(joined: _UnionGraph) -> list[int]:
     """Stuttering bisimilarity that minds divergence, by signatures (Blom and van de Pol)."""
     blocks = list(joined.letters)
     while True:
@@ -737,6 +737,6 @@ def test_the_child_and_the_graph_agree_on_hard_programs() -> None:
         for heuristic, (program, texts) in zip((None, *HEURISTICS), (HARD[0], HARD[2], HARD[1]), strict=True):
             model = maude.load(str(program.written(Path(folder))))
             asked = CheckerOptions(Counts(), heuristic)
-            lasso = maude.MaudeChecker(model).ask(maude.MaudeSystem(model), f"[] ~ ({texts[0]})", texts, asked)
+            lasso = maude.MaudeChecker(model).check(maude.MaudeSystem(model), f"[] ~ ({texts[0]})", texts, asked)
             assert lasso is not None and asked.counts.states > 1
             assert len(lasso[0]) > 1  # more than the initial state

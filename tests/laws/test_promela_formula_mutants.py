@@ -114,7 +114,7 @@ def test_forgetting_what_a_process_could_do_instead(monkeypatch) -> None:
 
 
 def test_forgetting_where_a_receiver_stood(monkeypatch) -> None:
-    monkeypatch.setattr(RecordedRuns, "_stood", lambda self, *about: {})
+    monkeypatch.setattr(RecordedRuns, "_points_of_moved", lambda self, *about: {})
     caught_by(fagiani_agrees)
 
 

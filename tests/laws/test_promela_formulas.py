@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import porcini
 from porcini import Limits
-from porcini.commands.all_inputs import explored
+from porcini.commands.all_inputs import explore_symbolically
 from porcini.core.events import Event
 from porcini.core.traces import normal_form
 from porcini.engines.replaying import follow
@@ -26,9 +26,9 @@ from porcini.engines.stats import SearchStats
 from porcini.ir.evaluation import evaluate
 from porcini.ir.expr import ArrayType, Expr, Select, const, var
 from porcini.ir.operations import Receive
-from porcini.ir.packed.formulas.labels import Labels, Seen, Who, values_of
+from porcini.ir.packed.formulas.labels import Labels, StepInfo, Who, values_of
 from porcini.ir.packed.formulas.lines import Births
-from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
+from porcini.ir.packed.formulas.world import Instance, World, initial_constants
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, CheckFailed, RunError
 from porcini.ir.packed.runs import PackedRun
 from porcini.ir.packed.view import PackedView
@@ -49,7 +49,7 @@ ENDLESS = promela_models(statements=14)
 def options_agree(view: PackedView, random: Random, steps: int = 12) -> None:
     """Along a random run: for each process its options are its actions, and each leads where its action leads."""
     slots = len(view.system.program.initial) + 3
-    labels = Labels(World(view.system, slots, known_from_the_start(view.system)))
+    labels = Labels(World(view.system, slots, initial_constants(view.system)))
     run = view.start()
     for _ in range(steps):
         able = [action for action in run.actions() if action.enabled]
@@ -90,9 +90,9 @@ def label_of(view: PackedView, labels: Labels, run: PackedRun, event: Event) -> 
     values = values_of(labels.world.store(run.state, run.names.births))
     me = Instance(process.slot, process.number, frozenset(process.constants.values.items()))
     here, held = process.here(run.state), bool(run.state & HOLDER)
-    option, outcome = labels.taken(me, here, event.choice, held, values, births)
+    option, outcome = labels.outcome_of(me, here, event.choice, held, values, births)
     who = Who(me, run.names.births[process.slot], (here,))
-    return labels.step(who, here, option, held, outcome, Seen(str(event.label)))
+    return labels.step(who, here, option, held, outcome, StepInfo(str(event.label)))
 
 
 def carried_out(label: Label, store: dict) -> dict:
@@ -252,7 +252,7 @@ def symbolic_agrees(
 ) -> None:
     """For each input: its paths end as its runs do, and the order matters where there are two ends."""
     stats = SearchStats(Limits(max_depth=40, max_executions=150, timeout=20))
-    found = explored(model, stats, inputs=list(inputs), equivalence=equivalence, reduced=reduced)
+    found = explore_symbolically(model, stats, inputs=list(inputs), equivalence=equivalence, reduced=reduced)
     if stats.stopped != "exhausted":
         return
     system = found.engine.system
@@ -264,7 +264,7 @@ def symbolic_agrees(
         taken = [path for path in found.paths if evaluate(path.condition, store)]
         seen = set()
         for path in taken:
-            state = {n: system.shown(n, literally(e, store)) for n, e in found.observed(path).items()}
+            state = {n: system.show_observed(n, literally(e, store)) for n, e in found.observed(path).items()}
             seen.add((path.kind, str(state)))
         assert seen == ends(report), given_
         assert bool(evaluate(found.condition, store)) == (len(seen) > 1), given_

@@ -192,16 +192,16 @@ def test_mutant_without_c2(monkeypatch) -> None:
 
 
 def test_mutant_without_c3_on_cycles(monkeypatch) -> None:
-    real = Product._after
-    monkeypatch.setattr(Product, "_after", lambda self, node, on_the_way: real(self, node, set()))
+    real = Product._reduced_successors
+    monkeypatch.setattr(Product, "_reduced_successors", lambda self, node, on_the_way: real(self, node, set()))
     assert caught()
 
 
 def test_mutant_that_leaves_out_for_ever(monkeypatch) -> None:
     real = Graph.__init__
 
-    def careless(self, graph, reduction, stats, careful=True):
-        real(self, graph, reduction, stats, careful=False)
+    def careless(self, graph, reduction, stats, avoid_ignoring=True):
+        real(self, graph, reduction, stats, avoid_ignoring=False)
 
     monkeypatch.setattr(Graph, "__init__", careless)
     assert caught()

@@ -75,17 +75,17 @@ def broken() -> bool:
 
 
 def test_mutant_without_d1(monkeypatch) -> None:
-    monkeypatch.setattr(PointEnabling, "conflicting", lambda self, foot: 0)
+    monkeypatch.setattr(PointEnabling, "points_conflicting_with", lambda self, foot: 0)
     assert broken()
 
 
 def test_mutant_without_d2(monkeypatch) -> None:
-    real = stubborn_points._Here._demanded
+    real = stubborn_points._Here._required_by
 
     def only_d1(self, pid, new, found):
         return real(self, pid, new, found) if new >> self.points[pid] & 1 and pid in self.now else []
 
-    monkeypatch.setattr(stubborn_points._Here, "_demanded", only_d1)
+    monkeypatch.setattr(stubborn_points._Here, "_required_by", only_d1)
     assert broken()
 
 
@@ -101,7 +101,7 @@ def test_mutant_without_the_future(monkeypatch) -> None:
 
 
 def test_mutant_that_takes_any_guard_for_false(monkeypatch) -> None:
-    monkeypatch.setattr(PointEnabling, "needed", lambda self, point, store: frozenset())
+    monkeypatch.setattr(PointEnabling, "unmet_locations", lambda self, point, store: frozenset())
     assert broken()
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 import porcini
 from porcini import Limits
-from porcini.commands.all_inputs import explored
+from porcini.commands.all_inputs import explore_symbolically
 from porcini.engines.stats import SearchStats
 from porcini.ir.evaluation import evaluate
 from strategies import PROGRAMS, guard_programs, programs
@@ -28,7 +28,7 @@ def agrees_with_brute_force(source: str, *, equivalence: str = "syntactic", redu
     """The condition says exactly for which inputs the order matters; each path's says exactly who takes it."""
     model = porcini.loads(with_inputs(source))
     stats = SearchStats(Limits(max_depth=40, max_executions=400, timeout=20))
-    found = explored(model, stats, equivalence=equivalence, reduced=reduced)
+    found = explore_symbolically(model, stats, equivalence=equivalence, reduced=reduced)
     if stats.stopped != "exhausted":
         return
     for values in product(RANGE, repeat=len(model.program.inputs)):

@@ -51,7 +51,7 @@ def test_figure_4_redundant_executions_without_stability() -> None:
 def test_example_5_task_selection_leaves_two() -> None:
     stats = transdpor(porcini.load(REGISTRY), tasks="independent")
     assert (stats.counts.executions, stats.counts.states) == (2, 12)
-    assert stats.outcomes_seen == 2
+    assert stats.outcome_count == 2
 
 
 def test_example_3_who_is_stable_at_the_start() -> None:
@@ -60,7 +60,7 @@ def test_example_3_who_is_stable_at_the_start() -> None:
     run = system.start()
     run.step(run.actions()[0])
     tasks = [p for p in run.slots[0].processes if p.pid in (Pid.parse("0.3"), Pid.parse("0.4"), Pid.parse("0.5"))]
-    look = Stability(Actors(system)).look(run.slots, tasks)
+    look = Stability(Actors(system)).view(run.slots, tasks)
     assert [look.is_stable(Pid.parse(actor)) for actor in ("0.0", "0.1", "0.2")] == [False, True, True]
 
 
@@ -77,7 +77,7 @@ def test_example_2_a_reference_in_between() -> None:
     run = system.start()
     run.step(run.actions()[0])
     tasks = [run.slots[0].by_pid[action.pid] for action in run.actions()]
-    look = Stability(Actors(system)).look(run.slots, tasks)
+    look = Stability(Actors(system)).view(run.slots, tasks)
     assert not look.is_stable(Pid.parse("0.0")) and look.level(Pid.parse("0.0")) == ELSEWHERE
     assert look.is_stable(Pid.parse("0.2"))
 
@@ -94,7 +94,7 @@ def test_example_4_stability_levels() -> None:
         run.step(action)
     pending = [run.slots[0].by_pid[action.pid] for action in run.actions()]
     assert len(pending) == 3, "res(1) on a1, res(1) and res(0) on a2"
-    look = Stability(Actors(system)).look(run.slots, pending)
+    look = Stability(Actors(system)).view(run.slots, pending)
     a1, a2 = Pid.parse("0.0"), Pid.parse("0.1.0")
     assert not look.is_stable(a1) and not look.is_stable(a2)
     assert look.level(a2) == ELSEWHERE

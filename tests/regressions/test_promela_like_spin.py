@@ -242,7 +242,8 @@ CASES = {
     ),
     "a rendezvous interrupts an atomic at the end of an option": Case(
         f"""{RENDEZVOUS} chan v = [0] of {{ byte }}; active proctype P() {{ end: do :: v?_ od }}
-        active proctype Q() {{ atomic {{ if :: v!1 :: v!2; if :: x -> skip :: else -> v!1 fi fi; x++; end: r?y }} }}""",
+        active proctype Q() {{ atomic {{
+            if :: v!1 :: v!2; if :: x -> skip :: else -> v!1 fi fi; x++; end: r?y }} }}""",
         False,
         4,
     ),

@@ -8,7 +8,6 @@ line behind, and this process lives to say it.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -17,9 +16,7 @@ from pathlib import Path
 
 from porcini.cli.commands import Text, nothing_known
 from porcini.cli.progress import Deadline
-from porcini.core.children import LONGEST_CALL, Died, sealed
-from porcini.core.errors import InputError, LimitHit, Place
-from porcini.core.languages import LANGUAGES
+from porcini.core.errors import InputError, LimitHit
 from porcini.core.reports import Report
 from porcini.engines.options import USUAL
 from porcini.models import names_function
@@ -28,18 +25,15 @@ Answer = Report | Text | None
 
 
 def answered(options: argparse.Namespace) -> Answer:
-    interpreter = _interpreter(options.file)
+    from porcini.commands.sealing import interpreter_of  # `--help` need not wait for all of it
+
+    interpreter = interpreter_of(options.file)
     try:
         return _answer(options) if interpreter is None else _sealed_answer(options, interpreter)
     except LimitHit as hit:  # while nothing was being counted: a model that takes too long to read
         if options.command.__name__ in USUAL:
             return nothing_known(options, str(hit))
         raise InputError(f"stopped by {hit}", file=options.file) from None
-
-
-def _interpreter(file: str) -> str | None:
-    ending = Path(file).suffix.removeprefix(".")
-    return LANGUAGES[ending].capabilities.interpreter if file and ending in LANGUAGES else None
 
 
 def _answer(options: argparse.Namespace) -> Answer:
@@ -64,9 +58,10 @@ def _nothing_but_json(options: argparse.Namespace) -> Iterator[None]:
 
 def _sealed_answer(options: argparse.Namespace, interpreter: str) -> Answer:
     """By a child, which writes what it is to write into its own folder."""
-    readable = [Path(each).resolve().parent for each in (options.file, options.por) if each]
+    from porcini.commands.sealing import answer_sealed, keep_trace
+
+    files = [each for each in (options.file, options.por) if each]
     timeout, trace = vars(options).get("timeout"), vars(options).get("trace")
-    longest = min(timeout or LONGEST_CALL, LONGEST_CALL)
 
     def work(own: Path) -> tuple[Answer, bytes | None, bool, str]:
         written = own / "trace"
@@ -77,16 +72,10 @@ def _sealed_answer(options: argparse.Namespace, interpreter: str) -> Answer:
         recorded = written.read_bytes() if trace and written.exists() else None
         return answer, recorded, options.printed, said.getvalue()
 
-    try:
-        answer, recorded, options.printed, said = sealed(work, readable, longest)
-    except Died as death:
-        raise _explained(death, interpreter, timeout) from None
+    answer, recorded, options.printed, said = answer_sealed(work, files, interpreter, timeout)
     sys.stdout.write(said)
     if trace and recorded is not None:
-        try:
-            Path(trace).write_bytes(recorded)
-        except OSError as problem:
-            raise InputError(f"cannot be written: {problem.strerror}", file=trace) from None
+        keep_trace(trace, recorded)
     return answer
 
 
@@ -101,16 +90,3 @@ def _printing() -> Iterator[StringIO]:
             yield said
     else:
         yield said
-
-
-def _explained(death: Died, interpreter: str, timeout: float | None) -> Exception:
-    """Why there is no answer: it took too long, or it was too large; or it died while it was reading something."""
-    if death.signal == signal.SIGPROF and timeout is not None and timeout <= LONGEST_CALL:
-        return LimitHit(f"the time limit of {timeout:g} s")
-    if death.signal == signal.SIGPROF:
-        return LimitHit(f"{LONGEST_CALL:g} s for one step of {interpreter}'s: do the equations of the model end?")
-    if death.words:
-        file, _, line = death.words.rpartition(":")
-        message = f"{interpreter} cannot read it, and does not say why"
-        return InputError(message, file=file, place=Place(int(line), 1))
-    return LimitHit(f"{interpreter}'s memory or stack: it was ended by the system")

@@ -18,7 +18,6 @@ from porcini.engines.options import (
     Equivalence,
     Independence,
     Machine,
-    Order,
     Reducing,
     TaskSelection,
 )
@@ -103,7 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         "--engine", choices=(USUAL["check"], "maude"), help="for formulas about .maude (default: maude)"
     )
     check.add_argument("--fairness", choices=("none", "weak"), default="none", help="who can always move, does")
-    check.add_argument("--search", choices=get_args(Order), default="dfs", help="in depth or in breadth")
+    check.add_argument(
+        "--search",
+        default="dfs",
+        metavar="dfs|bfs|PATTERN",
+        help="in depth or in breadth; or search for states that look like this instead (.maude)",
+    )
     check.add_argument(
         "--reduction",
         choices=get_args(Reducing),

@@ -8,43 +8,26 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from porcini.cli.problems import UsageError, writing
 from porcini.cli.progress import Progress
 from porcini.core.errors import InputError
 from porcini.core.reports import Report
 from porcini.core.systems import Value
-from porcini.engines.options import USUAL
+from porcini.engines.options import Order
 from porcini.models import Model, load, names_function
-from porcini.properties.outcomes import EXPLORED
 
 if TYPE_CHECKING:
     from porcini.commands.requests import Request
 
-_ASKS = {
-    "run": "terminates",
-    "explore": ", ".join(EXPLORED),
-    "check": "deadlock-free, failure-free",
-    "symbolic": ", ".join(EXPLORED),
-    "permute": "equivalent",
-}
-"""What the commands that take limits ask."""
 _BEST = ("violated", "holds", "unknown")
 """Of engines that agree, or were stopped, the one that knows most answers."""
 _CASE = {"input", "schedule", "kind", "state"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """A program of which no more is known."""
-
-    file: str
-    language: str
 
 
 def _request(command: str, options: argparse.Namespace) -> Request:
@@ -147,6 +130,13 @@ def explore(options: argparse.Namespace) -> Report:
 def check(options: argparse.Namespace) -> Report:
     from porcini.commands import checking
 
+    options.pattern = None
+    if options.search not in get_args(Order):
+        options.pattern, options.search = options.search, "bfs"
+        for name in ("verify_reduction", "check_annotations"):
+            if vars(options)[name]:
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{option} does not go with a pattern", hint="--ltl '[] ~ P' for a proposition P")
     request = _request("check", options)
     told = replace(request.options, fair=options.fairness == "weak")
     if options.no_reduction:
@@ -202,9 +192,9 @@ def symbolic(options: argparse.Namespace) -> Report:
         document = {"schema": 1, "file": options.file, "tests": list(report.cases or ())}
         write(options.tests, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     if options.pytest:
-        from porcini.commands.cases import written_as_pytest
+        from porcini.commands.cases import show_as_pytest
 
-        write(options.pytest, written_as_pytest(options.file, options.pytest, report.cases or ()))
+        write(options.pytest, show_as_pytest(options.file, options.pytest, report.cases or ()))
     return report
 
 
@@ -271,23 +261,19 @@ def _compare(options: argparse.Namespace) -> Report:
 
 def nothing_known(options: argparse.Namespace, limit: str) -> Report:
     """The report of a command that ran into a limit before its search began, or after it had ended."""
-    from porcini.commands.reporting import build_report
-    from porcini.engines.stats import SearchStats
+    from porcini.commands.reporting import no_report
 
-    command, written = options.command.__name__, vars(options)
-    stats = SearchStats()
-    stats.leave_out(limit)
-    if command == "check":
-        stats.reduction = "none"  # nothing was searched
+    written = vars(options)
     file = options.file or options.trace
-    return build_report(
-        _Unread(file, Path(file).suffix.removeprefix(".")),
-        command,
-        stats,
-        engine=written.get("engine") or USUAL[command],
-        property=f"ltl {options.ltl}" if written.get("ltl") else _ASKS[command],
-        traces=() if command in ("permute", "symbolic") else None,
-    )
+    return no_report(options.command.__name__, file, limit, written.get("engine"), _asked(written))
+
+
+def _asked(written: Mapping[str, Any]) -> str | None:
+    """The one question that a command was asked instead of its usual ones."""
+    for name, title in (("ltl", "ltl"), ("pattern", "search")):
+        if written.get(name):
+            return f"{title} {written[name]}"
+    return None
 
 
 def repeated_options(options: argparse.Namespace) -> str:

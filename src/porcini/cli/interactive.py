@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from porcini.cli.problems import writing
-from porcini.commands.reporting import located, moves_of
+from porcini.commands.reporting import locate_errors, moves_of
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError
 from porcini.core.reports import Outcome
@@ -38,7 +38,7 @@ def converse(request: Request, options: str, *, printf: bool) -> None:
     subject.capabilities.require("`--interactive`", ("states",), subject.file)
     with subject.recorded() as opened, writing():
         stepper = Stepper(opened.program)
-        with located(request.following.schedule):
+        with locate_errors(request.following.schedule):
             stepper.follow(moves_of(request.following.schedule))
         simulation = Simulation(stepper, subject.file, make_console(), printf=printf)
         simulation.show()
@@ -110,7 +110,7 @@ class Simulation:
             self.watched.remove(name)
         else:
             try:
-                self.stepper.require_known([name])
+                self.stepper.require_variables([name])
             except InputError as problem:
                 self._say(f"{problem.message} ({problem.hint})")
                 return
@@ -127,7 +127,7 @@ class Simulation:
         steps, snapshot = self.stepper.steps, self.stepper.snapshot()
         self.console.print()
         if steps:
-            self._say(f"step {len(steps)}: {_show_step(self.stepper.watching(())[-1])}")
+            self._say(f"step {len(steps)}: {_show_step(self.stepper.watched_steps(())[-1])}")
         else:
             self._say(f"at first: {show_state(snapshot.variables)}")
         self._show_watched()
@@ -161,7 +161,7 @@ class Simulation:
         return Outcome.of(self.stepper.trace, self.stepper.run.final())
 
     def _printed(self) -> tuple[str, ...]:
-        return self.stepper.program.printed(self.stepper.run)
+        return self.stepper.program.output_of(self.stepper.run)
 
     def _say(self, text: str) -> None:
         self.console.print(Text(text))

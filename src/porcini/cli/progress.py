@@ -38,10 +38,10 @@ class Progress:
             text = f"{counts.executions:,} executions ({rate:,.0f}/s), {counts.classes:,} classes"
             if counts.states and not counts.classes:  # a search that keeps states
                 text = f"{counts.states:,} states ({counts.states / seconds:,.0f}/s)"
-            text += f", {stats.outcomes_seen} outcomes"
-            if stats.expected and stats.expected > counts.executions:
-                left = (stats.expected - counts.executions) / max(rate, 1e-9)
-                text += f"; of at least {stats.expected:,.0f}, {left:,.0f} s to go"
+            text += f", {stats.outcome_count} outcomes"
+            if stats.estimated_executions and stats.estimated_executions > counts.executions:
+                left = (stats.estimated_executions - counts.executions) / max(rate, 1e-9)
+                text += f"; of at least {stats.estimated_executions:,.0f}, {left:,.0f} s to go"
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 

@@ -1,10 +1,12 @@
-"""All inputs at once: what `symbolic` is made of.
+"""All inputs at once: the parts of `symbolic`.
 
-    explored     one entry for each class of paths: its condition, how it ends, an input that takes it, a schedule
-    matters      the exact condition on the inputs under which the order matters, and two runs that show it
-    cases        the same entries as tests: an input, a schedule, and what must come of them
+    explore_symbolically   one entry for each class of paths: its condition, how it ends, an input that takes it, a
+                           schedule
+    _find_condition        the exact condition on the inputs under which the order matters, and two runs that show
+                           it
+    build_cases            the same entries as tests: an input, a schedule, and the expected outcome
 
-The search itself is `engines.symbolic`, the comparison of endings `properties.for_inputs`.
+The search itself is in `engines.symbolic`, the comparison of endings in `properties.for_inputs`.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from porcini.ir.evaluation import evaluate
 from porcini.ir.expr import FALSE, Expr, disj
 from porcini.ir.simplify import simplify
 from porcini.ir.text import show
-from porcini.properties.for_inputs import Ending, Inputs, grouped
+from porcini.properties.for_inputs import Ending, Inputs, group_by_ending
 from porcini.solvers.smt import Assumptions
 
 
 @dataclass(slots=True)
-class Explored:
+class SymbolicResult:
     """What a symbolic search has found."""
 
     model: Model
@@ -51,7 +53,7 @@ class Explored:
         return self.engine.paths
 
     def store(self, values: Mapping[str, int | bool]) -> dict[str, Value]:
-        """Values for all variables that expressions over the inputs may name: arrays stand for themselves."""
+        """Values for all variables that may occur in expressions over the inputs, including arrays."""
         return {**self.engine.system.arrays, **values}
 
     def observed(self, path: Path) -> dict[str, Expr]:
@@ -59,9 +61,9 @@ class Explored:
         return found if self.observe is None else keep_observed(found, self.observe)
 
     def entries(self) -> tuple[TraceEntry, ...]:
-        """One for each path; conditions are shortened as long as there is time."""
+        """One entry for each path; conditions are shortened as long as there is time."""
         made: list[TraceEntry] = []
-        shorten, shown = True, self.engine.system.shown
+        shorten, shown = True, self.engine.system.show_observed
         for path in self.paths:
             condition = path.condition
             try:
@@ -74,7 +76,7 @@ class Explored:
         return tuple(made)
 
 
-def explored(
+def explore_symbolically(
     model: Model,
     stats: SearchStats,
     *,
@@ -82,16 +84,16 @@ def explored(
     equivalence: str = "syntactic",
     reduced: bool = True,
     timeout: float = DEFAULT_SOLVER_TIMEOUT,
-) -> Explored:
-    """Search, then ask for which inputs the order matters."""
+) -> SymbolicResult:
+    """Search, then find the inputs for which the order matters."""
     if equivalence not in EQUIVALENCES:
         raise InputError(f"unknown equivalence `{equivalence}`", hint=f"known: {', '.join(EQUIVALENCES)}")
     same: TraceEquivalence = EQUIVALENCES[equivalence]()
     engine = Symbolic(model.symbolic(inputs), same, stats, reduced=reduced, timeout=timeout)
     stats.explore(lambda _: engine.search())
-    found = Explored(model, engine, stats.observe)
+    found = SymbolicResult(model, engine, stats.observe)
     try:
-        _matters(found, timeout, stats)
+        _find_condition(found, timeout, stats)
     except LimitHit as hit:
         stats.leave_out(str(hit))
         found.notes.append("not all ways to end were compared: the order may matter for more inputs than said")
@@ -112,11 +114,11 @@ def explored(
     return found
 
 
-def _matters(found: Explored, timeout: float, stats: SearchStats) -> None:
+def _find_condition(found: SymbolicResult, timeout: float, stats: SearchStats) -> None:
     whole = [path for path in found.paths if not path.cut]
     endings = {id(path): Ending.of(path.kind, found.observed(path)) for path in whole}
     inputs = found.inputs
-    by_ending = grouped((endings[id(path)], path.condition) for path in whole)
+    by_ending = group_by_ending((endings[id(path)], path.condition) for path in whole)
     stopped: LimitHit | None = None
     try:
         parts = inputs.where_it_matters(by_ending)
@@ -130,7 +132,7 @@ def _matters(found: Explored, timeout: float, stats: SearchStats) -> None:
         raise stopped
 
 
-def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
+def _example(found: SymbolicResult, whole: Sequence[Path], timeout: float) -> None:
     """An input for which the order matters, and two runs that show it."""
     asked = Assumptions(found.engine.smt, timeout)
     asked.push(found.engine.term(found.engine.system.assumed))
@@ -139,7 +141,7 @@ def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
     if example is None:
         return
     taken = [path for path in whole if evaluate(path.condition, found.store(example))]
-    runs = [concrete(found.model, path, example, found.observe) for path in taken]
+    runs = [run_concretely(found.model, path, example, found.observe) for path in taken]
     for run in runs[1:]:
         names = differences(runs[0], run)
         if names:
@@ -147,10 +149,10 @@ def _example(found: Explored, whole: Sequence[Path], timeout: float) -> None:
             return
 
 
-def concrete(
+def run_concretely(
     model: Model, path: Path, values: Mapping[str, int | bool], observe: frozenset[str] | None
 ) -> Outcome:
-    """A path, run with an input that takes it."""
+    """The outcome of a path, run with an input that takes it."""
     trace, run = replay(model.system(dict(values)), path.schedule)
     final = run.final()
     state = final.state if observe is None else keep_observed(final.state, observe)
@@ -160,13 +162,13 @@ def concrete(
 # Test cases
 
 
-def cases(found: Explored) -> list[dict[str, Any]]:
-    """One input and schedule for each class, with what comes of them."""
+def build_cases(found: SymbolicResult) -> list[dict[str, Any]]:
+    """One input and schedule for each class, with the outcome."""
     made = []
     for path in found.paths:
         if path.cut or path.input is None:
             continue
-        outcome = concrete(found.model, path, path.input, found.observe)
+        outcome = run_concretely(found.model, path, path.input, found.observe)
         made.append(
             {
                 "input": path.input,

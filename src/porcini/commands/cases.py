@@ -1,4 +1,4 @@
-"""Test cases that `symbolic` has written: replayed, or as a module for pytest."""
+"""Test cases that `symbolic` has written: replaying them, and writing them as a module for pytest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from porcini.models import Model
 
 
 def replay_cases(model: Model, tests: Sequence[Mapping[str, Any]]) -> tuple[Report, list[str]]:
-    """What became of test cases, and what is wrong with each that fails."""
+    """The result of replaying test cases, and what is wrong with each that fails."""
     wrong = []
     for number, case in enumerate(tests, 1):
         request = Request(ModelSubject(model, case["input"]), following=Following(case["schedule"]))
@@ -38,8 +38,8 @@ def replay_cases(model: Model, tests: Sequence[Mapping[str, Any]]) -> tuple[Repo
     return replace(report, verdict="violated" if wrong else "holds"), wrong
 
 
-def written_as_pytest(file: str, module: str, tests: Sequence[Mapping[str, Any]]) -> str:
-    """The same cases as a test module that calls the Python API, and finds the model from where it stands."""
+def show_as_pytest(file: str, module: str, tests: Sequence[Mapping[str, Any]]) -> str:
+    """The same cases as a test module that calls the Python API, and finds the model relative to its own file."""
     name = Path(os.path.relpath(file, Path(module).resolve().parent)).as_posix()
     rows = "\n".join(f"    {dict(test)!r}," for test in tests)
     return f'''"""Written by `porcini symbolic --pytest`: one case for each class of paths of {name}."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porcini.commands.exploring import explore, less_reduced
+from porcini.commands.exploring import explore, note_weaker_reduction
 from porcini.commands.formulas import (
-    Found,
-    Named,
+    CheckResult,
+    NamedFormula,
     check_by_own_checker,
     check_cycles,
     check_formula,
@@ -22,6 +22,7 @@ from porcini.commands.formulas import (
 from porcini.commands.needs import COMMANDS, require
 from porcini.commands.reporting import build_report
 from porcini.commands.requests import Request
+from porcini.commands.searching import search
 from porcini.core.errors import InputError
 from porcini.core.languages import Checker
 from porcini.core.reports import Counts, Report, Verdict
@@ -31,19 +32,21 @@ from porcini.properties.outcomes import Question, verdict
 
 
 def check(request: Request) -> Report:
-    """Every reachable state, on a reduced graph: can it deadlock, can it fail? Then the model's own formulas; or
-    instead of all that, one formula. A formula is checked by the language's own checker, if there is one, unless
-    another engine is named."""
+    """Check every reachable state, on a reduced graph, for deadlocks and failures, then the model's own formulas;
+    or instead of all that, one formula. A formula is checked by the language's own checker, if there is one,
+    unless another engine is given."""
     model, question, usual = request.subject.model, request.question, USUAL["check"]
     _ask_one_thing(question)
-    own = model.checker if question.ltl is not None else None
+    own = model.checker if question.ltl is not None or question.pattern is not None else None
     if request.engine not in (None, usual, own and own.name):
         hint = usual if model.checker is None else f"{usual}, or {model.checker.name} for a formula"
         raise InputError(f"`check` does not go by engine `{request.engine}` here", hint=hint)
     require("check", request.subject)
+    if question.pattern is not None:
+        return search(request, question.pattern)
     if question.ltl is not None:
         named = given_formula(question.ltl, model)
-        fair = request.options.fair and request.engine is None  # other checkers know no fairness
+        fair = request.options.fair and request.engine is None  # other checkers do not support fairness
         if own is not None and request.engine != usual and not fair:
             return _check_by(own, request, named)
         return _check_formula(request, named)
@@ -60,6 +63,7 @@ def check(request: Request) -> Report:
 
 def _ask_one_thing(question: Question) -> None:
     asked = {"--ltl": question.ltl, "--formula": question.formula, "--claim": question.claim}
+    asked["--search PATTERN"] = question.pattern
     given = [name for name, value in asked.items() if value is not None]
     given += [f"--{question.cycles}"] if question.cycles is not None else []
     if len(given) > 1:
@@ -67,7 +71,8 @@ def _ask_one_thing(question: Question) -> None:
 
 
 def _check_all(request: Request) -> Report:
-    """All that a model says of itself: where it may end, its formulas, each with its verdict, and its claim."""
+    """Check all that a model states about itself: where it may end, its formulas, each with its verdict, and its
+    never claim."""
     model, question, usual = request.subject.model, request.question, USUAL["check"]
     claimed = model.has_never_claim
     asked = replace(question, properties=("failure-free",) if claimed else ("deadlock-free", "failure-free"))
@@ -82,14 +87,14 @@ def _check_all(request: Request) -> Report:
         if safe and not found.interrupted:
             report = _check_formula(request, named)
             verdicts[name] = report.verdict
-            found = _both(found, report) if found.verdict != "violated" else _counted(found, report)
+            found = _combine(found, report) if found.verdict != "violated" else _add_counts(found, report)
     if verdicts:
         found = replace(found, formulas=verdicts)
         if not safe:
             names = ", ".join(verdicts)
             found = replace(found, notes=(*found.notes, f"not checked, since this comes first: {names}"))
     if claimed and found.verdict != "violated" and not found.interrupted:
-        found = _both(found, _check_never(request))
+        found = _combine(found, _check_never(request))
     return found
 
 
@@ -102,7 +107,9 @@ def _stats(request: Request) -> SearchStats:
     return SearchStats(request.limits, watch=request.watch)
 
 
-def _report(request: Request, stats: SearchStats, name: str, found: Found, engine: str | None = None) -> Report:
+def _report(
+    request: Request, stats: SearchStats, name: str, found: CheckResult, engine: str | None = None
+) -> Report:
     trail, notes = found
     report = build_report(request.subject, "check", stats, engine=engine, property=name, notes=notes)
     if trail is None:
@@ -110,34 +117,34 @@ def _report(request: Request, stats: SearchStats, name: str, found: Found, engin
     return replace(report, trail=trail, stopped="first-violation", verdict="violated")
 
 
-def _check_by(checker: Checker, request: Request, named: Named) -> Report:
+def _check_by(checker: Checker, request: Request, named: NamedFormula) -> Report:
     stats = SearchStats(request.limits)
     found = check_by_own_checker(checker, request.subject, named, stats, request.options)
     return _report(request, stats, named.name, found, checker.name)
 
 
-def _check_formula(request: Request, named: Named) -> Report:
+def _check_formula(request: Request, named: NamedFormula) -> Report:
     stats = _stats(request)
     require("check --ltl", request.subject)
     trail, notes = check_formula(request.subject, named, stats, request.options)
-    return _report(request, stats, named.name, (trail, notes + less_reduced(request, stats)))
+    return _report(request, stats, named.name, (trail, notes + note_weaker_reduction(request, stats)))
 
 
-def _both(one: Report, two: Report) -> Report:
-    """The reports of two questions as one: the worse verdict, all that was counted."""
+def _combine(one: Report, two: Report) -> Report:
+    """Combine the reports of two questions: the worse verdict, and the sum of all counts."""
     worse = two if _WORSE.index(two.verdict) >= _WORSE.index(one.verdict) else one
     return replace(
         worse,
         property=two.property if two.verdict == "violated" else f"{one.property}, {two.property}",
-        counts=_counted(one, two).counts,
+        counts=_add_counts(one, two).counts,
         outcomes=one.outcomes,
         notes=tuple(dict.fromkeys(one.notes + two.notes)),
         seconds=one.seconds + two.seconds,
     )
 
 
-def _counted(one: Report, two: Report) -> Report:
-    """A report with what another search counted."""
+def _add_counts(one: Report, two: Report) -> Report:
+    """A report with the counts of another one added."""
     counts = Counts(
         one.counts.executions,
         states=one.counts.states + two.counts.states,
@@ -150,8 +157,8 @@ _WORSE = ("holds", "unknown", "violated")
 
 
 def verify_reduction(request: Request) -> Report:
-    """Build the whole graph and the reduced one, and compare them: where runs end, and all that the propositions
-    of a formula, or of the model's own, can tell, however often a letter is repeated."""
+    """Build the whole graph and the reduced one, and compare them: where runs end, and stuttering equivalence for
+    the propositions of a formula, or of the model's own formulas."""
     model, ltl, stats = request.subject.model, request.question.ltl, _stats(request)
     formulas = [given_formula(ltl, model)] if ltl is not None else formulas_of(model)
     lost, notes = lost_by_reduction(request.subject, formulas, stats, request.options)
@@ -165,8 +172,8 @@ def verify_reduction(request: Request) -> Report:
 
 
 def check_annotations(request: Request) -> Report:
-    """Try all that a model says about its steps in every reachable state: what is not true is an error. With a
-    formula, also which steps change its propositions."""
+    """Test all that a model declares about its steps in every reachable state: what is false is an error. With a
+    formula, test also which steps change its propositions."""
     model, ltl, stats = request.subject.model, request.question.ltl, _stats(request)
     require("check --check-annotations", request.subject)
     formulas = [given_formula(ltl, model)] if ltl is not None else []
@@ -175,10 +182,10 @@ def check_annotations(request: Request) -> Report:
 
 
 def transform(request: Request, load: str | None = None) -> str:
-    """P1: a rewrite theory with partial order reduction built in, as text for Maude; the propositions of a formula
-    can be seen in it. `load` is what the text is to load first."""
+    """P1: a rewrite theory with partial order reduction built in, as text for Maude; it preserves the propositions
+    of a formula. `load` is a file that the text loads first."""
     model, ltl = request.subject.model, request.question.ltl
     if model.capabilities.missing(COMMANDS["transform"]) is not None:
         raise InputError("only rewrite theories can be transformed", file=model.file, hint=".maude")
     watched = propositions_of(model, given_formula(ltl, model)) if ltl is not None else ()
-    return model.transformed(request.options.ample, watched, load)
+    return model.transform(request.options.ample, watched, load)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import get_args
 
 from porcini.commands.needs import COMMANDS
-from porcini.commands.reporting import MOST_REORDERED, build_report, looked_up, moves_of
+from porcini.commands.reporting import MOST_REORDERED, build_report, look_up, moves_of
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError, InternalError, ScheduleError
 from porcini.core.events import Schedule
 from porcini.core.execution import Dependence
 from porcini.core.reports import Report
 from porcini.core.systems import Program
-from porcini.engines.catalogue import ENGINES, Engine, ranked
+from porcini.engines.catalogue import ENGINES, Engine, engines_by_rank
 from porcini.engines.options import USUAL, Independence, Options
 from porcini.engines.replaying import replay
 from porcini.engines.stats import SearchStats
@@ -26,7 +26,7 @@ _INDEPENDENCES = dict.fromkeys(get_args(Independence))
 
 
 def explore(request: Request) -> Report:
-    """Every class of executions: is the outcome always the same, does none deadlock, does none fail?"""
+    """Explore every class of executions: is the outcome always the same, does none deadlock, does none fail?"""
     subject, question, name = request.subject, request.question, request.engine or USUAL["explore"]
     engine = ENGINES[name]
     subject.capabilities.require(f"engine `{name}`", engine.needs, subject.file)
@@ -36,8 +36,8 @@ def explore(request: Request) -> Report:
         known = ", ".join(f"`{name}`" for name, other in ENGINES.items() if other.takes_preemptions)
         raise InputError(f"a bound on preemptions is for engine {known}")
     wanted = subject.wanted(question)
-    looked_up("property", wanted[0], dict.fromkeys(EXPLORED))
-    trying = _Trying(engine, moves_of(request.following.schedule) if question.first else ())
+    look_up("property", wanted[0], dict.fromkeys(EXPLORED))
+    trying = _ScheduleFirst(engine, moves_of(request.following.schedule) if question.first else ())
     with subject.opened(optimise=engine.keeps_states and options.optimise) as opened:
         stats = SearchStats(request.limits, subject.observed, watch=request.watch)
         if question.first:
@@ -55,8 +55,8 @@ def explore(request: Request) -> Report:
             notes=(
                 *dependence.notes(),
                 *opened.notes(),
-                *less_reduced(request, stats),
-                *_merged(stats),
+                *note_weaker_reduction(request, stats),
+                *_note_merged_outcomes(stats),
                 *([ADVICE] if violation is None and _could_be_sampled(stats, engine) else []),
                 *([FAILS_AGAIN] if trying.fails else []),
             ),
@@ -65,7 +65,7 @@ def explore(request: Request) -> Report:
         if stats.exact:
             reordered = report.counterexample.runs if report.counterexample else ()
             runs = (*report.outcomes[:MOST_REORDERED], *reordered)
-            if engine.keeps_states:  # its steps may have been merged, and schedules are for the program as it is
+            if engine.keeps_states:  # its steps may have been merged, and schedules are for the original program
                 with subject.opened() as plain:
                     plain.confirm(runs)
             else:
@@ -73,8 +73,8 @@ def explore(request: Request) -> Report:
     return opened.explained(report)
 
 
-class _Trying:
-    """A search that tries one schedule before all others, if there is one: it counts if it fails."""
+class _ScheduleFirst:
+    """A search that tries one schedule before all others, if one is given; that run counts if it fails."""
 
     def __init__(self, engine: Engine, schedule: Schedule) -> None:
         self.engine, self.schedule = engine, schedule
@@ -89,7 +89,7 @@ class _Trying:
         try:
             trace, run = replay(program, self.schedule)
         except ScheduleError:
-            return  # of a program that has changed since
+            return  # the program has changed since the schedule was recorded
         final = run.final()
         self.fails = final.kind != "terminated"
         if self.fails:
@@ -97,40 +97,41 @@ class _Trying:
 
 
 def _dependence(request: Request, engine: str) -> Dependence:
-    looked_up("independence", request.independence, _INDEPENDENCES)
+    look_up("independence", request.independence, _INDEPENDENCES)
     if request.independence == "syntactic":
         return Dependence()
     needs = COMMANDS["explore --independence semantic"]
     request.subject.capabilities.require("semantic independence", needs, request.subject.file)
     if not ENGINES[engine].takes_independence:
         raise InputError(f"engine `{engine}` knows syntactic independence only")
-    from porcini.engines.semantic import SemanticDependence  # which brings a solver with it
+    from porcini.engines.semantic import SemanticDependence  # which imports a solver
 
     return SemanticDependence()
 
 
-def less_reduced(request: Request, stats: SearchStats) -> tuple[str, ...]:
-    """A reduction that was asked for and that the language does not have is not passed over in silence."""
+def note_weaker_reduction(request: Request, stats: SearchStats) -> tuple[str, ...]:
+    """A note if the reduction that was asked for is not available for the language."""
     wanted, able = request.options.reduction, request.subject.capabilities
     if wanted is None or wanted == "none" or "reduction" in able or stats.reduction in (None, wanted):
         return ()
     return (f"no {wanted} sets for {able.programs}: {able.lacks['reduction']}",)
 
 
-def _merged(stats: SearchStats) -> tuple[str, ...]:
-    """A program that may go on for ever may have no end of names: outcomes are not told apart by these."""
+def _note_merged_outcomes(stats: SearchStats) -> tuple[str, ...]:
+    """A note if outcomes that differ only in names were merged, because a program may create names for ever."""
     if stats.exact or not stats.outcomes:
         return ()
     return ("outcomes are one if they differ only in names, or in objects that nobody refers to any more",)
 
 
 def _could_be_sampled(stats: SearchStats, engine: Engine) -> bool:
-    """Is it a search of runs that was too long to come to an answer?"""
+    """Was this a search through runs that took too long to come to an answer?"""
     return stats.stopped == "limit" and not (stats.interrupted or engine.samples or engine.keeps_states)
 
 
 class Disagreement(InternalError):
-    """Two engines that saw everything saw something else: at least one of them is wrong. `reports` are all."""
+    """Two engines that explored everything got different results: at least one of them is wrong. `reports` has the
+    reports of all engines."""
 
     def __init__(self, message: str, reports: Sequence[Report]) -> None:
         super().__init__(message)
@@ -138,28 +139,28 @@ class Disagreement(InternalError):
 
 
 def compare(request: Request) -> list[Report]:
-    """Explore with every complete engine that takes the program. Those that come to their end must agree in
-    verdict, classes and outcomes, or there is a `Disagreement`."""
+    """Explore with every complete engine that supports the program. Those that finish must agree in verdict,
+    classes and outcomes, or this raises `Disagreement`."""
     able = request.subject.capabilities
     reports = [
         explore(replace(request, engine=name, options=options))
-        for name, engine in ranked()
+        for name, engine in engines_by_rank()
         if engine.complete and able.missing(engine.needs) is None
         for options in engine.selections
     ]
     ended = [report for report in reports if report.stopped == "exhausted"]
     for report in ended[1:]:
-        if _found(report) != _found(ended[0]):
-            raise Disagreement(f"engines disagree: {_told(ended[0])}, but {_told(report)}", reports)
+        if _compared_results(report) != _compared_results(ended[0]):
+            raise Disagreement(f"engines disagree: {_describe(ended[0])}, but {_describe(report)}", reports)
     return reports
 
 
-def _found(report: Report) -> tuple[object, ...]:
+def _compared_results(report: Report) -> tuple[object, ...]:
     """What all engines must agree on."""
     outcomes = frozenset((outcome.kind, *outcome.state.items()) for outcome in report.outcomes)
     return report.verdict, report.counts.classes, outcomes
 
 
-def _told(report: Report) -> str:
+def _describe(report: Report) -> str:
     engine = f"{report.engine} ({report.selection})" if report.selection else report.engine
     return f"`{engine}`: {report.verdict}, {len(report.outcomes)} outcomes, {report.counts.classes:,} classes"

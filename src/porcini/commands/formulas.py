@@ -1,10 +1,10 @@
-"""Formulas and claims against models: what `check` is made of.
+"""Checking formulas and claims against models: the parts of `check`.
 
-    formulas     from the command line, or the `ltl` blocks of a model
-    Question     a model with the propositions of one formula: its states, its reduction, its letters
-    trail        a lasso of states as two traces, with the propositions that change on the way
+    NamedFormula   a formula from the command line, or from an `ltl` block of a model
+    Question       a model with the propositions of one formula: its states, its reduction, its letters
+    trail_of       a lasso of states as two traces, with the propositions that change along it
 
-Everything is asked of the graph of states, whatever the language.
+Everything works on the graph of states, whatever the language.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from porcini.core.reports import Counts, Cycles, Trail
 from porcini.core.systems import OwnReduction, System, Watched
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
-from porcini.engines.graph import Chooser
+from porcini.engines.graph import StateReduction
 from porcini.engines.options import USUAL, Options
 from porcini.engines.product import Lasso, Product
-from porcini.engines.reductions import reduction_of
+from porcini.engines.reductions import choose_reduction
 from porcini.engines.replaying import follow
 from porcini.engines.stats import SearchStats
 from porcini.properties.ltl import formula as ltl
@@ -34,16 +34,16 @@ from porcini.properties.ltl.claim import FormulaClaim
 from porcini.properties.ltl.parser import parse
 from porcini.subjects import Subject
 
-Found = tuple[Trail | None, tuple[str, ...]]
-"""A run that shows that a formula does not hold, if there is one; and what should be said with it."""
+CheckResult = tuple[Trail | None, tuple[str, ...]]
+"""A run that violates a formula, if there is one; and notes for the user."""
 
 MOST_COMPARED = 100_000
-"""States of a graph that is compared with its reduction."""
+"""The largest graph that is compared with its reduction, in states."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A formula with its name, and the text that the places of its atoms are in."""
+class NamedFormula:
+    """A formula with its name, and the text that the places of its atoms refer to."""
 
     name: str
     formula: ltl.Formula
@@ -51,10 +51,10 @@ class Named:
     source: str
 
 
-def formulas_of(model: Model) -> list[Named]:
+def formulas_of(model: Model) -> list[NamedFormula]:
     """The formulas in a model."""
     return [
-        Named(
+        NamedFormula(
             f"ltl {claim.name}",
             parse(claim.formula, file=model.file, start=claim.place, source=model.source, spin=True),
             model.file,
@@ -64,7 +64,7 @@ def formulas_of(model: Model) -> list[Named]:
     ]
 
 
-def own_formula(name: str, model: Model) -> Named:
+def own_formula(name: str, model: Model) -> NamedFormula:
     """One of the model's own formulas, by its name."""
     for named in formulas_of(model):
         if named.name == f"ltl {name}":
@@ -73,12 +73,12 @@ def own_formula(name: str, model: Model) -> Named:
     raise InputError(f"no formula `{name}` in the model", file=model.file, hint=f"its formulas: {known}")
 
 
-def given_formula(text: str, model: Model) -> Named:
+def given_formula(text: str, model: Model) -> NamedFormula:
     """A formula from the command line: a text, or the name of one of the model's own."""
     for number, claim in enumerate(model.claims):
         if claim.name == text.strip():
             return formulas_of(model)[number]
-    return Named(f"ltl {text}", parse(model.formula(text), file="--ltl", source=text), "--ltl", text)
+    return NamedFormula(f"ltl {text}", parse(model.formula(text), file="--ltl", source=text), "--ltl", text)
 
 
 @dataclass(slots=True)
@@ -88,9 +88,9 @@ class Question:
     system: System
     graph: Any
     watched: Watched[Any]
-    reduction: Chooser[Any] | None
-    shown: list[str]
-    """The propositions as a person would write them."""
+    reduction: StateReduction[Any] | None
+    proposition_texts: list[str]
+    """The propositions as a user would write them."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -99,14 +99,14 @@ class Question:
 
     @property
     def irreducible(self) -> str | None:
-        """Why nothing can be left out for this formula, if so."""
+        """Why no reduction is possible for this formula; None if one is."""
         return self.watched.why
 
 
-def asked(
-    subject: Subject, named: Named, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
+def build_question(
+    subject: Subject, named: NamedFormula, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
 ) -> Question:
-    """The states of a model as a formula sees them."""
+    """The states of a model with the propositions of a formula, and a reduction that preserves them."""
     model, notes = subject.model, tuple[str, ...]()
     counts_steps = ltl.has_next(named.formula)
     if counts_steps:
@@ -115,7 +115,7 @@ def asked(
     if options.fair and options.reduction != "none":
         options = replace(options, reduction="none")
         notes = (*notes, "fairness is about who could move: no reduction")
-    # First, since what they look at must not be optimised away.
+    # This comes first, since what propositions read must not be optimised away.
     propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
     system = subject.system(optimise=options.optimise and not counts_steps)
     watched = system.watching(propositions)
@@ -125,40 +125,40 @@ def asked(
             *notes,
             "fairness is about who moves: all keep their names, and an endless program has endless states",
         )
-    reduction, stats.reduction = reduction_of(system, graph, options, watched)
+    reduction, stats.reduction = choose_reduction(system, graph, options, watched)
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
-    shown = [model.shown(a.text) for a in atoms]
+    shown = [model.show_proposition(a.text) for a in atoms]
     return Question(system, graph, watched, reduction, shown, notes)
 
 
-def check_formula(subject: Subject, named: Named, stats: SearchStats, options: Options) -> Found:
-    """A run on which a formula does not hold, in the product of its negation with the states."""
+def check_formula(subject: Subject, named: NamedFormula, stats: SearchStats, options: Options) -> CheckResult:
+    """Search for a run that violates a formula, in the product of its negation with the states."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
-        question = asked(subject, named, atoms, options, stats)
+        question = build_question(subject, named, atoms, options, stats)
     found: list[Lasso[Any] | None] = []
 
-    def work(stats: SearchStats) -> None:  # automata can be too large, too
+    def work(stats: SearchStats) -> None:  # the automaton can be too large as well
         claim = FormulaClaim(translate(negated), [atom.text for atom in atoms], question.letter)
         fair = question.graph if options.fair else None
         found.append(Product(question.graph, claim, stats, question.reduction, fair).search())
 
     stats.explore(work)
     lasso = found[0] if found else None
-    notes = (*subject.model.notes, *question.notes, *question.system.noticed())
+    notes = (*subject.model.notes, *question.notes, *question.system.runtime_notes())
     if lasso is None:
         return None, notes
     trail = trail_of(question, lasso)
     if question.graph.exact:
-        return as_written(subject.system(), trail), notes
+        return unoptimised_trail(subject.system(), trail), notes
     if any(event.spawned for event in trail.loop):
         notes = (*notes, "each round of the loop starts new processes, with names of their own")
     return trail, notes
 
 
-def propositions_of(model: Model, named: Named) -> tuple[str, ...]:
+def propositions_of(model: Model, named: NamedFormula) -> tuple[str, ...]:
     """The propositions of a formula, which the model must know."""
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     with _in_formula(named):
@@ -168,8 +168,8 @@ def propositions_of(model: Model, named: Named) -> tuple[str, ...]:
 
 
 @contextmanager
-def _in_formula(named: Named) -> Iterator[None]:
-    """What is wrong with a proposition is wrong in the formula's text."""
+def _in_formula(named: NamedFormula) -> Iterator[None]:
+    """Let errors about a proposition refer to the text of its formula."""
     try:
         yield
     except InputError as problem:
@@ -178,9 +178,9 @@ def _in_formula(named: Named) -> Iterator[None]:
 
 
 def check_by_own_checker(
-    checker: Checker, subject: Subject, named: Named, stats: SearchStats, options: Options
-) -> Found:
-    """The same by a checker of the language's own."""
+    checker: Checker, subject: Subject, named: NamedFormula, stats: SearchStats, options: Options
+) -> CheckResult:
+    """The same with the language's own checker."""
     model = subject.model
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
     notes = model.notes
@@ -189,9 +189,9 @@ def check_by_own_checker(
     if options.reduction != "none" and ltl.has_next(named.formula):
         options = replace(options, reduction="none")
         notes = (*notes, "X counts steps: no reduction")
-    whole = replace(options, reduction="none", optimise=False)  # a run that it finds is shown step by step
+    whole = replace(options, reduction="none", optimise=False)  # its run is shown step by step
     with _in_formula(named):
-        question = asked(subject, named, atoms, whole, stats)
+        question = build_question(subject, named, atoms, whole, stats)
     reduced = options.reduction != "none" and question.irreducible is None
     if options.reduction != "none" and not reduced:
         notes = (*notes, f"no reduction: {question.irreducible}")
@@ -202,7 +202,7 @@ def check_by_own_checker(
 
     def work(_: SearchStats) -> None:
         text = show_formula(named.formula, checker.signs)
-        lasso = checker.ask(question.system, text, [atom.text for atom in atoms], limits)
+        lasso = checker.check(question.system, text, [atom.text for atom in atoms], limits)
         found.append(None if lasso is None else Lasso(*lasso))
 
     stats.explore(work)
@@ -212,7 +212,7 @@ def check_by_own_checker(
 
 
 def show_formula(formula: ltl.Formula, signs: Mapping[str, str]) -> str:
-    """A formula with the signs of somebody else."""
+    """A formula with the operators of another tool."""
     match formula:
         case ltl.Constant(value):
             return signs["true" if value else "false"]
@@ -227,15 +227,15 @@ def show_formula(formula: ltl.Formula, signs: Mapping[str, str]) -> str:
             return f"({show_formula(left, signs)} {sign} {show_formula(right, signs)})"
 
 
-def check_never(subject: Subject, stats: SearchStats, options: Options) -> Found:
-    """A run that a never claim describes."""
+def check_never(subject: Subject, stats: SearchStats, options: Options) -> CheckResult:
+    """Search for a run that the never claim accepts."""
     system = subject.system()
     note = "a never claim may count steps: no reduction"
     return _check_claim(system, subject.model.never_claim(system), stats, options, note)
 
 
-def check_cycles(subject: Subject, cycles: Cycles, stats: SearchStats, options: Options) -> Found:
-    """A run for ever that labels tell of. One that ends is none."""
+def check_cycles(subject: Subject, cycles: Cycles, stats: SearchStats, options: Options) -> CheckResult:
+    """Search for an infinite run that labels describe. A run that ends does not count."""
     system = subject.system()
     note = "labels are looked at in every state: no reduction"
     return _check_claim(system, subject.model.cycle_claim(system, cycles), stats, options, note, stutter=False)
@@ -243,27 +243,28 @@ def check_cycles(subject: Subject, cycles: Cycles, stats: SearchStats, options: 
 
 def _check_claim(
     system: System, claim: Any, stats: SearchStats, options: Options, note: str, *, stutter: bool = True
-) -> Found:
+) -> CheckResult:
     graph: Any = system.state_graph()
     stats.reduction = "none"
     product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None, stutter=stutter)
     found: list[Lasso[Any] | None] = []
     stats.explore(lambda _: found.append(product.search()))
-    notes = (note, *system.noticed())
+    notes = (note, *system.runtime_notes())
     if not found or found[0] is None:
         return None, notes
     return trail_of(Question(system, graph, Watched(lambda _: 0), None, []), found[0]), notes
 
 
 def lost_by_reduction(
-    subject: Subject, formulas: Sequence[Named], stats: SearchStats, options: Options
+    subject: Subject, formulas: Sequence[NamedFormula], stats: SearchStats, options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Both graphs, compared as far as the propositions of some formulas can tell: what was lost, if anything. A
-    reduction that the language builds into its programs is compared as well, and what its own checker says."""
+    """Compare the whole graph with the reduced one, up to the propositions of some formulas; returns what was
+    lost, if anything. A reduction that the language builds into its programs is compared as well, and so are the
+    verdicts of its own checker."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
-    named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
+    named = formulas[0] if formulas else NamedFormula("", ltl.TRUE, "", "")
     with _in_formula(named):
-        question = asked(subject, named, atoms, replace(options, fair=False), stats)
+        question = build_question(subject, named, atoms, replace(options, fair=False), stats)
     if question.reduction is None:
         raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
     most = min(stats.limits.states, MOST_COMPARED)
@@ -308,37 +309,37 @@ def _compare_own(
 def _other_verdicts(
     checker: Checker | None,
     question: Question,
-    formulas: Sequence[Named],
+    formulas: Sequence[NamedFormula],
     watched: Sequence[str],
     stats: SearchStats,
     options: Options,
 ) -> Iterator[str]:
-    """What a checker of the language's own says with its reduction must be what it says without."""
+    """The verdicts of the language's own checker that differ with and without its reduction."""
     for named in formulas if checker is not None else ():
         assert checker is not None
         text = show_formula(named.formula, checker.signs)
         verdicts = []
         for ample in (None, options.ample):
             limits = CheckerOptions(Counts(), ample, stats.limits.timeout, stats.limits.max_states)
-            holds = checker.ask(question.system, text, watched, limits) is None
+            holds = checker.check(question.system, text, watched, limits) is None
             verdicts.append("holds" if holds else "is violated")
         if verdicts[0] != verdicts[1]:
             plain, reduced = verdicts
             yield f"a verdict: {checker.title} says that {named.name} {plain}, and with the reduction {reduced}"
 
 
-def examine_all(subject: Subject, formulas: Sequence[Named], stats: SearchStats) -> tuple[str, ...]:
-    """In every state: is what a program says about its steps true of them?"""
+def examine_all(subject: Subject, formulas: Sequence[NamedFormula], stats: SearchStats) -> tuple[str, ...]:
+    """Check in every state whether what a program declares about its steps is true."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
-    named = formulas[0] if formulas else Named("", ltl.TRUE, "", "")
+    named = formulas[0] if formulas else NamedFormula("", ltl.TRUE, "", "")
     with _in_formula(named):
-        question = asked(subject, named, atoms, Options(reduction="none", optimise=False), stats)
+        question = build_question(subject, named, atoms, Options(reduction="none", optimise=False), stats)
     most = min(stats.limits.states, MOST_COMPARED)
 
     def work(_: SearchStats) -> None:
         for state in build(question.graph, None, most):
             stats.counts.states += 1
-            stats.look()
+            stats.check_limits()
             question.system.examine(state, question.watched)
 
     stats.explore(work)
@@ -346,8 +347,8 @@ def examine_all(subject: Subject, formulas: Sequence[Named], stats: SearchStats)
 
 
 def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
-    """A lasso as events; a run that has ended goes on without any."""
-    atoms = question.shown
+    """A lasso as events; a run that has ended has no events in its loop."""
+    atoms = question.proposition_texts
     first = question.letter(lasso.stem[0])
     notes = [_holding(first, atoms)]
     parts: list[list[Event]] = []
@@ -356,19 +357,19 @@ def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
         events: list[Event] = []
         for before, after in pairwise(states):
             if before == after and after not in question.graph.successors(before):
-                continue  # it has ended, and stays as it is
-            steps = list(question.graph.way(before, after))
+                continue  # the run has ended, and repeats its last state
+            steps = list(question.graph.events_between(before, after))
             events += steps
             notes += [""] * (len(steps) - 1) + [_changes(letter, question.letter(after), atoms)]
             letter = question.letter(after)
         parts.append(events)
-    named = question.graph.named([*parts[0], *parts[1]])
+    named = question.graph.with_run_names([*parts[0], *parts[1]])
     return Trail(Trace(named[: len(parts[0])]), Trace(named[len(parts[0]) :]), tuple(notes))
 
 
-def as_written(system: System, trail: Trail) -> Trail:
-    """The same trail for the program as it was written, where variables keep values that make no difference any
-    more: it may take a few rounds until these come back too."""
+def unoptimised_trail(system: System, trail: Trail) -> Trail:
+    """The same trail for the original program, in which variables keep values that make no difference any more: it
+    may take a few rounds of the loop until these repeat as well."""
     run = system.start()
     follow(run, trail.stem.schedule)
     stem, size = list(trail.stem), len(trail.stem)

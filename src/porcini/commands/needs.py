@@ -1,4 +1,4 @@
-"""What each command needs of a program: asked where it is done, and for the table of languages (`matrix`)."""
+"""What each command needs of a program, for the commands themselves and for the table of languages (`matrix`)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[Capability, ...]] = {
     "check --reduction stubborn": ("states", "reduction"),
     "check --ltl": ("states", "propositions"),
     "check --ltl --fairness weak": ("states", "propositions"),
+    "check --search PATTERN": ("theory",),
     "check --check-annotations": ("theory",),
     "symbolic": ("symbolic",),
     "permute": ("formulas",),
@@ -23,5 +24,5 @@ COMMANDS: dict[str, tuple[Capability, ...]] = {
 
 
 def require(command: str, subject: Subject) -> None:
-    """Refuse what is not possible."""
+    """Raise an `InputError` unless a subject has what a command needs."""
     subject.capabilities.require(f"`{command}`", COMMANDS[command], subject.file)

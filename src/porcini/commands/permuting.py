@@ -1,4 +1,4 @@
-"""`permute`: the executable permutations of one execution (P0), of a program or of one that was written down."""
+"""`permute`: the executable permutations of one execution (P0), of a program or from a trace file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from porcini.commands.needs import require
-from porcini.commands.reporting import About, build_report, located, moves_of, placed_in, stopped
+from porcini.commands.reporting import About, build_report, locate_errors, moves_of, note_stop, place_errors_in
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.recordings import Recording
@@ -22,13 +22,13 @@ from porcini.engines.permuting import Permuting
 from porcini.engines.reordering import Orders, Reordering, entries
 from porcini.engines.replaying import run_freely
 from porcini.engines.stats import SearchStats, Watcher
-from porcini.formats.traces.formulas import labelled_run
+from porcini.formats.traces.formulas import label_recording
 from porcini.formats.traces.reading import read_trace
 from porcini.ir.symbolic.formulas import FormulaSystem, LabelledRun
-from porcini.properties.outcomes import inequivalent
+from porcini.properties.outcomes import find_inequivalent
 
 MOST_CLASSES = 10_000
-"""Of a trace without formulas so many classes are listed, unless a limit says otherwise."""
+"""How many classes of a trace without formulas are listed, unless a limit is given."""
 _EVERY_ORDER = "optimal"
 
 
@@ -41,22 +41,22 @@ def permute(request: Request) -> Report:
     if not isinstance(system, FormulaSystem):
         raise InternalError(f"{subject.capabilities.programs} are said to have formulas, and have none")
     stats = SearchStats(request.limits, subject.observed, watch=request.watch)
-    with located(following.schedule):
+    with locate_errors(following.schedule):
         recorded = run_freely(system, moves_of(following.schedule), Random(following.seed), request.limits)
     if recorded.limit is not None:
-        stopped(stats, recorded)
+        note_stop(stats, recorded)
         return build_report(model, "permute", stats, property="equivalent", traces=())
     try:
-        with placed_in(model):
-            run = system.labelled(recorded.trace, recorded.run)
+        with place_errors_in(model):
+            run = system.label_run(recorded.trace, recorded.run)
     except LimitHit as hit:  # it has no formulas within the limits
         stats.leave_out(str(hit))
         return build_report(model, "permute", stats, property="equivalent", traces=())
-    return _permuted(model, run, stats, request.seeds)
+    return _report_permutations(model, run, stats, request.seeds)
 
 
-def _permuted(subject: About, run: LabelledRun, stats: SearchStats, seeds: bool) -> Report:
-    """The report of a recorded run's permutations."""
+def _report_permutations(subject: About, run: LabelledRun, stats: SearchStats, seeds: bool) -> Report:
+    """The report about the permutations of a recorded run."""
     permuting = Permuting(run, stats)
     collected = Seeds(permuting.recorded) if seeds else None
     stats.explore(lambda _: permuting.search() if collected is None else permuting.search_for(collected))
@@ -65,15 +65,15 @@ def _permuted(subject: About, run: LabelledRun, stats: SearchStats, seeds: bool)
         "permute",
         stats,
         property="equivalent",
-        counterexample=inequivalent(permuting.runs),
+        counterexample=find_inequivalent(permuting.runs),
         traces=tuple(permuting.entries),
         seeds=tuple(permuting.seeds) if seeds else None,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """A trace in a file, as a report is about it."""
+class _TraceFile:
+    """A trace file as the subject of a report."""
 
     file: str
     language: str
@@ -87,10 +87,10 @@ def permute_trace(
     limits: Limits | None = None,
     watch: Watcher | None = None,
 ) -> Report:
-    """The same for a run in a file: exactly, if all of its events have guards; else the reorderings that the
-    conflicts allow, of which only `holds` is certain."""
+    """The same for a run in a file. The answer is exact if all of its events have guards; otherwise it lists the
+    reorderings that the conflicts allow, and only `holds` is certain."""
     recording = read_trace(file)
-    subject = _Written(str(file), recording.language or "trace")
+    subject = _TraceFile(str(file), recording.language or "trace")
     limits = limits or Limits()
     if len(recording.steps) > limits.depth:
         raise InputError(
@@ -99,26 +99,28 @@ def permute_trace(
             hint="--max-depth",
         )
     if recording.exact:
-        return _executable(subject, recording, SearchStats(limits, observe, watch=watch), seeds)
+        return _permute_exactly(subject, recording, SearchStats(limits, observe, watch=watch), seeds)
     if seeds or observe is not None:
         what = "seeds" if seeds else "outcomes to observe"
         raise InputError(f"there are no {what} in a trace without guards on all events", file=str(file))
-    return _possible(subject, recording, limits, watch)
+    return _permute_by_conflicts(subject, recording, limits, watch)
 
 
-def _executable(subject: _Written, recording: Recording, stats: SearchStats, seeds: bool) -> Report:
-    run = labelled_run(recording, subject.file)
+def _permute_exactly(subject: _TraceFile, recording: Recording, stats: SearchStats, seeds: bool) -> Report:
+    run = label_recording(recording, subject.file)
     for name in sorted(stats.observe or ()):
         if name not in run.final.state:
             hint = f"known: {', '.join(run.final.state)}"
             raise InputError(f"cannot observe `{name}`: no such variable", file=subject.file, hint=hint)
     if seeds and recording.kind == "unfinished":
         raise InputError("a run that was not recorded to its end has no seeds", file=subject.file)
-    report = _permuted(subject, run, stats, seeds)
+    report = _report_permutations(subject, run, stats, seeds)
     return replace(report, trace=TraceSource(True, recording.program, recording.inputs))
 
 
-def _possible(subject: _Written, recording: Recording, limits: Limits, watch: Watcher | None) -> Report:
+def _permute_by_conflicts(
+    subject: _TraceFile, recording: Recording, limits: Limits, watch: Watcher | None
+) -> Report:
     if limits.max_executions is None:
         limits = replace(limits, max_executions=MOST_CLASSES)
     recorded = Trace([step.event for step in recording.steps])

@@ -1,4 +1,4 @@
-"""Models as requests are about them; and which program it is that users name."""
+"""Models as subjects of requests, and the ways in which users refer to a program."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from porcini.subjects import Opened, Subject
 
 Coroutine = Callable[..., Any]
 """A coroutine function: real code. As text it is `package.module:function`."""
-Named = Model | str | Path | Coroutine
-"""A program, as users name it: a model, a file, or a coroutine function or its name."""
+ProgramReference = Model | str | Path | Coroutine
+"""How users refer to a program: by a model, a file, a coroutine function, or the name of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class ModelSubject(Subject):
         return self.read.system(self.inputs, optimise=optimise)
 
 
-def function_of(program: Named) -> Coroutine | None:
-    """A coroutine function, as it is or by its name; None for a model or a file."""
+def function_of(program: ProgramReference) -> Coroutine | None:
+    """The coroutine function that is given, or whose name is given; None for a model or a file."""
     if isinstance(program, Model | Path):
         return None
     if not isinstance(program, str):
@@ -85,6 +85,6 @@ def function_of(program: Named) -> Coroutine | None:
     return from_name(program)
 
 
-def model_of(program: Named) -> Model:
-    assert not callable(program), "functions are dealt with before"
+def model_of(program: ProgramReference) -> Model:
+    assert not callable(program), "functions are handled before"
     return program if isinstance(program, Model) else load(program)

@@ -1,15 +1,16 @@
-"""How the answers of searches and runs become reports; what all commands do with schedules and names.
+"""How the results of searches and runs become reports, and how all commands handle schedules and names.
 
-build_report    a report of what a search has counted
-of_one_run      a report of one run: it holds when the run terminated
-located         errors about a schedule that was given as text say where in the text
+build_report      a report of what a search has counted
+report_one_run    a report of one run: it holds when the run terminated
+locate_errors     errors about a schedule that was given as text say where they are in the text
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from porcini.core.errors import InputError, ScheduleError
@@ -17,11 +18,11 @@ from porcini.core.events import Schedule
 from porcini.core.languages import Model
 from porcini.core.reports import Counterexample, Coverage, Outcome, Report, TraceEntry
 from porcini.engines.options import USUAL
-from porcini.engines.replaying import Recorded
+from porcini.engines.replaying import RunResult
 from porcini.engines.stats import SearchStats
 from porcini.formats.schedules import locate, parse_schedule
-from porcini.properties.outcomes import verdict
-from porcini.properties.shrink import in_long_turns
+from porcini.properties.outcomes import EXPLORED, verdict
+from porcini.properties.shrink import reorder_in_long_turns
 from porcini.subjects import Opened, Subject
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class About(Protocol):
     def language(self) -> str: ...
 
 
-def looked_up(what: str, name: str, table: Mapping[str, T]) -> T:
+def look_up(what: str, name: str, table: Mapping[str, T]) -> T:
     if name not in table:
         raise InputError(f"unknown {what} `{name}`", hint=f"known: {', '.join(table)}")
     return table[name]
@@ -50,8 +51,8 @@ def moves_of(schedule: Schedule | str) -> Schedule:
 
 
 @contextmanager
-def located(schedule: Schedule | str) -> Iterator[None]:
-    """Errors about a schedule that was given as text say where in the text."""
+def locate_errors(schedule: Schedule | str) -> Iterator[None]:
+    """Let errors about a schedule that was given as text say where they are in the text."""
     try:
         yield
     except ScheduleError as problem:
@@ -61,8 +62,8 @@ def located(schedule: Schedule | str) -> Iterator[None]:
 
 
 @contextmanager
-def placed_in(model: Model) -> Iterator[None]:
-    """Errors about a part of a program that turn up while it runs say in which file it is."""
+def place_errors_in(model: Model) -> Iterator[None]:
+    """Let errors that are found while a program runs name its file."""
     try:
         yield
     except InputError as problem:
@@ -71,17 +72,19 @@ def placed_in(model: Model) -> Iterator[None]:
         raise
 
 
-def stopped(stats: SearchStats, recorded: Recorded) -> None:
+def note_stop(stats: SearchStats, recorded: RunResult) -> None:
     stats.stopped, stats.limit, stats.interrupted = "limit", recorded.limit, recorded.interrupted
     stats.counts.states, stats.counts.events = len(recorded.trace) + 1, len(recorded.trace)
     stats.seconds = stats.clock.seconds
 
 
-def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStats, recorded: Recorded) -> Report:
+def report_one_run(
+    subject: Subject, opened: Opened, command: str, stats: SearchStats, recorded: RunResult
+) -> Report:
     """The report of one run: it holds when the run terminated."""
     counterexample = None
     if recorded.limit is not None:
-        stopped(stats, recorded)
+        note_stop(stats, recorded)
     else:
         trace, final = recorded.trace, recorded.run.final()
         stats.counts.states, stats.counts.events = len(trace) + 1, len(trace)
@@ -98,12 +101,12 @@ def of_one_run(subject: Subject, opened: Opened, command: str, stats: SearchStat
         notes=opened.notes(),
         coverage=opened.coverage(),
     )
-    return replace(report, said=opened.program.printed(recorded.run))
+    return replace(report, said=opened.program.output_of(recorded.run))
 
 
 def _readable(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """Examples with few context switches, as far as there are not too many of them."""
-    return tuple(map(in_long_turns, outcomes[:MOST_REORDERED])) + outcomes[MOST_REORDERED:]
+    """The outcomes with examples that have few context switches, unless there are too many outcomes."""
+    return tuple(map(reorder_in_long_turns, outcomes[:MOST_REORDERED])) + outcomes[MOST_REORDERED:]
 
 
 def build_report(
@@ -120,7 +123,7 @@ def build_report(
     seeds: tuple[Schedule, ...] | None = None,
     coverage: Coverage | None = None,
 ) -> Report:
-    """A report of what was counted; the engine is the usual one of the command, unless it is named."""
+    """A report of what was counted; the engine is the default one of the command, unless it is given."""
     return Report(
         command=command,
         file=subject.file,
@@ -144,3 +147,41 @@ def build_report(
         seconds=stats.seconds,
         coverage=coverage,
     )
+
+
+def no_report(
+    command: str, file: str, limit: str, engine: str | None = None, property: str | None = None
+) -> Report:
+    """The report of a command that ran into a limit before its search began, or after it had ended."""
+    stats = SearchStats()
+    stats.leave_out(limit)
+    if command in ("check", "verify_reduction", "check_annotations"):
+        command = "check"
+        stats.reduction = "none"  # nothing was searched
+    return build_report(
+        _Unread(file, Path(file).suffix.removeprefix(".")),
+        command,
+        stats,
+        engine=engine or USUAL.get(command, USUAL["explore"]),
+        property=property or _ASKS.get(command, _ASKS["explore"]),
+        traces=() if command in ("permute", "symbolic") else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A program of which no more is known."""
+
+    file: str
+    language: str
+
+
+_ASKS = {
+    "run": "terminates",
+    "replay": "terminates",
+    "explore": ", ".join(EXPLORED),
+    "check": "deadlock-free, failure-free",
+    "symbolic": ", ".join(EXPLORED),
+    "permute": "equivalent",
+}
+"""What the commands that take limits ask."""

@@ -1,6 +1,6 @@
-"""What is asked: of which program, what, and how far to go.
+"""Requests: the program, the question, and the limits.
 
-Users give all of it by name: as options of the command line, or as keywords (`KEYWORDS` says which command takes
+Users give all of this by name: as options of the command line, or as keywords (`KEYWORDS` says which command takes
 which). `request_of` sorts it into records.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from porcini.commands.programs import ModelSubject, Named, function_of, model_of
+from porcini.commands.programs import ModelSubject, ProgramReference, function_of, model_of
 from porcini.core.errors import InputError
 from porcini.core.events import Schedule
 from porcini.core.languages import Model
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """One run: a schedule as far as it goes, then a loop, or what a seed says."""
+    """One run: a schedule as far as it goes, then a loop, or the random choices of a seed."""
 
     schedule: Schedule | str = ()
     loop: Schedule | str | None = None
@@ -42,9 +42,9 @@ class Following:
     stop_at: int | None = None
     """After how many steps to stop; None is at the end."""
     watched: Sequence[str] = ()
-    """The variables whose changes are wanted; all of them if none is named."""
+    """The variables whose changes are wanted; all of them if none is given."""
     trail: str | Path | None = None
-    """A trail of SPIN's to follow instead of a schedule."""
+    """A trail from SPIN to follow instead of a schedule."""
     write_trail: str | Path | None = None
     """A file to write it to, as a trail for SPIN."""
 
@@ -54,30 +54,31 @@ class AllInputs:
     """How to search for all inputs at once."""
 
     names: tuple[str, ...] = ()
-    """Where a program declares no inputs, but takes some: which variables are to be."""
+    """If a program declares no inputs, but can take some: the variables that are to be inputs."""
     equivalence: str = "syntactic"
     reduced: bool = True
     solver_timeout: float = DEFAULT_SOLVER_TIMEOUT
     with_cases: bool = False
-    """With a test case for each class."""
+    """Should the report contain a test case for each class?"""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a command is asked. Each looks at what concerns it."""
+    """What a command is asked. Each command uses the parts that concern it."""
 
     subject: Subject
     engine: str | None = None
-    """None is the usual one of the command."""
+    """None is the default engine of the command."""
     independence: str = "syntactic"
     question: Question = field(default_factory=Question)
     following: Following = field(default_factory=Following)
-    """The run that is asked about; where `explore` stops at the first violation, one to try before all others."""
+    """The run that is asked about; for an `explore` that stops at the first violation, one to try before all
+    others."""
     options: Options = field(default_factory=Options)
     limits: Limits = field(default_factory=Limits)
     all_inputs: AllInputs = field(default_factory=AllInputs)
     seeds: bool = False
-    """For `permute`: also the prefixes that lead to other classes."""
+    """For `permute`: should the report list the prefixes that lead to other classes?"""
     watch: Watcher | None = None
 
 
@@ -92,8 +93,8 @@ class OfModel(TypedDict, total=False):
 
 
 class OfProgram(OfModel, total=False):
-    """The same for a coroutine function: its arguments, what can go next, whose code is to be followed besides the
-    user's, and how the world looks to it."""
+    """The same for a coroutine function: its arguments, which tasks can go next, which packages are instrumented
+    besides the user's code, and its guards against the outside world."""
 
     args: Sequence[object]
     mode: Mode
@@ -104,7 +105,7 @@ class OfProgram(OfModel, total=False):
 class OfSearch(TypedDict, total=False):
     limits: Limits | None
     watch: Watcher | None
-    """Called now and then, for a progress line."""
+    """It is called now and then, for a progress line."""
 
 
 class RunOptions(OfProgram, total=False):
@@ -122,11 +123,11 @@ class ReplayOptions(OfProgram, total=False):
     watched: Sequence[str]
     """The variables whose changes are wanted, instead of all."""
     trail: str | Path | None
-    """A trail of SPIN's to follow, instead of the schedule."""
+    """A trail from SPIN to follow, instead of the schedule."""
     write_trail: str | Path | None
     """A file to write the run to, as a trail for SPIN."""
     loop: Schedule | str | None
-    """What is done for ever after the schedule: it must lead back to where it begins."""
+    """What is repeated for ever after the schedule: it must lead back to where it begins."""
 
 
 class CompareOptions(OfModel, total=False):
@@ -138,9 +139,9 @@ class ExploreOptions(OfProgram, OfSearch, total=False):
     engine: str
     independence: str
     property: PropertyName | None
-    """Ask this only."""
+    """The only property to check."""
     properties: tuple[PropertyName, ...]
-    """Ask these, in this order."""
+    """The properties to check, in this order."""
     deterministic: bool
     """What a coroutine function returns must not depend on the order."""
     first: bool
@@ -158,10 +159,12 @@ class CheckOptions(VerifyOptions, total=False):
     first: bool
     formula: str | None
     """The name of one of the model's own formulas."""
+    pattern: str | None
+    """States to search for: a pattern of the language's own (rewrite theories)."""
     claim: str | Path | None
     """A file with a never claim."""
     cycles: Cycles | None
-    """Runs for ever to look for that labels tell of: acceptance cycles, or those without progress."""
+    """The kind of infinite runs to look for: acceptance cycles, or those without progress."""
 
 
 class SymbolicOptions(OfSearch, total=False):
@@ -197,12 +200,14 @@ KEYWORDS: dict[str, frozenset[str]] = {
     "permute": PermuteOptions.__optional_keys__,
     "transform": frozenset({"ltl", "options"}),
 }
-"""What each command can be told."""
+"""The keywords of each command."""
 
 
-def request_of(command: str, program: Named, given: Mapping[str, Any]) -> Request:
-    """What was given by name, as a request."""
-    for name in given.keys() - KEYWORDS[command]:  # what is left out without a word would be taken for done
+def request_of(command: str, program: ProgramReference, given: Mapping[str, Any]) -> Request:
+    """A request from what was given by name."""
+    for name in (
+        given.keys() - KEYWORDS[command]
+    ):  # an option that is silently ignored would seem to have an effect
         raise TypeError(f"{command}() got an unexpected keyword argument {name!r}")
     return Request(
         subject_of(program, given),
@@ -216,19 +221,19 @@ def request_of(command: str, program: Named, given: Mapping[str, Any]) -> Reques
 
 
 def pick(record: type[R], given: Mapping[str, Any]) -> R:
-    """A record of what was given, and of defaults for all that was not."""
+    """A record with the given values, and defaults for all others."""
     names = [each.name for each in fields(record)]  # type: ignore[arg-type]  # it is a dataclass
     return record(**{name: given[name] for name in names if name in given})
 
 
-def subject_of(program: Named, given: Mapping[str, Any]) -> Subject:
-    """A program with what it is run with."""
+def subject_of(program: ProgramReference, given: Mapping[str, Any]) -> Subject:
+    """A program with its inputs or arguments."""
     function = function_of(program)
     if function is None:
         observe = given.get("observe")
         names = None if observe is None else frozenset(observe)
         model, claim = model_of(program), given.get("claim")
-        return ModelSubject(_claimed(model, claim) if claim else model, given.get("inputs") or {}, names)
+        return ModelSubject(_with_claim(model, claim) if claim else model, given.get("inputs") or {}, names)
     from porcini.coroutines.code import Code  # real code is loaded when it is needed
 
     for name in ("observe", "inputs"):
@@ -243,7 +248,7 @@ def subject_of(program: Named, given: Mapping[str, Any]) -> Subject:
     )
 
 
-def _claimed(model: Model, file: str | Path) -> Model:
+def _with_claim(model: Model, file: str | Path) -> Model:
     """A model with the never claim in a file."""
     try:
         text = Path(file).read_text(encoding="utf-8")

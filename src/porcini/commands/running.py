@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from porcini.commands.reporting import build_report, located, moves_of, of_one_run
+from porcini.commands.reporting import build_report, locate_errors, moves_of, report_one_run
 from porcini.commands.requests import Following, Request
 from porcini.core.errors import InputError
 from porcini.core.events import Schedule
@@ -16,7 +16,7 @@ from porcini.core.reports import Report, Trail
 from porcini.core.steps import value_in
 from porcini.core.systems import Program
 from porcini.core.traces import Trace
-from porcini.engines.replaying import Recorded, follow, follow_loop, require_complete, run_freely
+from porcini.engines.replaying import RunResult, follow, follow_loop, require_complete, run_freely
 from porcini.engines.stats import SearchStats
 from porcini.engines.stepping import Stepper
 from porcini.formats.traces.writing import write_trace
@@ -24,29 +24,29 @@ from porcini.subjects import Opened
 
 
 def run(request: Request) -> Report:
-    """One execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
+    """Run one execution: follow a schedule as far as it goes, then let a seeded scheduler choose."""
     subject, following = request.subject, request.following
     with subject.recorded() as opened:
         stats = SearchStats(request.limits, subject.observed)
-        with located(following.schedule):
+        with locate_errors(following.schedule):
             moves, chance = moves_of(following.schedule), Random(following.seed)
             go = partial(run_freely, prefix=moves, random=chance, limits=stats.limits)
             recorded = opened.follow(go, keep=following.trace is not None)
-        report = of_one_run(subject, opened, "run", stats, recorded)
+        report = report_one_run(subject, opened, "run", stats, recorded)
         _write(request, opened, recorded)
     seed = None if report.coverage is not None else following.seed
     return replace(opened.explained(report), seed=seed)
 
 
 def replay(request: Request) -> Report:
-    """One complete schedule again; one that does not fit is a `ScheduleError` that names the step."""
+    """Run one complete schedule again; one that does not fit raises a `ScheduleError` that names the step."""
     _require_capabilities(request)
     request = _with_schedule_of_trail(request)
     subject, following = request.subject, request.following
     with subject.recorded() as opened:
         stats = SearchStats(observe=subject.observed)
         if following.loop is not None and following.stop_at is None:
-            report = _endless(request, opened, stats)
+            report = _replay_loop(request, opened, stats)
         else:
             report = _replay_once(request, opened, stats)
     if following.write_trail is not None:
@@ -68,24 +68,24 @@ def _require_capabilities(request: Request) -> None:
 
 
 def _replay_once(request: Request, opened: Opened, stats: SearchStats) -> Report:
-    """A run that is followed to its end, or as far as was asked for."""
+    """Replay a run to its end, or to the step that was asked for."""
     subject, following = request.subject, request.following
     steppers: list[Stepper] = []
-    with located(following.schedule):
+    with locate_errors(following.schedule):
         moves = moves_of(following.schedule) + moves_of(following.loop or ())
 
-        def go(program: Program) -> Recorded:
+        def go(program: Program) -> RunResult:
             steppers.append(Stepper(program))
-            return _stepped(steppers[-1], moves, following)
+            return _follow_steps(steppers[-1], moves, following)
 
         recorded = opened.follow(go, keep=following.trace is not None)
-    report = of_one_run(subject, opened, "replay", stats, recorded)
+    report = report_one_run(subject, opened, "replay", stats, recorded)
     _write(request, opened, recorded)
-    return _followed_closely(report, steppers[-1], following.watched)
+    return _add_steps(report, steppers[-1], following.watched)
 
 
-def _stepped(stepper: Stepper, moves: Schedule, following: Following) -> Recorded:
-    """Follow a schedule to its end, or as far as was asked for. A trail ends where SPIN saw what it looked for."""
+def _follow_steps(stepper: Stepper, moves: Schedule, following: Following) -> RunResult:
+    """Follow a schedule to its end, or to the step that was asked for. A trail ends where SPIN found an error."""
     stop_at = following.stop_at
     if stop_at is not None and stop_at > len(moves):
         known = f"the schedule has {len(moves):,} step{'s' if len(moves) != 1 else ''}"
@@ -96,27 +96,27 @@ def _stepped(stepper: Stepper, moves: Schedule, following: Following) -> Recorde
         require_complete(trace, run)
     is_on_the_way = stepper.enabled() and not any(event.failure for event in trace)
     limit = "the end of the trail" if stop_at is None else f"--stop-at {stop_at}"
-    return Recorded(trace, run, limit if is_on_the_way else None)
+    return RunResult(trace, run, limit if is_on_the_way else None)
 
 
-def _followed_closely(report: Report, stepper: Stepper, watched: Sequence[str]) -> Report:
-    """With every step and what it changed, where the program has variables to look at."""
-    stepper.require_known(watched)
+def _add_steps(report: Report, stepper: Stepper, watched: Sequence[str]) -> Report:
+    """The report with every step and what it changed, if the program has variables to watch."""
+    stepper.require_variables(watched)
     if report.coverage is not None:  # real code is shown in lanes
         return report
     return replace(
         report,
-        steps=stepper.watching(watched),
+        steps=stepper.watched_steps(watched),
         watched={name: value_in(name, stepper.initial) for name in watched} if watched else None,
         snapshot=stepper.snapshot() if report.limit is not None else None,
     )
 
 
-# Trails of SPIN's
+# SPIN's trails
 
 
 def _with_schedule_of_trail(request: Request) -> Request:
-    """The same request with a schedule, and a loop perhaps, in place of a trail."""
+    """The same request with a schedule, and possibly a loop, in place of a trail."""
     following, subject = request.following, request.subject
     if following.trail is None:
         return request
@@ -136,7 +136,7 @@ def _with_schedule_of_trail(request: Request) -> Request:
 
 
 def _write_trail(request: Request, report: Report) -> None:
-    """The steps that were taken, written down for SPIN."""
+    """Write the steps that were taken as a trail for SPIN."""
     assert request.following.write_trail is not None and report.steps is not None
     _require_own_values(request)
     moves = tuple(step.event.move for step in report.steps)
@@ -154,30 +154,30 @@ def _require_own_values(request: Request) -> None:
         raise InputError("SPIN starts with the values that the model declares: a trail does not go with `--input`")
 
 
-def _write(request: Request, opened: Opened, recorded: Recorded) -> None:
-    """Write a run to a file, if one is named."""
+def _write(request: Request, opened: Opened, recorded: RunResult) -> None:
+    """Write a run to a file, if one is given."""
     file, subject = request.following.trace, request.subject
     if file is not None:
         what = opened.recording(stopped=recorded.limit is not None)
         write_trace(replace(what, language=subject.language, program=subject.file), file)
 
 
-def _followed(program: Program, schedule: Schedule) -> Recorded:
+def _follow_schedule(program: Program, schedule: Schedule) -> RunResult:
     run = program.start()
-    return Recorded(Trace(follow(run, schedule)), run)
+    return RunResult(Trace(follow(run, schedule)), run)
 
 
-def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:
-    """A run that is followed once round its loop, which must lead back to where it begins."""
+def _replay_loop(request: Request, opened: Opened, stats: SearchStats) -> Report:
+    """Replay a run with one round of its loop, which must lead back to where it begins."""
     following, system = request.following, request.subject.system()
     assert following.loop is not None
-    with located(following.schedule):
+    with locate_errors(following.schedule):
         stem = follow(system.start(), moves_of(following.schedule))
-    with located(following.loop):
+    with locate_errors(following.loop):
         loop = follow_loop(system, moves_of(following.schedule), moves_of(following.loop))
     if following.trace is not None:
         whole = Trace([*stem, *loop]).schedule
-        _write(request, opened, opened.follow(lambda program: _followed(program, whole), keep=True))
+        _write(request, opened, opened.follow(lambda program: _follow_schedule(program, whole), keep=True))
     stats.counts.events = len(stem) + len(loop)
     stats.counts.states = stats.counts.events + 1
     stats.seconds = stats.clock.seconds
@@ -185,5 +185,5 @@ def _endless(request: Request, opened: Opened, stats: SearchStats) -> Report:
     report = build_report(request.subject, "replay", stats, property="endless", notes=(note,))
     stepper = Stepper(system)
     stepper.follow(Trace([*stem, *loop]).schedule)
-    report = _followed_closely(report, stepper, following.watched)
+    report = _add_steps(report, stepper, following.watched)
     return replace(report, trail=Trail(Trace(stem), Trace(loop), ()), verdict="violated")  # it does not terminate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porcini.commands.all_inputs import cases, concrete, explored
+from porcini.commands.all_inputs import build_cases, explore_symbolically, run_concretely
 from porcini.commands.needs import COMMANDS
-from porcini.commands.reporting import build_report, placed_in
+from porcini.commands.reporting import build_report, place_errors_in
 from porcini.commands.requests import Request
 from porcini.core.errors import InputError
 from porcini.core.reports import Counterexample, PropertyName, Report
@@ -26,8 +26,8 @@ def symbolic(request: Request) -> Report:
     if asked.names and not model.chooses_inputs:
         raise InputError("`symbolic` ranges over all inputs: none can be named here", file=model.file)
     stats = SearchStats(request.limits, request.subject.observed, watch=request.watch)
-    with placed_in(model):
-        found = explored(
+    with place_errors_in(model):
+        found = explore_symbolically(
             model,
             stats,
             inputs=asked.names,
@@ -40,7 +40,7 @@ def symbolic(request: Request) -> Report:
     if example is None and bad:
         wrong = _BAD[bad[0].kind]
         values = bad[0].input or {}
-        example = Counterexample((concrete(model, bad[0], values, stats.observe),), (), values)
+        example = Counterexample((run_concretely(model, bad[0], values, stats.observe),), (), values)
     order_matters = found.condition is not FALSE
     report = build_report(
         model,
@@ -52,12 +52,12 @@ def symbolic(request: Request) -> Report:
         traces=found.entries(),
         notes=tuple(found.notes),
     )
-    if order_matters and example is None:  # a condition that may hold, and no input to show it
+    if order_matters and example is None:  # the condition may hold, but no input was found for it
         report = replace(report, verdict="unknown")
     return replace(
         report,
         condition=show(found.condition) if order_matters else None,
-        cases=tuple(cases(found)) if asked.with_cases else None,
+        cases=tuple(build_cases(found)) if asked.with_cases else None,
     )
 
 

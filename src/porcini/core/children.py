@@ -1,12 +1,12 @@
-"""Work that is done in a child process, because it may die, or never end, or do what it was told by a stranger.
+"""Work that is done in a child process, because it may crash, never end, or be under the control of a stranger.
 
-    in_child     fork, do the work there, give back what it returns or raises
-    sealed       the same in a child that can do nothing but think: no network, no programs, no files but those it
-                 needs, no environment, a bounded part of the memory
-    patience     around each call of a foreign interpreter: one that does not come back ends the sealed child
+    run_in_child   forks, does the work in the child, and returns or raises what the work returns or raises
+    run_sealed     does the same in a child that can only compute: it has no network, cannot start programs, reads
+                   only the files that it needs, has no environment, and gets a bounded part of the memory
+    time_limit     surrounds each call of a foreign interpreter: a call that does not return ends the sealed child
 
-A child is a fork, not a new process: the work is any function, and nothing has to be loaded again. What comes back
-is read with an unpickler that makes objects of Porcini's own classes and of nothing else.
+A child is a fork, not a new process: the work can be any function, and nothing has to be loaded again. Its answer
+is read by an unpickler that creates objects of Porcini's own classes and of a few plain ones.
 """
 
 from __future__ import annotations
@@ -35,33 +35,34 @@ from porcini.core.errors import InternalError
 T = TypeVar("T")
 
 LONGEST_CALL = 60.0
-"""Seconds of the processor for one call of a foreign interpreter."""
+"""Seconds of processor time for one call of a foreign interpreter."""
 _SHARE = 2
-"""A child may take one part in so many of the machine's memory."""
+"""A child may use this fraction of the machine's memory: one half."""
 _STACK_SHARE = 4
-"""Of that, one part in so many may be its stack, where it needs a large one."""
+"""A large stack may use this fraction of the child's memory: one quarter."""
 _AFTER_INTERRUPT = 3.0
-"""Seconds for a child that was interrupted, too, to say what it knows."""
+"""Seconds that a child has after an interrupt, which it receives as well, to report what it knows."""
 _LARGEST_FILE = 1 << 28
 _LONGEST_WORDS = 4096
 
 
-class Died(Exception):
-    """A child was ended by a signal; `words` are what it was about to do."""
+class ChildDied(Exception):
+    """A child was ended by a signal; `announced` is what it had announced that it was about to do."""
 
-    def __init__(self, number: int, words: str) -> None:
+    def __init__(self, number: int, announced: str) -> None:
         super().__init__(f"ended by signal {number}")
         self.signal = number
-        self.words = words
+        self.announced = announced
 
 
 class _Seal:
-    """What a child knows of itself."""
+    """What a child knows about itself."""
 
     longest: float | None = None
     """Seconds for one call; None in a process that is not sealed."""
-    words: mmap.mmap | None = None
-    """Where it says what it is about to do; None in a process that is no child."""
+    announced: mmap.mmap | None = None
+    """Memory shared with the parent, in which the child announces what it is about to do; None in a process that
+    is not a child."""
 
 
 _seal = _Seal()
@@ -70,33 +71,33 @@ _seal = _Seal()
 # Any child ----------------------------------------------------------------------------------------------------
 
 
-def in_child(work: Callable[[], T], *, timeout: float | None = None, large_stack: bool = False) -> T:
-    """Do some work in a fork of this process, within half of the memory. A child that takes too long is ended, and
-    that is a `TimeoutError`; one that dies is `Died`."""
+def run_in_child(work: Callable[[], T], *, timeout: float | None = None, large_stack: bool = False) -> T:
+    """Do some work in a fork of this process, with at most half of the memory. A child that takes too long is
+    killed and raises `TimeoutError`; one that is ended by a signal raises `ChildDied`."""
 
     def bounded() -> T:
         _bound_memory()
         return _in_large_stack(work) if large_stack else work()
 
-    return _forked(bounded, mmap.mmap(-1, _LONGEST_WORDS), timeout)
+    return _run_in_fork(bounded, mmap.mmap(-1, _LONGEST_WORDS), timeout)
 
 
-def _forked(work: Callable[[], T], words: mmap.mmap, timeout: float | None) -> T:
+def _run_in_fork(work: Callable[[], T], announced: mmap.mmap, timeout: float | None) -> T:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):
-            stream.flush()  # or the child would write it once more
+            stream.flush()  # otherwise the child would write its copy of the buffer again
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # other threads do not go on in the child, nor need to
+        warnings.simplefilter("ignore", DeprecationWarning)  # other threads do not run in the child, and need not
         pid = os.fork()
     if pid == 0:
         os.close(reading)
-        _seal.words = words
-        _answer(work, writing)
+        _seal.announced = announced
+        _work_and_exit(work, writing)
     os.close(writing)
     answer = b""
     try:
-        answer = _received(reading, timeout)
+        answer = _receive(reading, timeout)
     except BaseException:
         os.kill(pid, signal.SIGKILL)
         raise
@@ -104,18 +105,18 @@ def _forked(work: Callable[[], T], words: mmap.mmap, timeout: float | None) -> T
         os.close(reading)
         _, status = os.waitpid(pid, 0)
     if os.WIFSIGNALED(status):
-        raise Died(os.WTERMSIG(status), bytes(words).partition(b"\0")[0].decode("utf-8", "replace"))
+        raise ChildDied(os.WTERMSIG(status), bytes(announced).partition(b"\0")[0].decode("utf-8", "replace"))
     if not answer:
         raise InternalError(f"a child ended with status {os.waitstatus_to_exitcode(status)} and said nothing")
-    returned, found = _Careful(io.BytesIO(answer)).load()
+    returned, found = _SafeUnpickler(io.BytesIO(answer)).load()
     if returned:
         result: T = found
         return result
     raise found
 
 
-def _received(reading: int, timeout: float | None) -> bytes:
-    """All that a child says, until it has ended."""
+def _receive(reading: int, timeout: float | None) -> bytes:
+    """Everything that a child writes to its pipe, until it closes it."""
     until = None if timeout is None else time.monotonic() + timeout
     found, interrupted = bytearray(), False
     while True:
@@ -135,8 +136,8 @@ def _received(reading: int, timeout: float | None) -> bytes:
             interrupted, until = True, time.monotonic() + _AFTER_INTERRUPT
 
 
-def _answer(work: Callable[[], object], writing: int) -> None:
-    """In the child: do the work, say what came of it, and end without going back to what the parent does."""
+def _work_and_exit(work: Callable[[], object], writing: int) -> None:
+    """In the child: do the work, write the result to the pipe, and exit without returning to the parent's code."""
     try:
         _close_others(writing)
         try:
@@ -144,7 +145,7 @@ def _answer(work: Callable[[], object], writing: int) -> None:
         except BaseException as problem:
             if "--debug" in sys.argv:
                 traceback.print_exception(problem)
-            said = _as_problem(problem)
+            said = _pickle_error(problem)
         for stream in (sys.stdout, sys.stderr):
             with suppress(AttributeError, OSError, ValueError):
                 stream.flush()
@@ -156,7 +157,7 @@ def _answer(work: Callable[[], object], writing: int) -> None:
 
 
 def _close_others(writing: int) -> None:
-    """All descriptors but the pipe and the standard streams, wherever these are."""
+    """Close all descriptors except the pipe and the standard streams, whatever numbers these have."""
     kept = {0, 1, 2, writing}
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):
@@ -168,17 +169,17 @@ def _close_others(writing: int) -> None:
         first = number + 1
 
 
-def _as_problem(problem: BaseException) -> bytes:
+def _pickle_error(problem: BaseException) -> bytes:
     try:
         said = pickle.dumps((False, problem))
-        _Careful(io.BytesIO(said)).load()
+        _SafeUnpickler(io.BytesIO(said)).load()
     except Exception:
         said = pickle.dumps((False, InternalError(f"{type(problem).__name__}: {problem}")))
     return said
 
 
-class _Careful(pickle.Unpickler):
-    """Makes objects of our classes and of a few plain ones: what a child says is data."""
+class _SafeUnpickler(pickle.Unpickler):
+    """Creates objects of our own classes and of a few plain ones only: what a child sends is data, not code."""
 
     _PLAIN = frozenset({"set", "frozenset", "complex", "range", "slice", "bytearray"})
 
@@ -197,7 +198,7 @@ def _is_exception(found: object) -> bool:
 
 
 def _bound_memory() -> int:
-    """Not all of the memory, and no core: how much there is."""
+    """Bound this process's memory and disable core dumps; return the bound."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = total // _SHARE if hard == resource.RLIM_INFINITY else min(total // _SHARE, hard)
@@ -207,7 +208,8 @@ def _bound_memory() -> int:
 
 
 def _in_large_stack(work: Callable[[], T]) -> T:
-    """In a thread: the stack of the main one can grow only as far as was settled when the program was started."""
+    """Do some work in a new thread with a large stack: the size of the main thread's stack was fixed when the
+    program was started."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     found: list[Any] = []
 
@@ -235,16 +237,16 @@ def is_sealed() -> bool:
     return _seal.longest is not None
 
 
-def sealed(work: Callable[[Path], T], readable: Iterable[Path], longest: float = LONGEST_CALL) -> T:
-    """Do some work in a child that can do nothing else. It is given a folder of its own, the only one in which it
-    may write; besides it can read what Python needs, and what is below `readable`."""
-    words = mmap.mmap(-1, _LONGEST_WORDS)
+def run_sealed(work: Callable[[Path], T], readable: Iterable[Path], longest: float = LONGEST_CALL) -> T:
+    """Do some work in a child that can do nothing else. The work is given a folder of its own, the only one in
+    which it may write; it can also read what Python needs, and what is below `readable`."""
+    announced = mmap.mmap(-1, _LONGEST_WORDS)
     with tempfile.TemporaryDirectory(prefix="porcini-") as name:
         own = Path(name).resolve()
 
         def alone() -> T:
             _seal.longest = longest
-            _keep_streams_from_others()
+            _detach_standard_streams()
             os.environ.clear()
             tempfile.tempdir = str(own)
             _bound_memory()
@@ -253,11 +255,12 @@ def sealed(work: Callable[[Path], T], readable: Iterable[Path], longest: float =
             kernel.seal(readable, own)
             return work(own)
 
-        return _forked(alone, words, None)
+        return _run_in_fork(alone, announced, None)
 
 
-def _keep_streams_from_others() -> None:
-    """The standard streams are ours: what a foreign library writes to their descriptors goes nowhere."""
+def _detach_standard_streams() -> None:
+    """Keep the standard streams for ourselves: what a foreign library writes to descriptors 0 to 2 is
+    discarded."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         with suppress(AttributeError, OSError, ValueError):
@@ -271,9 +274,10 @@ def _keep_streams_from_others() -> None:
 
 
 @contextmanager
-def patience() -> Iterator[None]:
-    """A call of a foreign interpreter, which holds the process and hears no signals of Python's: in a sealed child
-    it ends the child if it takes too long. The parent sees by which signal."""
+def time_limit() -> Iterator[None]:
+    """Bound one call of a foreign interpreter. Such a call blocks the process and reacts to none of Python's
+    signals, so in a sealed child a timer ends the child if the call takes too long. The parent sees by which
+    signal."""
     if _seal.longest is None:
         yield
         return
@@ -284,8 +288,8 @@ def patience() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def last_words(text: str) -> None:
-    """What this child is about to do, should it die of it."""
-    if _seal.words is not None:
-        _seal.words.seek(0)
-        _seal.words.write(text.encode()[: _LONGEST_WORDS - 1] + b"\0")
+def announce(text: str) -> None:
+    """Tell the parent what this child is about to do, in case that kills it."""
+    if _seal.announced is not None:
+        _seal.announced.seek(0)
+        _seal.announced.write(text.encode()[: _LONGEST_WORDS - 1] + b"\0")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def components(successors: Sequence[Sequence[int]]) -> list[int]:
-    """For each node, the number of its strongly connected component (Tarjan); successors have lower numbers."""
+def strongly_connected_components(successors: Sequence[Sequence[int]]) -> list[int]:
+    """For each node, the number of its strongly connected component (Tarjan). Components that can be reached from
+    another one have lower numbers."""
     unseen, component = -1, [-1] * len(successors)
     low, seen_at, count, found = [0] * len(successors), [unseen] * len(successors), 0, 0
     path: list[int] = []

@@ -1,4 +1,4 @@
-"""Errors that a person gets to read: one line with a place, the source line, a caret, a hint."""
+"""Errors that a user reads: one line with a place, the source line, a caret, a hint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Place:
 
 
 class Line(NamedTuple):
-    """A line of a file, and the function that it is in."""
+    """A line of a file, and the function that contains it."""
 
     path: str
     line: int
@@ -27,10 +27,10 @@ class Line(NamedTuple):
 
 
 class InternalError(Exception):
-    """A bug in Porcini: something that a theorem promises, or that cannot be otherwise, is not so.
+    """A bug in Porcini: something that a theorem promises, or that must be true, is false.
 
     Nothing that a program does may raise it, and no answer is given when it is raised: a wrong one would be worse
-    than none. The message is one line that says what is not so.
+    than none. The message is one line that says what is false.
     """
 
 

@@ -13,7 +13,7 @@ FailureKind = Literal["assertion", "error"]
 
 
 class Label(Protocol):
-    """The name of a step; prints as text, and equal labels are the same step of the program."""
+    """The name of a step: it prints as text, and equal labels denote the same step of the program."""
 
     def __str__(self) -> str: ...
 
@@ -24,14 +24,14 @@ class EventId(NamedTuple):
     """The index-th event of a process: the same event in every schedule of one class."""
 
     pid: Pid
-    index: int  # type: ignore[assignment]  # the tuple's method of that name is not missed
+    index: int  # type: ignore[assignment]  # it hides the tuple's method of the same name, which is not needed
 
     def __str__(self) -> str:
         return f"{self.pid}#{self.index}"
 
 
 class Move(NamedTuple):
-    """One entry of a schedule: which process goes, and by which of its choices."""
+    """One entry of a schedule: which process moves, and by which of its choices."""
 
     pid: Pid
     choice: int = 0
@@ -48,7 +48,7 @@ class Failure:
     message: str
     place: Place | None = None
     file: str | None = None
-    """Where the place is, if not in the one file of the program."""
+    """The file that `place` refers to, if the program has more than one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,9 +56,9 @@ class Action:
     """What a process may do next; its footprint over-approximates what it will do.
 
     A blocked process has an action too: it reads the guard that it waits for. `guard_locations` are the
-    locations whose values settle whether it can go on, and by which step: where nobody writes those, it does
-    the same thing. They may be others in another state: a reference or a branch leads to what else is looked
-    at.
+    locations whose values determine whether the process can go on, and by which step: as long as nobody writes
+    them, it does the same thing. They may differ in another state, where a reference or a branch leads to other
+    locations.
     """
 
     pid: Pid
@@ -68,7 +68,8 @@ class Action:
     enabled: bool = True
     guard_locations: frozenset[Location] = NOWHERE
     awaits: frozenset[Location] = NOWHERE
-    """What it reads only to know whether it can go on: once it can, no write of these stops it or changes it."""
+    """Locations that it reads only to decide whether it can go on: once it can, no write to them disables it or
+    changes what it does."""
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,9 +80,9 @@ class Action:
 class Event:
     """What a process did. `spawned` are the processes that it created.
 
-    `woke` are processes that could not have gone on before it: their next step comes after it, and is no race.
-    A `barrier` comes after all that happened before and before all that follows: it is opaque, and races with
-    nothing.
+    `woke` are processes that could not have gone on before this event: their next step comes after it, and that is
+    not a race. A `barrier` comes after everything before it and before everything after it: it is opaque, and
+    races with nothing.
     """
 
     pid: Pid

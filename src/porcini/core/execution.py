@@ -1,8 +1,9 @@
-"""The execution under way: its events with happens-before, growing and shrinking at its end.
+"""The current execution: its events with happens-before, extended and cut back at its end.
 
-Positions count from 0, and sets of positions are integers: bit k is position k. `past[j]` is what happens
-before event j, and `races[j]` the events that j depends on directly, with nothing between. Both are found
-from the last writer and the readers since of each location, not by looking at all earlier events.
+Positions count from 0, and sets of positions are integers: bit k stands for position k. `past[j]` is the set of
+events that happen before event j, and `races[j]` lists the events that j depends on directly, with nothing between
+them. Both are computed from the last writer of each location and its readers since then, without a scan of all
+earlier events.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from porcini.core.traces import Trace, leads_to
 
 
 class Row(dict[Event, bool]):
-    """What one event depends on: answers are worked out once and kept."""
+    """Which events one event depends on; each answer is computed once."""
 
     __slots__ = ("dependence", "event")
 
@@ -33,9 +34,9 @@ class Row(dict[Event, bool]):
 
 
 class Dependence:
-    """Are two steps dependent? Syntactic (P0, Def. 9).
+    """The syntactic dependence relation (P0, Def. 9).
 
-    `direct` says that dependence is what footprints say, so that tables by location find all of it.
+    `direct` says that footprints determine dependence, so that tables by location find all dependent events.
     """
 
     direct = True
@@ -49,7 +50,7 @@ class Dependence:
         return ()
 
     def of(self, event: Event) -> Row:
-        """A table that says of each other event whether it depends on this one."""
+        """A table that says for each other event whether it depends on this one."""
         row = self._rows.get(event)
         if row is None:
             if len(self._rows) > self._most:
@@ -72,7 +73,8 @@ class Dependence:
 class Execution:
     """Events, and for each what happens before it and what it races with.
 
-    `contested` are the events with a guard that an earlier event could have decided otherwise.
+    `contested` are the positions of events with a guard that an earlier event might have decided differently: it
+    writes what the guard reads, and need not come before.
     """
 
     dependence: Dependence
@@ -101,15 +103,16 @@ class Execution:
         foot = event.footprint
         if event.guard_locations and self._is_contested(event.guard_locations, before):
             self.contested.append(position)
+        # `before` grows with each race, latest first: what happens before a racing event is no direct dependency.
         if event.barrier:
             pass
-        elif foot.opaque and self.dependence.direct:  # depends on all
+        elif foot.opaque and self.dependence.direct:  # it depends on every event
             while left := ~before & (1 << position) - 1:
                 k = left.bit_length() - 1
                 races.append(k)
                 before |= self.past[k] | 1 << k
         elif foot.reads or foot.writes or foot.opaque or self._opaque or not self.dependence.direct:
-            for k in self._touching(event):
+            for k in self._direct_dependencies(event):
                 if not before >> k & 1:
                     races.append(k)
                     before |= self.past[k] | 1 << k
@@ -159,30 +162,32 @@ class Execution:
         return event
 
     def past_of_next(self, pid: Pid) -> int:
-        """What must come before the next step of a process, whatever that is."""
+        """The events that must come before the next step of a process, whatever that step is."""
         previous = self.last_of(pid)
         before = 0 if previous < 0 else self.past[previous] | 1 << previous
         if self._woken_by or self._barriers:
-            before |= self._let_go_by(pid, previous, len(self.events))
+            before |= self._released_by(pid, previous, len(self.events))
         return before
 
     def previous(self, position: int) -> int:
-        """The event of the same process before an event, or the one that spawned it; -1 if there is none."""
+        """The position of the previous event of the same process, or of the event that spawned it; -1 if there is
+        neither."""
         pid = self.events[position].pid
         own = self._own[pid]
         index = bisect_left(own, position)
         return own[index - 1] if index else self._spawned_by.get(pid, -1)
 
     def past_of_position(self, position: int) -> int:
-        """The same for the process of an event, just before that event."""
+        """The events that must come before an event because of its process alone: `past_of_next` at that time."""
         pid, previous = self.events[position].pid, self.previous(position)
         before = 0 if previous < 0 else self.past[previous] | 1 << previous
         if self._woken_by or self._barriers:
-            before |= self._let_go_by(pid, previous, position)
+            before |= self._released_by(pid, previous, position)
         return before
 
-    def _let_go_by(self, pid: Pid, previous: int, position: int) -> int:
-        """What had to happen between two steps of a process: who woke it, and barriers with all before them."""
+    def _released_by(self, pid: Pid, previous: int, position: int) -> int:
+        """The events that had to happen between two steps of a process: those that woke it, and barriers, each
+        with its past."""
         before = 0
         for k in reversed(self._woken_by.get(pid, ())):
             if k <= previous:
@@ -194,8 +199,9 @@ class Execution:
                 return before | (2 << k) - 1
         return before
 
-    def _touching(self, step: Event | Action) -> list[int]:
-        """Earlier events that a step may depend on directly, latest first."""
+    def _direct_dependencies(self, step: Event | Action) -> list[int]:
+        """The earlier events that a step may depend on directly, latest first. A read depends on the last writer
+        of its location; a write depends on that writer and on all readers since."""
         foot = step.footprint
         if foot.opaque or not self.dependence.direct:
             return [k for k in range(len(self.events) - 1, -1, -1) if self._depends(k, step)]
@@ -230,10 +236,10 @@ class Execution:
         return found[0] if len(found) == 1 else sorted({k for written in found for k in written})
 
     def _is_contested(self, locations: frozenset[Location], before: int) -> bool:
-        """Does one of some locations have a writer that need not come before?"""
+        """Does one of these locations have a writer that is not in `before`?"""
         if not self.dependence.direct:
             return any(not before >> k & 1 for k in self.writers(locations))
-        for location in locations:  # its writers are ordered, so the last one tells
+        for location in locations:  # its writers are totally ordered, so the last one decides
             writers = self._writers.get(location)
             if writers and not before >> writers[-1] & 1:
                 return True

@@ -1,4 +1,4 @@
-"""What happened in runs of real code, in lines of source; made only for the runs that a report shows."""
+"""What happened in runs of real code, in lines of source; computed only for the runs that a report shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from porcini.core.systems import Waiting
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """What a step did to something that other steps touch, too. Without a line where that is not the user's."""
+    """An access to something that other steps touch as well. It has no line where the code is not the user's."""
 
     verb: str
     location: str
@@ -22,7 +22,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class LaneStep:
-    """One step: whose it is, where it stopped to wait, or how it ended."""
+    """One step: which process took it, and where it stopped to wait or how it ended."""
 
     pid: Pid
     name: str
@@ -44,7 +44,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception, and the user's lines that it came through, the outermost first."""
+    """An exception, and the lines of the user's code in its traceback, the outermost first."""
 
     text: str
     stack: tuple[Line, ...]
@@ -52,7 +52,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One or two runs side by side, why they end badly, and lines to paste that run them again."""
+    """One or two runs side by side, why they end badly, and command lines that replay them."""
 
     lanes: tuple[Lane, ...] = ()
     raised: tuple[Raised, ...] = ()

@@ -22,7 +22,7 @@ class Footprint:
 
     def conflicts(self, other: Footprint) -> bool:
         """Write against read or write of one location; opaque against everything (P0, Def. 9)."""
-        if type(other) is not Footprint:  # one that may know without looking
+        if type(other) is not Footprint:  # a subclass may answer without discovering its locations
             return other.conflicts(self)
         return (
             self.opaque
@@ -33,7 +33,7 @@ class Footprint:
         )
 
     def within(self, other: Footprint) -> bool:
-        """Is everything done here announced there? Announcing a write announces a read as well."""
+        """Is this footprint covered by the other one? An announced write covers a read as well."""
         if other.opaque:
             return True
         return not self.opaque and self.writes <= other.writes and self.reads <= other.reads | other.writes

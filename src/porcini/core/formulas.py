@@ -1,4 +1,4 @@
-"""When a step happens and what it does, as text that can be written down and read again without the program."""
+"""When a step happens and what it does, as text that can be written and read again without the program."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Formula:
     """A step happens where its `guard` holds, and then does what `do` says: assignments and assertions, one after
-    the other. Of a step that fails the last of these cannot be done; if there are none, a guard has no value.
+    the other. If the step fails, the last of these cannot be done; if there are none, a guard has no value.
 
-    `otherwise` are the guards of the other ways that its process had.
+    `otherwise` are the guards of the other steps that the process could have taken instead.
     """
 
     guard: str

@@ -1,7 +1,7 @@
 """What Linux can take away from a process: Landlock for files, seccomp for programs and the network.
 
-Both are asked of the kernel as they are, by their numbers, since Python has no functions for them. Where a kernel
-does not have them, or on another system, nothing is taken away: a seal is a second wall, and not the first.
+Both are called directly by their system call numbers, since Python has no functions for them. Where the kernel
+lacks them, or on another system, nothing is taken away: the seal is a second line of defence, not the first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER =
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _VERSION, _PATH_BENEATH = 444, 445, 446, 1, 1
 _READ_FILE, _READ_DIR, _ALL = 1 << 2, 1 << 3, (1 << 13) - 1
 _SINCE = {2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
-"""Rights that later versions of Landlock know: to move files elsewhere, to cut them off, to control devices."""
+"""Rights that later versions of Landlock added: to move files to other folders, to truncate them, to control
+devices."""
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
 
@@ -36,9 +37,9 @@ _REFUSED = {
     ),
     "aarch64": (0xC00000B7, (198, 203, 202, 206, 200, 201, 199, 242, 221, 117, 40, 268, 97, 271, 281, 425)),
 }
-"""By machine: what it calls itself, and the calls that a sealed process cannot make."""
+"""For each machine: its audit number, and the system calls that a sealed process cannot make."""
 _OTHER_CALLS = 0x40000000
-"""From here on x86_64 has its calls a second time."""
+"""From this number on, x86_64 has its system calls a second time."""
 
 
 @cache
@@ -47,19 +48,19 @@ def _libc() -> Any:
 
 
 def end_with_parent() -> None:
-    """A child does not outlive the process that waits for it."""
+    """End this child when the process that waits for it ends."""
     if sys.platform == "linux":
         _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def seal(readable: Iterable[Path], writable: Path) -> None:
-    """Take away from this process, for good: the network, the start of programs, and all files but these."""
+    """Take away from this process for good: the network, starting programs, and all files except these."""
     if sys.platform == "linux" and _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
-        _keep_files([*readable, *_needed()], writable)
+        _restrict_files([*readable, *_python_files()], writable)
         _refuse_calls()
 
 
-def _needed() -> list[Path]:
+def _python_files() -> list[Path]:
     """What Python reads while it runs: its own modules, those that are installed, libraries, a few devices."""
     here = Path.cwd()
     modules = [Path(each) for each in sys.path if Path(each).is_absolute() and Path(each) != here]
@@ -68,7 +69,7 @@ def _needed() -> list[Path]:
     return [*modules, *map(Path, libraries + devices)]
 
 
-def _keep_files(readable: Iterable[Path], writable: Path) -> None:
+def _restrict_files(readable: Iterable[Path], writable: Path) -> None:
     call = _libc().syscall
     version = call(_CREATE_RULESET, None, 0, _VERSION)
     if version < 1:
@@ -81,7 +82,7 @@ def _keep_files(readable: Iterable[Path], writable: Path) -> None:
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
-            continue  # what is not there needs no rule
+            continue  # a path that does not exist needs no rule
         allowed = rights if path.is_dir() else rights & _READ_FILE
         call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", allowed, place), 0)
         os.close(place)
@@ -95,7 +96,7 @@ def _refuse_calls() -> None:
         return
     program = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
     for left, number in enumerate((*refused, None)):
-        skipped = len(refused) - left  # to the last line, which refuses
+        skipped = len(refused) - left  # instructions to jump over, to the last one, which refuses
         if number is None:
             program.append((_RETURN, 0, 0, _ALLOW))
         else:

@@ -1,4 +1,4 @@
-"""Whose file is it: Python's own, an installed package's, Porcini's, or the user's? Everybody asks here."""
+"""Whose file is it: Python's own, an installed package's, Porcini's, or the user's? This module alone decides."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INSTALLED = tuple(
 
 @lru_cache(maxsize=4096)
 def origin_of(path: str) -> Origin:
-    """Whose a file is. What was executed from a text is the user's, unless it is frozen into Python."""
+    """Whose file this is. Code that was executed from a string is the user's, unless it is frozen into Python."""
     if path.startswith("<"):
         return "python" if path.startswith("<frozen") else "user"
     file = Path(path).resolve()
@@ -39,7 +39,7 @@ def origin_of(path: str) -> Origin:
 
 
 def in_packages(path: str) -> Path | None:
-    """The path of an installed file below the folder of packages: it begins with the name of its package."""
+    """The path of an installed file relative to the folder of packages: it begins with the name of its package."""
     parts = Path(path).parts
     for folder in _FOLDERS:
         if folder in parts[:-1]:
@@ -48,7 +48,7 @@ def in_packages(path: str) -> Path | None:
 
 
 def in_library(path: str) -> Path | None:
-    """The path of a file of Python itself below the standard library."""
+    """The path of one of Python's own files relative to the standard library."""
     if path.startswith("<") or origin_of(path) != "python":
         return None
     file = Path(path).resolve()

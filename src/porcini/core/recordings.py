@@ -1,4 +1,4 @@
-"""A run that was written down: what `run --trace` writes and `permute --trace` reads."""
+"""A recorded run: what `run --trace` writes and `permute --trace` reads."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Waiting
 
 Values = Mapping[Location, Any]
-"""What was read or written; None for a value that is not known."""
+"""Locations that were read or written, with their values; None is an unknown value."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """An event with the values that it read and that it wrote; `line` is where it stands in a file."""
+    """An event with the values that it read and wrote; `line` is its line in a trace file."""
 
     event: Event
     reads: Values = field(default_factory=dict)
@@ -29,7 +29,7 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True)
 class RecordedWait:
-    """A process that was blocked at the end. The formula of its `label` has guards and does nothing."""
+    """A process that was blocked at the end. The formula of its `label` has guards but no effect."""
 
     waiting: Waiting
     label: str = ""
@@ -39,9 +39,9 @@ class RecordedWait:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run: who was there from the start, the steps in order, and how it ended.
+    """A run: its initial processes, its steps in order, and how it ended.
 
-    `initial` has the values before the first step, as far as they are known, and `observed` are the names in it
+    `initial` holds the values before the first step, as far as they are known, and `observed` are the names in it
     that make up an outcome; None means all of them. `program` and `inputs` say what was run.
     """
 
@@ -58,10 +58,10 @@ class Recording:
 
     @property
     def exact(self) -> bool:
-        """Does every step say when it happens and what it does, and all of what it does?"""
-        return all(map(_is_known, self.steps)) and all(wait.formula for wait in self.waiting)
+        """Does every step say when it can happen, and everything that it does?"""
+        return all(map(_is_exact, self.steps)) and all(wait.formula for wait in self.waiting)
 
 
-def _is_known(step: RecordedStep) -> bool:
+def _is_exact(step: RecordedStep) -> bool:
     event = step.event
     return step.formula is not None and not (event.footprint.opaque or event.barrier or event.woke)

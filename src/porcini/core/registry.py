@@ -1,4 +1,5 @@
-"""What is installed: languages and engines, ours and others', by entry points, loaded when they are used."""
+"""Installed languages, engines and formats, ours and others', found by entry points and loaded when they are
+used."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """All entry points of a group, by name. A name that is not there is bad input, and says what is."""
+    """All entry points of a group, by name. An unknown name is bad input, and the error lists the known ones."""
 
     def __init__(self, group: str, what: str) -> None:
         self.group = group
@@ -21,7 +22,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._loaded: dict[str, T] = {}
 
     @cached_property
-    def _found(self) -> dict[str, list[EntryPoint]]:
+    def _entry_points(self) -> dict[str, list[EntryPoint]]:
         found: dict[str, list[EntryPoint]] = {}
         for point in entry_points(group=self.group):
             known = found.setdefault(point.name, [])
@@ -31,7 +32,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:
-            points = self._found.get(name)
+            points = self._entry_points.get(name)
             if points is None:
                 known = ", ".join(self) or f"none: no package with entry points `{self.group}` is installed"
                 raise InputError(f"unknown {self.what} `{name}`", hint=f"known: {known}")
@@ -46,10 +47,10 @@ class Registry(Mapping[str, T], Generic[T]):
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found
+        return name in self._entry_points
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._found))
+        return iter(sorted(self._entry_points))
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._entry_points)

@@ -1,4 +1,4 @@
-"""What every command answers with: the JSON of the contract, as attributes."""
+"""The result of every command: the JSON of the contract, as attributes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ Verdict = Literal["holds", "violated", "unknown"]
 Stopped = Literal["exhausted", "first-violation", "limit"]
 PropertyName = Literal["deterministic", "deadlock-free", "failure-free", "terminates", "equivalent"]
 Cycles = Literal["acceptance", "non-progress"]
-"""Runs for ever that labels tell of."""
+"""The kinds of infinite runs that labels describe."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """`executions` are complete runs, `blocked` runs given up, `classes` distinct normal forms."""
+    """`executions` are complete runs, `blocked` are runs that were given up, `classes` are distinct normal
+    forms."""
 
     executions: int = 0
     blocked: int = 0
@@ -36,7 +37,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A way to end, how many executions ended so, and one of them as an example."""
+    """A way in which executions end, how many do, and one of them as an example."""
 
     kind: Kind
     state: Mapping[str, Observed]
@@ -61,7 +62,7 @@ class TraceEntry:
     state: Mapping[str, Observed]
     kind: Kind
     input: Mapping[str, int | bool] | None = None
-    """For `symbolic`: one that takes this path."""
+    """For `symbolic`: an input that takes this path."""
     reversed: tuple[tuple[EventId, EventId], ...] | None = None
     """For a trace without formulas: conflicting events that were recorded in the other order."""
 
@@ -77,13 +78,13 @@ class TraceSource:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Two runs that differ, and in what; or one run that ends badly."""
+    """Two runs that differ, with the names in which they differ; or one run that ends badly."""
 
     runs: tuple[Outcome, ...]
     differs: tuple[str, ...]
     input: Mapping[str, int | bool] | None = None
     contrast: Outcome | None = field(default=None, compare=False)
-    """For real code: the closest run that ends otherwise."""
+    """For real code: the closest run that ends differently."""
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
@@ -92,8 +93,8 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """A run for ever: a stem, then a loop again and again. `notes` says after each step which propositions
-    changed; the first is about the state before all steps."""
+    """An infinite run: a stem, then a loop that repeats for ever. `notes` says after each step which propositions
+    changed; the first note is about the initial state."""
 
     stem: Trace
     loop: Trace
@@ -101,23 +102,47 @@ class Trail:
 
 
 @dataclass(frozen=True, slots=True)
+class Solution:
+    """A state that was searched for: a run that leads to it, what is observed there, and what the variables of the
+    pattern stand for."""
+
+    trace: Trace
+    state: Mapping[str, Observed]
+    binding: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """What a search for a pattern has found: the number of solutions, in how many states, and the first of them.
+    Unless it is `exact`, there may be more."""
+
+    pattern: str
+    count: int
+    states: int
+    exact: bool
+    first: tuple[Solution, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much was seen of what real code did. `opaque` steps conflict with everything: `places` say what made
-    them so, and how often, and `packages` whose code could be followed as well."""
+    """How much of what real code did was observed. `opaque` steps conflict with everything: `places` say what made
+    them opaque, and how often, and `packages` names the packages that could be instrumented as well."""
 
     steps: int
     opaque: int
     places: tuple[tuple[str, int], ...] = ()
     packages: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
-    """What a run read that the run before it had changed."""
+    """What a run read that the previous run had changed."""
     unretrieved: tuple[tuple[str, int], ...] = ()
-    """Exceptions that nobody looked at, and in how many runs."""
+    """Exceptions that nobody retrieved, and in how many runs."""
+    initialised: tuple[str, ...] = ()
+    """What packages set up for themselves in a first run, which was not explored."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """The answer of one command; `holds` only when everything was seen."""
+    """The answer of one command; `holds` is possible only when everything was explored."""
 
     command: str
     file: str
@@ -140,36 +165,38 @@ class Report:
     cases: tuple[Mapping[str, Any], ...] | None = None
     """For `symbolic`: one test for each class."""
     trail: Trail | None = None
-    """For a formula that does not hold: a run on which it does not."""
+    """For a formula that does not hold: a run that violates it."""
+    search: Solutions | None = None
+    """For `check` with a pattern: the states that match it."""
     formulas: Mapping[str, Verdict] | None = None
     """For `check`: the model's own formulas, each with its verdict."""
     seed: int | None = None
-    """For `run`: what chance was given, so that the run can be repeated."""
+    """For `run`: the seed of its random choices, so that the run can be repeated."""
     steps: tuple[TakenStep, ...] | None = None
-    """For `replay`: every step with what it changed, of the watched variables if some are."""
+    """For `replay`: every step with what it changed; only watched variables, if some are watched."""
     watched: Mapping[str, Observed | None] | None = None
-    """For `replay`: the watched variables before the first step; None for one that is not there yet."""
+    """For `replay`: the watched variables before the first step; None for one that does not exist yet."""
     snapshot: Snapshot | None = None
-    """For `replay`: where it was to stop before the end, what the state was and what could go next."""
+    """For `replay` that stops before the end: the state there, and the steps that are enabled."""
     said: tuple[str, ...] = ()
     """What the program printed, for `run` and `replay`."""
     selection: str | None = None
     """How `transdpor` selected actors and tasks."""
     reduction: str | None = None
-    """Of a search that keeps states: how its graph was really reduced."""
+    """For a search that keeps states: the reduction that was really used."""
     machine: str | None = None
-    """And who took the steps, where there is more than one machine: `python` or `native`."""
+    """For such a search of a packed program: the machine that took the steps, `python` or `native`."""
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)
     explanation: Explanation | None = field(default=None, compare=False)
     """For real code: the counterexample in lines of source."""
     coverage: Coverage | None = field(default=None, compare=False)
-    """For real code, and for nothing else."""
+    """For real code only."""
 
-    @builtins.property  # one of its fields is called so
+    @builtins.property  # a field is called `property`
     def kept_states(self) -> bool:
-        """Was it states that were searched, and not runs?"""
+        """Did the search visit states rather than runs?"""
         return self.reduction is not None
 
     def __repr__(self) -> str:
@@ -182,8 +209,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Who reads a report: `stream` is where the text will go, so that it may fit a terminal; `options` are those
-    of the command line that lines to paste repeat."""
+    """How a report is viewed: `stream` is where the text will go, so that it can fit a terminal; `options` are the
+    command-line options that the printed replay lines repeat."""
 
     stream: TextIO | None = None
     options: str = ""
@@ -194,7 +221,7 @@ PLAIN = View()
 
 
 class Format(Protocol):
-    """How a report is written down; each looks at what concerns it."""
+    """Renders a report as text."""
 
     def __call__(self, report: Report, view: View = PLAIN, /) -> str: ...
 

@@ -1,8 +1,8 @@
-"""Runs that a person follows step by step: what each step changed, and what could go next.
+"""Runs that a user follows step by step: what each step changed, and what is enabled next.
 
 TakenStep       a step with its place in the source and what it changed
-EnabledStep     one that could be taken next
-Snapshot        the state of a run on the way, and all that could be taken next
+EnabledStep     a step that could be taken next
+Snapshot        an intermediate state of a run, and the steps that are enabled in it
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_CLOSE, _MOST_NAMES = 3, 10
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A variable, or a cell of an array, before and after a step; None where it was not there."""
+    """A variable, or a cell of an array, before and after a step; None where it did not exist."""
 
     name: str
     before: Observed | None
@@ -47,14 +47,15 @@ class EnabledStep:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The variables of a run on the way, and what could be taken next."""
+    """The variables in an intermediate state of a run, and the steps that are enabled in it."""
 
     variables: Mapping[str, Observed]
     enabled: tuple[EnabledStep, ...]
 
 
 def changes_between(before: Mapping[str, Observed], after: Mapping[str, Observed]) -> Iterator[Change]:
-    """What differs between two states: of arrays the cells, and variables that came or went."""
+    """The differences between two states: variables, cells of arrays, and variables that appeared or
+    disappeared."""
     for name in sorted(before.keys() | after.keys()):
         if name in before and name in after:
             yield from _changes_of(name, before[name], after[name])
@@ -71,12 +72,12 @@ def _changes_of(name: str, before: Observed, after: Observed) -> Iterator[Change
 
 
 def belongs_to(name: str, watched: str) -> bool:
-    """Is it the variable that is watched, or a cell of it?"""
+    """Is this the watched variable, or a cell of it?"""
     return name == watched or name.startswith(f"{watched}[")
 
 
 def value_in(watched: str, variables: Mapping[str, Observed]) -> Observed | None:
-    """The value of a variable, or of a cell such as `a[1][0]`; None if it is not there."""
+    """The value of a variable, or of a cell such as `a[1][0]`; None if it does not exist."""
     if watched in variables:
         return variables[watched]
     name, *indices = watched.replace("]", "").split("[")
@@ -89,7 +90,7 @@ def value_in(watched: str, variables: Mapping[str, Observed]) -> Observed | None
 
 
 def unknown_variable(name: str, known: Sequence[str]) -> InputError:
-    """The error about a variable that cannot be watched: its hint names those that look like it."""
+    """The error about a variable that cannot be watched; its hint lists similar names."""
     private = [each for each in known if each.endswith(f".{name}")]
     close = (private or get_close_matches(name, known))[:_MOST_CLOSE]
     if close:

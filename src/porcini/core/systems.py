@@ -1,4 +1,4 @@
-"""The protocols: what a language gives, and all that an engine may ask for."""
+"""The protocols: what a language provides, and all that an engine may use."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Value = Scalar | tuple[Scalar, ...]
 Observed = Scalar | str | tuple["Observed", ...]
 """A value as reports show it; text for what is neither a number, a boolean nor a list."""
 Kind = Literal["terminated", "deadlock", "assertion", "error", "unfinished", "unknown"]
-"""How a run ended. `unfinished` is a permuted trace after which a process could still move, `unknown` one of which
-it is not even known whether it can happen."""
+"""How a run ended. `unfinished` is a permuted trace after which a process could still move; `unknown` is one that
+may not be executable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A blocked process: the guard it waits for, the values it sees, where it stands."""
+    """A blocked process: the guard it waits for, the values it reads, and its place in the program."""
 
     pid: Pid
     guard: str
@@ -35,16 +35,16 @@ class Waiting:
     holds: str | None = None
     """What it keeps from others meanwhile."""
     name: str = ""
-    """What it is, where its pid alone says little."""
+    """A name for the process, where its pid alone says little."""
     stack: tuple[Line, ...] = field(default=(), compare=False)
-    """Where it stands in source, the outermost line first, where the program is of more than one file."""
+    """Its stack in the source, the outermost line first, for programs of more than one file."""
     why: str = field(default="", compare=False)
-    """Why nobody lets it go on, where that can be told."""
+    """Why nobody lets it go on, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepSource:
-    """Where a step is written down: its place, and the kind of process whose step it is, if that has a name."""
+    """Where a step is in the source: its place, and the name of its kind of process, if that has one."""
 
     place: Place | None = None
     process: str = ""
@@ -78,7 +78,7 @@ class TransitionSystem(Protocol[S]):
 
 
 class Run(Protocol):
-    """One execution under way, which can only go on."""
+    """One execution in progress, which can only move forward."""
 
     def actions(self) -> Sequence[Action]: ...
 
@@ -89,14 +89,14 @@ class Run(Protocol):
 
 @runtime_checkable
 class Forkable(Run, Protocol):
-    """A run that can be saved: `fork` gives a second one that goes on from here."""
+    """A run that can be saved: `fork` returns a second run that continues from the same state."""
 
     def fork(self) -> Self: ...
 
 
 @runtime_checkable
 class Incremental(Run, Protocol):
-    """A run that can say what an event changed, without looking at every process again."""
+    """A run that can update its actions after an event without recomputing those of every process."""
 
     def actions_after(self, before: Sequence[Any], event: Event) -> Sequence[Action]:
         """The actions now, given those just before the last event."""
@@ -106,58 +106,58 @@ class Incremental(Run, Protocol):
 
 
 class Program(ABC):
-    """Something that can be run again and again, and does the same under the same schedule."""
+    """Something that can be run repeatedly, and does the same under the same schedule."""
 
-    chooses: bool = False
+    has_choices: bool = False
     """May processes have several choices?"""
-    discovers: bool = False
-    """May a step touch other locations where it comes after other steps, so that this is known afterwards?"""
+    discovers_footprints: bool = False
+    """Is the footprint of a step known only after it has run, because it may touch other locations after other
+    steps?"""
 
     @abstractmethod
     def start(self) -> Run: ...
 
     def start_after(self, events: Sequence[Event]) -> Run | None:
-        """A fresh run in which these events of an earlier run have happened; None if there is no cheaper way than
-        step by step."""
+        """A fresh run in which these events of an earlier run have happened; None if nothing is cheaper than to
+        replay them step by step."""
         return None
 
     def relying_on_footprints(self) -> Self:
-        """The same program, for searches that rely on footprints from the first step on: one that finds out later
-        that its footprints were too small says so by a `Restart`."""
+        """The same program, for searches that rely on footprints from the first step on: if it discovers later
+        that its footprints were too small, it raises `Restart`."""
         return self
 
-    def noticed(self) -> tuple[str, ...]:
-        """What the program did so far that a user should know."""
+    def runtime_notes(self) -> tuple[str, ...]:
+        """What a user should know about what the program has done so far."""
         return ()
 
     def state_of(self, run: Any) -> Hashable | None:
-        """The state that a run of the program is in; None where states cannot be had."""
+        """The current state of a run of the program; None where states are not available."""
         return None
 
-    def printed(self, run: Any) -> tuple[str, ...]:
+    def output_of(self, run: Any) -> tuple[str, ...]:
         """What a run of the program has printed."""
         return ()
 
-    def wrong_independence(self, message: str) -> Exception:
-        """An error about steps that were taken for independent and are not: a bug of ours, unless the program says
-        itself what its steps touch."""
+    def independence_error(self, message: str) -> Exception:
+        """The error about steps that were assumed to be independent and are not: a bug in Porcini, unless the
+        program itself declares what its steps touch."""
         return InternalError(message)
 
-    # For runs that a person follows
+    # For runs that a user follows step by step
 
     def variables(self, run: Any) -> Mapping[str, Observed]:
-        """All that can be watched of a run, by name: what processes share, and as `pid.name` what one of them has
-        for itself."""
+        """Everything that can be watched in a run, by name: shared variables, and private ones as `pid.name`."""
         return {}
 
     def source_of(self, label: Label) -> StepSource:
-        """Where the step with this label is written down, as far as that is known."""
+        """Where the step with this label is in the source, as far as that is known."""
         return StepSource()
 
-    # For runs that are written down
+    # For runs that are recorded
 
     def values(self, run: Any, locations: Iterable[Location]) -> Mapping[Location, Observed]:
-        """What these locations hold now, of those whose value can be shown."""
+        """The current values of these locations, as far as they can be shown."""
         return {}
 
     def formula(self, label: Label) -> Formula | None:
@@ -165,13 +165,13 @@ class Program(ABC):
         return None
 
     def store_of(self, run: Any) -> Mapping[str, Observed]:
-        """The variables that the formulas of a run name, with their values before it."""
+        """The variables in the formulas of a run, with their initial values."""
         return {}
 
 
 class Restart(Exception):
-    """Footprints that a search has relied on were too small: it must begin again, with a program that has larger
-    ones."""
+    """Footprints that a search has relied on were too small: the search must start again, with a program whose
+    footprints are larger."""
 
     def __init__(self, program: Program) -> None:
         super().__init__("footprints were too small")
@@ -179,30 +179,31 @@ class Restart(Exception):
 
 
 class StateGraph(Protocol[S]):
-    """A program as states and what comes after each, for searches that keep states instead of runs."""
+    """A program as states and their successors, for searches that keep states instead of runs."""
 
     exact: bool
-    """Are its states those of runs, names and all? Else a loop of states may be one of runs only up to names."""
+    """Are its states those of runs, including names? Otherwise a loop of states may be a loop of runs only up to
+    renaming."""
     failures: dict[FailureKind, tuple[S, S]]
-    """By kind, a step that was seen to fail: the state before it and the one after."""
+    """For each kind, a failing step that was found: the state before it and the one after."""
 
     def initial(self) -> S: ...
 
     def successors(self, state: S) -> Sequence[S]: ...
 
-    def way(self, state: S, after: S) -> Sequence[Event]:
+    def events_between(self, state: S, after: S) -> Sequence[Event]:
         """The events that lead from a state to one of its successors."""
 
-    def named(self, events: Sequence[Event]) -> Sequence[Event]:
-        """The events of a whole run, with processes named as in runs."""
+    def with_run_names(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events of a whole run, in which each process has the name that it has in runs."""
 
-    def along(self, events: Sequence[Event]) -> S:
-        """The state to which the events of a run lead."""
+    def state_after(self, events: Sequence[Event]) -> S:
+        """The state that the events of a run lead to."""
 
     def final(self, state: S) -> Final: ...
 
-    def ended(self, state: S, events: Sequence[Event]) -> Final:
-        """The same of a state in which a run has ended, with processes named as in that run."""
+    def final_of_run(self, state: S, events: Sequence[Event]) -> Final:
+        """The same for the state in which a run has ended, with the process names of that run."""
 
 
 class Lookahead(Protocol[S_in]):
@@ -216,29 +217,29 @@ class Lookahead(Protocol[S_in]):
 class Watched(Generic[S_in]):
     """The propositions of a formula on the states of a program.
 
-    `visible` is what they look at: locations, or bits of a packed state. Or it says of an action that is enabled
-    in a state whether it may change a letter, there or wherever it is taken after actions that are independent of
-    it. None: nothing is known, and any action may.
+    `visible` is what they depend on: locations, or bits of a packed state. Or it is a function that says whether
+    an action that is enabled in a state may change a letter, there or wherever it is taken after actions that are
+    independent of it. None means that nothing is known, so that any action may be visible.
     """
 
     letter: Callable[[S_in], int]
     """The propositions that hold in a state, as bits."""
     visible: frozenset[Location] | int | Callable[[S_in, Action], bool] | None = frozenset()
     why: str | None = None
-    """Why nothing is known, as a person should be told."""
+    """Why nothing is known, in words for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnReduction(Generic[S]):
-    """The graph of a reduction that a language builds into its programs: the state that each of its states stands
-    for, beginning with the initial one, and the numbers of those that come after it."""
+    """The graph of a reduction that a language builds into its programs: for each of its states, beginning with
+    the initial one, the program's state that it represents, and the numbers of its successors."""
 
     states: Sequence[S]
     after: Sequence[Sequence[int]]
     identity: Callable[[S], Hashable]
-    """What tells two states apart in it."""
+    """The key by which two states are distinguished in it."""
     problem: str | None = None
-    """What it does that the program does not, if anything."""
+    """A behaviour that it has and the program does not, if there is one."""
 
 
 @dataclass(slots=True)
@@ -266,7 +267,7 @@ class System(Program):
     """A program as states and steps (`TransitionSystem`): what models are compiled to."""
 
     may_fail: bool = True
-    """Could a step of it fail?"""
+    """Can any step fail?"""
 
     @abstractmethod
     def initial(self) -> Any: ...
@@ -281,7 +282,7 @@ class System(Program):
     def final(self, state: Any) -> Final: ...
 
     def start(self) -> Run:
-        """A run, whose `state` is one of the system's."""
+        """A run, whose `state` is a state of the system."""
         return SystemRun(self, self.initial())
 
     def state_of(self, run: Any) -> Hashable | None:
@@ -298,25 +299,27 @@ class System(Program):
         return None
 
     def unmet_conditions(self, state: Any, action: Action) -> Sequence[frozenset[Location]]:
-        """Of an action that is blocked in a state, for each of some conditions that it needs and that do not hold:
-        what they look at. The action stays blocked until something is written of each. None are known where the
-        footprint is opaque."""
-        return () if action.footprint.opaque else (action.footprint.reads,)
+        """For an action that is blocked in a state: some conditions that it needs and that do not hold, each as
+        the locations that it reads. The action stays blocked until one location of each condition is written.
+        Where the footprint is opaque, no conditions are known. An action may also wait for what it writes:
+        announcing a write announces a read."""
+        foot = action.footprint
+        return () if foot.opaque else (foot.reads | foot.writes | action.guard_locations,)
 
     def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
-        """The states between steps. Unless they are to be `exact`, states may be one that differ only in names, or
-        in what nothing can come upon any more: then outcomes are the same up to that, and who moves cannot be told
-        from the name."""
+        """The graph of states between steps. Unless it is to be `exact`, states that differ only in names, or in
+        what nothing can reach any more, may be merged: then outcomes are the same up to that, and the name of a
+        process does not identify it across states."""
         return SystemGraph(self)
 
     def watching(self, propositions: Sequence[Any]) -> Watched[Any]:
-        """The propositions of a formula, as the model has read them."""
+        """The propositions of a formula, which `Model.proposition` has parsed, on the states of this system."""
         if propositions:
             raise InternalError("propositions about a program that has none")
         return Watched(lambda state: 0)
 
     def examine(self, state: Any, watched: Watched[Any]) -> None:
-        """Compare what the program says about its steps with what they do, in one state."""
+        """Compare what the program declares about its steps with what they do, in one state."""
         raise InternalError("a program that says nothing about its steps was examined")
 
 
@@ -337,9 +340,9 @@ class SystemGraph:
         return self.system.fire(state, action)
 
     def successors(self, state: Hashable) -> list[Hashable]:
-        return self.after(state, self.system.actions(state))
+        return self.successors_by(state, self.system.actions(state))
 
-    def after(self, state: Hashable, actions: Sequence[Action]) -> list[Hashable]:
+    def successors_by(self, state: Hashable, actions: Sequence[Action]) -> list[Hashable]:
         found = []
         for action in actions:
             if action.enabled:
@@ -349,7 +352,7 @@ class SystemGraph:
                 found.append(after)
         return found
 
-    def way(self, state: Hashable, after: Hashable) -> list[Event]:
+    def events_between(self, state: Hashable, after: Hashable) -> list[Event]:
         for action in self.system.actions(state):
             if action.enabled:
                 reached, event = self.fire(state, action)
@@ -357,8 +360,8 @@ class SystemGraph:
                     return [event]
         raise InternalError("no step leads from a state to its successor")
 
-    def moves_by(self, state: Hashable) -> list[tuple[int, Hashable]]:
-        """The successors of a state, each with a number for the process that moves."""
+    def successors_by_process(self, state: Hashable) -> list[tuple[int, Hashable]]:
+        """The successors of a state, each with the number of the process that moves."""
         found = []
         for action in self.system.actions(state):
             if action.enabled:
@@ -367,13 +370,13 @@ class SystemGraph:
         return found
 
     def identities(self, state: Hashable, pids: frozenset[Pid]) -> frozenset[Hashable]:
-        """What tells processes of a state from each other, in other states too."""
+        """Keys that identify processes of a state across states."""
         return pids
 
-    def named(self, events: Sequence[Event]) -> Sequence[Event]:
+    def with_run_names(self, events: Sequence[Event]) -> Sequence[Event]:
         return events
 
-    def along(self, events: Sequence[Event]) -> Any:
+    def state_after(self, events: Sequence[Event]) -> Any:
         state = self.initial()
         for event in events:
             state = self.fire(state, next(a for a in self.system.actions(state) if a.move == event.move))[0]
@@ -382,5 +385,5 @@ class SystemGraph:
     def final(self, state: Hashable) -> Final:
         return self.system.final(state)
 
-    def ended(self, state: Hashable, events: Sequence[Event]) -> Final:
+    def final_of_run(self, state: Hashable, events: Sequence[Event]) -> Final:
         return self.final(state)

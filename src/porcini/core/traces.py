@@ -27,7 +27,7 @@ NormalForm = tuple[frozenset[Letter], ...]
 
 
 def leads_to(a: Event, b: Event) -> bool:
-    """Did one event make the process of another, or let it go on?"""
+    """Did event `a` spawn or wake the process of `b`?"""
     return b.pid in a.spawned or b.pid in a.woke
 
 
@@ -49,7 +49,7 @@ class Trace(tuple[Event, ...]):
         return ids_of(self)
 
     def happens_before(self, independence: Independence = independent) -> list[frozenset[int]]:
-        """For each position, all earlier positions that must come before it in every order of the class."""
+        """For each position, all earlier positions that come before it in every trace of the class."""
         past: list[frozenset[int]] = []
         for j, event in enumerate(self):
             before: set[int] = set()
@@ -62,7 +62,7 @@ class Trace(tuple[Event, ...]):
 
 
 def ids_of(steps: Iterable[Event | Move]) -> Iterator[EventId]:
-    """The names of the events of a trace, or of a schedule."""
+    """The event identifiers of a trace, or of a schedule."""
     seen: dict[Pid, int] = {}
     for step in steps:
         index = seen.get(step.pid, 0)
@@ -70,13 +70,13 @@ def ids_of(steps: Iterable[Event | Move]) -> Iterator[EventId]:
         yield EventId(step.pid, index)
 
 
-def switches(schedule: Schedule) -> int:
-    """Context switches: how often the next step is another process's."""
+def count_context_switches(schedule: Schedule) -> int:
+    """How often the next step belongs to another process."""
     return sum(a.pid != b.pid for a, b in pairwise(schedule))
 
 
 def common_prefix(a: Schedule, b: Schedule) -> int:
-    """How many steps two schedules have in common before they part."""
+    """How many steps two schedules share before they differ."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((k for k, (x, y) in pairs if x != y), min(len(a), len(b)))
 
@@ -84,7 +84,7 @@ def common_prefix(a: Schedule, b: Schedule) -> int:
 def normal_form(trace: Iterable[Event], independence: Independence = independent) -> NormalForm:
     """The Foata normal form: each step holds the events whose latest dependency is in the step before.
 
-    Works for every independence relation; `Foata` is faster for the syntactic one.
+    It works for every independence relation; `Foata` is faster for the syntactic one.
     """
     trace = Trace(trace)
     levels: list[int] = []
@@ -115,9 +115,9 @@ class Chains:
 class Foata:
     """The normal form of a growing trace under syntactic independence; `key` names its class.
 
-    A class is determined by the level of each event, so it is enough to keep, per process, the interned
-    sequence of its levels with the last of them, and per location the level of its last write and of its latest
-    read. Keys of forms that grew from one `Foata.empty()` can be compared with each other.
+    The levels of all events determine a class. So it is enough to keep, for each process, the interned sequence of
+    its levels and the last level, and for each location the levels of its last write and of its latest read. Keys
+    are comparable between forms that were extended from the same `Foata.empty()`.
     """
 
     chains: Chains

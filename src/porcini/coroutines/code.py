@@ -18,16 +18,17 @@ from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
+from porcini.coroutines.rehearsing import run_twice
 from porcini.coroutines.session import Session, check, name_of, session
 from porcini.coroutines.setups import Setup, lines_to_paste
-from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram, run_twice
-from porcini.engines.catalogue import Engine, explored, ranked
+from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram
+from porcini.engines.catalogue import Engine, engines_by_rank, run_engine
 from porcini.engines.options import Options
-from porcini.engines.replaying import Recorded, replay
+from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
 from porcini.properties.outcomes import Question
-from porcini.properties.shrink import in_long_turns
+from porcini.properties.shrink import reorder_in_long_turns
 from porcini.subjects import Opened, Subject
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ CAPABILITIES = Capabilities(
 
 def taken() -> list[str]:
     """The engines that can run real code: those that need nothing but runs."""
-    return [name for name, engine in ranked() if CAPABILITIES.missing(engine.needs) is None]
+    return [name for name, engine in engines_by_rank() if CAPABILITIES.missing(engine.needs) is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ class OpenedCode(Opened):
         passing = [outcome for outcome in stats.outcomes if outcome.kind == "terminated"]
         if not passing and stats.stopped == "exhausted":
             return None
-        return compared(self.steady, run) or next(iter(others or map(in_long_turns, passing)), None)
+        return compared(self.steady, run) or next(iter(others or map(reorder_in_long_turns, passing)), None)
 
     def coverage(self) -> Coverage:
         """Of the search, if there was one: not of the runs by which it is explained."""
@@ -192,7 +193,7 @@ class RecordedCode(OpenedCode):
         super().__init__(code, opened)
         self.program = self.noted = Noted(self.steady)
 
-    def follow(self, go: Callable[[Program], Recorded], *, keep: bool) -> Recorded:
+    def follow(self, go: Callable[[Program], RunResult], *, keep: bool) -> RunResult:
         return go(self.noted)  # which keeps it
 
     def recording(self, *, stopped: bool) -> Recording:
@@ -232,7 +233,7 @@ def search(program: SteadyProgram, engine: Engine, stats: SearchStats, options: 
         engine(program, stats, options)
 
     with _steady():
-        _, stats = explored(replace(engine, search=all_of_it), program, stats, options)
+        _, stats = run_engine(replace(engine, search=all_of_it), program, stats, options)
     program.commute(None)
     return stats
 

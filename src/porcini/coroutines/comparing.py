@@ -20,7 +20,7 @@ from porcini.core.reports import Outcome
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
 from porcini.coroutines.guards import Guarding, Guards
-from porcini.coroutines.session import Function, modules_of
+from porcini.coroutines.session import Function
 from porcini.coroutines.steady import SteadyProgram
 from porcini.engines.replaying import follow
 from porcini.langs.aio.loop import Mode
@@ -112,17 +112,15 @@ def raised(
     *,
     args: Sequence[object] = (),
     mode: Mode = "any",
-    packages: Sequence[str] = (),
     guards: Guards | None = None,
 ) -> BaseException | None:
     """What a function raises under a schedule, with the traceback of its own code."""
-    with Guarding(guards or Guards(), modules_of(function, packages, args)) as guarding:
+    with Guarding(guards or Guards()) as guarding:
         program = SteadyProgram(AioProgram(function, args, mode), guarding)
         run = program.start()
         try:
             follow(run, schedule)
         except ScheduleError:
             return None
-        problem = run.problem
-        run.run.close()
-    return problem
+        run.final()
+    return run.problem

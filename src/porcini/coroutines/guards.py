@@ -1,45 +1,66 @@
 """What real code can do that no schedule controls: look at the clock, throw dice, block, reach outside.
 
 While a `Guarding` is open and a step of a controlled loop runs:
-    time, monotonic, perf_counter     tell the loop's virtual time, also to who got hold of them before
+    time, monotonic, datetime.now     tell the loop's virtual time, also to who got hold of them before (`clocks`)
     random                            begins every run with the same seed
     urandom, and so uuid4 and secrets give each process the same in every order
-    time.sleep, sockets, threads      are refused, with what to do instead
+    time.sleep, sockets, threads and  are refused, with what to do instead
+      processes
     a step that does not end          is interrupted after `step_seconds`, in the main thread
 
-A refusal is raised where it happens, and kept in `problem`: code that catches everything does not hide it. Outside
+A refusal is raised where it happens, and kept by the loop: code that catches everything does not hide it. Outside
 of steps all these do what they always do; closing the guarding puts everything back.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import random
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
 from asyncio import events
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
-from porcini.coroutines.lines import at, where
-from porcini.langs.aio import hook, rules
+from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
+from porcini.coroutines.lines import at
+from porcini.coroutines.mocks import replace_mocks
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
 
-EPOCH = 1_767_225_600.0
-"""What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
-
 _FAKE = "give the code under test a fake whose methods are coroutines"
+_SLEEP = "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
+_NETWORK = f"real network traffic: {_FAKE}"
+_THREADS = f"threads are not simulated: {_FAKE}, or call the function directly"
+_PROCESSES = f"other processes are not simulated: {_FAKE}"
+_REFUSED: tuple[tuple[Any, str, str], ...] = (
+    (
+        socket.socket,
+        "connect connect_ex bind listen accept send sendall sendto sendmsg sendfile recv recv_into recvfrom "
+        "recvfrom_into recvmsg",
+        _NETWORK,
+    ),
+    (socket, "getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr", _NETWORK),
+    (threading.Thread, "start", _THREADS),
+    (_thread, "start_new_thread start_new start_joinable_thread", _THREADS),
+    (subprocess.Popen, "__init__", _PROCESSES),
+    (os, "system fork forkpty posix_spawn posix_spawnp", _PROCESSES),
+)
+"""What no step may call, by its owner."""
+
+
+def _title(owner: Any, name: str) -> str:
+    return f"{owner.__name__}.{name}()".replace(".__init__", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +75,35 @@ class Guards:
     """Called before each run: they put back what the run before has changed."""
     made_anew: tuple[str, ...] = ()
     """The arguments, by name, that these make anew."""
-
-
-class Refused(BaseException):
-    """Raised in the middle of a step that does what cannot be controlled."""
+    at_end: tuple[Callable[[], object], ...] = ()
+    """Called after each run. What they raise is how the run ended, if it had not failed before."""
+    looks_back: bool = False
+    """May they depend on what the run has left behind?"""
+    suspend: bool = True
+    """May others go before an `AsyncMock` has answered?"""
 
 
 class Blocking(InputError):
     """A step that blocks the loop, or that leaves what can be controlled."""
 
 
-class Guarding:
-    """Keeps watch while it is open. `problem` is what a step was refused, if any."""
+def check_refused(loop: ControlledLoop) -> None:
+    """A run that wants what is not simulated is over, and is no outcome of the program."""
+    refusal = loop.refusal
+    if refusal is not None:
+        raise Blocking(refusal.message, **(at(refusal.path, refusal.line) if refusal.path else {}))
 
-    def __init__(self, guards: Guards, modules: Iterable[ModuleType] = ()) -> None:
+
+class Guarding:
+    """Keeps watch while it is open."""
+
+    def __init__(self, guards: Guards) -> None:
         self.guards = guards
-        self.problem: Blocking | None = None
+        self.loop: ControlledLoop | None = None
+        """The loop of the run that is under way."""
         self.steps = 0
         self.stepping = False
-        self._modules = tuple(modules)
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
         self._seen = (-1, 0)
         self._dice = random.Random(guards.seed).getstate()
         self._asked: Counter[Pid] = Counter()
@@ -81,25 +111,40 @@ class Guarding:
     def start_run(self) -> None:
         random.setstate(self._dice)
         self._asked.clear()
-        self.problem = None
+        start_again()
         if self.guards.at_start:
             with between_runs():
                 for put_back in self.guards.at_start:
                     put_back()
 
+    def end_run(self) -> BaseException | None:
+        """What is raised when a run is cleaned up after."""
+        problem: BaseException | None = None
+        with between_runs():
+            for clean_up in self.guards.at_end:
+                try:
+                    clean_up()
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as raised:
+                    problem = problem or raised
+        return problem
+
     def __enter__(self) -> Guarding:
         dice = random.getstate()
         self._undo.append(lambda: random.setstate(dice))
-        self._replace(os, "urandom", self._loaded(os.urandom))
-        self._replace(random, "_urandom", os.urandom)
-        if not self.guards.real_time:
-            self._make_time_virtual()
-        for owner, names, why in (
-            (socket.socket, ("connect", "connect_ex", "bind", "listen"), f"real network traffic: {_FAKE}"),
-            (threading.Thread, ("start",), f"threads are not simulated: {_FAKE}, or call the function directly"),
-        ):
-            for name in names:
-                self._replace(owner, name, self._refusing(getattr(owner, name), f"{owner.__name__}.{name}()", why))
+        outer = Watch.loop, Watch.chance
+        self._undo.append(lambda: _watch(*outer))
+        _watch(self._loop, self._chance)
+        self._undo += replace_chance()
+        sleep = self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {_SLEEP}")
+        self._undo += replace_functions(None if self.guards.real_time else sleep)
+        if self.guards.suspend:
+            self._undo += replace_mocks()
+        for owner, names, why in _REFUSED:
+            for name in names.split():
+                if hasattr(owner, name):  # not all systems have them all
+                    self._replace(owner, name, self._refusing(getattr(owner, name), _title(owner, name), why))
         self._watch_steps()
         return self
 
@@ -113,82 +158,11 @@ class Guarding:
         setattr(owner, name, value)
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
 
-    def _loaded(self, real: Any) -> Any:
-        """Random bytes that depend on who asks, and how often that one has asked, but not on the order."""
-
-        def urandom(size: int, /) -> bytes:
-            loop = self._loop()
-            if loop is None:
-                return bytes(real(size))
-            pid = loop.current.name.pid
-            self._asked[pid] += 1
-            return random.Random(f"{self.guards.seed}, {pid}, {self._asked[pid]}").randbytes(size)
-
-        return _followed(urandom)
-
-    # time -----------------------------------------------------------------------------------------------------
-
-    def _make_time_virtual(self) -> None:
-        sleeping = (
-            "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
-        )
-        table: dict[Any, Any] = {
-            time.time: self._virtual(time.time, EPOCH),
-            time.monotonic: self._virtual(time.monotonic),
-            time.perf_counter: self._virtual(time.perf_counter),
-            time.time_ns: self._virtual_ns(time.time_ns, EPOCH),
-            time.monotonic_ns: self._virtual_ns(time.monotonic_ns),
-            time.perf_counter_ns: self._virtual_ns(time.perf_counter_ns),
-            time.sleep: self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {sleeping}"),
-        }
-
-        def virtual(value: object) -> Any:
-            return table.get(value, value) if type(value) is BuiltinFunctionType else value
-
-        for module in {time, *self._modules}:
-            for name, value in list(vars(module).items()):
-                if virtual(value) is not value:
-                    self._replace(module, name, virtual(value))
-        for module in self._modules:
-            for function in hook.functions_of(module):
-                self._replace_held(function, virtual)
-            for cls in [
-                v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
-            ]:
-                for name, value in list(vars(cls).items()):
-                    inner = value.__func__ if isinstance(value, staticmethod) else value
-                    if virtual(inner) is not inner:
-                        self._undo.append(partial(setattr, cls, name, value))
-                        setattr(cls, name, staticmethod(virtual(inner)))
-
-    def _replace_held(self, function: FunctionType, virtual: Callable[[object], Any]) -> None:
-        """What a function got when it was defined: a clock as a default, or a dataclass's factory in a closure."""
-        defaults, options = function.__defaults__ or (), function.__kwdefaults__ or {}
-        if any(virtual(value) is not value for value in (*defaults, *options.values())):
-            self._undo.append(partial(setattr, function, "__defaults__", function.__defaults__))
-            self._undo.append(partial(setattr, function, "__kwdefaults__", function.__kwdefaults__))
-            function.__defaults__ = tuple(map(virtual, defaults))
-            function.__kwdefaults__ = {name: virtual(value) for name, value in options.items()}
-        for cell in function.__closure__ or ():
-            with suppress(ValueError):
-                value = cell.cell_contents
-                if virtual(value) is not value:
-                    self._undo.append(partial(setattr, cell, "cell_contents", value))
-                    cell.cell_contents = virtual(value)
-
-    def _virtual(self, real: Any, offset: float = 0.0) -> Any:
-        def now() -> float:
-            loop = self._loop()
-            return real() if loop is None else offset + loop.time()
-
-        return _followed(now)
-
-    def _virtual_ns(self, real: Any, offset: float = 0.0) -> Any:
-        def now() -> int:
-            loop = self._loop()
-            return real() if loop is None else round((offset + loop.time()) * 1e9)
-
-        return _followed(now)
+    def _chance(self, loop: ControlledLoop, size: int) -> bytes:
+        """Random bytes for a step: the same whatever the order."""
+        pid = loop.current.name.pid
+        self._asked[pid] += 1
+        return random.Random(f"{self.guards.seed}, {pid}, {self._asked[pid]}").randbytes(size)
 
     def _loop(self) -> ControlledLoop | None:
         """The loop whose step is under way in this thread."""
@@ -199,15 +173,12 @@ class Guarding:
 
     def _refusing(self, function: Any, name: str, why: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            if self._loop() is None:
+            loop = Watch.loop()  # of the guarding that is open now
+            if loop is None:
                 return function(*args, **kwargs)
-            raise self._refuse(f"{name} in a step: {why}", sys._getframe(1))
+            raise loop.refuse(f"{name} in a step: {why}", sys._getframe(1))
 
-        return _followed(refuse)
-
-    def _refuse(self, message: str, frame: FrameType | None) -> Refused:
-        self.problem = Blocking(message, **at(*where(frame)))
-        return Refused(message)
+        return followed(refuse)
 
     # steps that do not end ------------------------------------------------------------------------------------
 
@@ -230,9 +201,9 @@ class Guarding:
     def _tick(self, number: int, frame: FrameType | None) -> None:
         step, ticks = self._seen
         self._seen = (self.steps, ticks + 1 if step == self.steps else 1)
-        if self.stepping and self._seen[1] > 2 and not _debugged(frame):
+        if self.stepping and self.loop is not None and self._seen[1] > 2 and not _debugged(frame):
             limit = f"the limit of {self.guards.step_seconds:g} s for one step (step_seconds)"
-            raise self._refuse(f"a step that does not end hit {limit}; this is where it stood", frame)
+            raise self.loop.refuse(f"a step that does not end hit {limit}; this is where it stood", frame)
 
 
 def _debugged(frame: FrameType | None) -> bool:
@@ -244,7 +215,5 @@ def _debugged(frame: FrameType | None) -> bool:
     return False
 
 
-def _followed(function: Any) -> Any:
-    """Say of a function that all it touches is seen: it touches nothing, or the loop sees it."""
-    function.__code__ = rules.mark_instrumented(function.__code__)
-    return function
+def _watch(loop: Any, chance: Any) -> None:
+    Watch.loop, Watch.chance = loop, chance

@@ -27,16 +27,6 @@ def users_lines(problem: BaseException) -> tuple[Line, ...]:
     )
 
 
-def where(frame: FrameType | None) -> tuple[str, int]:
-    """The innermost line of the user's."""
-    first = frame
-    while frame is not None:
-        if is_users_frame(frame):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back
-    return (first.f_code.co_filename, first.f_lineno) if first else ("?", 1)
-
-
 def at(path: str, line: int) -> dict[str, Any]:
     """A line of a file as errors want it: `file`, `place` and `source`."""
     try:

@@ -29,6 +29,7 @@ def coverage_of(opened: Session, program: SteadyProgram) -> Coverage:
         tuple(sorted({name for spot in program.unfollowed if (name := package_of(spot.path))})),
         tuple(dict.fromkeys(name.removesuffix("[=]") for name in program.leftovers)),
         tuple(program.unretrieved.most_common()),
+        tuple(dict.fromkeys(program.initialised)),
     )
 
 
@@ -42,6 +43,9 @@ def notes_of(mode: Mode, coverage: Coverage) -> Iterator[str]:
             yield f"packages={list(coverage.packages)} would let these be followed"
     if coverage.leftovers:
         yield f"{show_leftovers(coverage)}; reset it where a run begins, or one schedule may influence the next"
+    if coverage.initialised:
+        names = ", ".join(coverage.initialised[:_MOST_PLACES])
+        yield f"set up by a package in a first run, whose orders were not explored: {names}"
     for text, times in coverage.unretrieved[:_MOST_PLACES]:
         yield show_unretrieved(text, times)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from porcini.core.footprints import Location
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.coroutines.noting import NotedRun
-from porcini.engines.recording import processes_of
+from porcini.engines.recording import initial_processes
 from porcini.langs.aio.telling import Access
 
 
@@ -22,10 +22,10 @@ def recording_of(noted: NotedRun, *, stopped: bool) -> Recording:
         for event, accesses in zip(noted.events, noted.accesses, strict=True)
     ]
     if stopped:
-        return Recording(steps, processes_of(noted.events), kind="unfinished")
+        return Recording(steps, initial_processes(noted.events), kind="unfinished")
     final = noted.final()
     waits = [RecordedWait(waiting) for waiting in final.waiting]
-    return Recording(steps, processes_of(noted.events), kind=final.kind, waiting=waits, final=final.state)
+    return Recording(steps, initial_processes(noted.events), kind=final.kind, waiting=waits, final=final.state)
 
 
 def _values(places: frozenset[Location], accesses: Sequence[Access]) -> dict[Location, str | None]:

@@ -54,7 +54,7 @@ def check(function: Function) -> None:
 def _bound(function: Function, args: Sequence[object]) -> None:
     """A function that cannot be called with these arguments is an error before anything is run."""
     try:
-        inspect.signature(function).bind(*args)
+        inspect.signature(function, follow_wrapped=False).bind(*args)
     except TypeError as problem:
         hint = "explore a function without parameters that calls it, or give porcini.explore its args=(...)"
         raise InputError(f"cannot be called: {problem}", file=name_of(function), hint=hint) from None
@@ -133,7 +133,7 @@ def modules_of(function: Function, packages: Sequence[str] = (), args: Sequence[
     """The function's module, the user's modules that it and its arguments use, and the loaded ones of packages."""
     found: dict[str, ModuleType] = {}
     near = near_functions(function, tuple(args))
-    todo = [module for each in near if (module := _module_of(each)) is not None]
+    todo = [module for each in near if (module := _module_of(each)) is not None and not _is_pythons(module)]
     todo += [module for name, module in list(sys.modules.items()) if in_packages(name, packages)]
     while todo:
         module = todo.pop()
@@ -146,6 +146,12 @@ def modules_of(function: Function, packages: Sequence[str] = (), args: Sequence[
             if used is not None and used.__name__ not in found and isinstance(used, ModuleType) and is_users(used):
                 todo.append(used)
     return list(found.values())
+
+
+def _is_pythons(module: ModuleType) -> bool:
+    """Is it of the standard library? A decorator of `unittest.mock`, say, may be around what is the user's."""
+    path = vars(module).get("__file__")
+    return path is not None and origin_of(str(path)) == "python"
 
 
 def in_packages(name: str, packages: Iterable[str]) -> bool:
@@ -163,9 +169,10 @@ def near_functions(*values: object) -> list[FunctionType]:
             continue
         seen.add(id(value))
         if isinstance(value, FunctionType):
-            found.append(value)
+            ours = origin_of(value.__code__.co_filename) == "porcini"  # around what it calls
+            found += [] if ours else [value]
             todo += [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
-            if _module_of(value) is None:
+            if not ours and _module_of(value) is None:
                 todo += _defined_in(value.__globals__)
             for cell in value.__closure__ or ():
                 with contextlib.suppress(ValueError):
@@ -250,6 +257,7 @@ class Session:
     recorder: Recorder
     guarding: Guarding
     modules: tuple[ModuleType, ...] = ()
+    packages: tuple[str, ...] = ()
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
@@ -265,6 +273,7 @@ class Session:
             self.recorder,
             lambda: Snapshot(filter(is_users, self.modules), vars(holder), holder.__module__),
             (lambda: self.recorder.learn_for_run(_holding(self.function, self.args))) if anew else None,
+            self.packages,
         )
 
 
@@ -283,8 +292,8 @@ def session(
     _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
-        with Guarding(guards or Guards(), modules) as guarding, Staying():
-            yield Session(function, tuple(args), recorder, guarding, tuple(modules))
+        with Guarding(guards or Guards()) as guarding, Staying():
+            yield Session(function, tuple(args), recorder, guarding, tuple(modules), tuple(packages))
 
 
 def _holding(function: Function, args: Sequence[object], without: Sequence[str] = ()) -> FunctionType:

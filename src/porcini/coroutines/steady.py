@@ -1,7 +1,7 @@
 """The same schedule must do the same: a program whose runs are compared with the run before, step by step.
 
 A search replays the beginning of its last run again and again, so comparing with the last run alone sees most of
-what is not a function of the schedule; `run_twice` looks at one whole run before the search. What differs is an
+what is not a function of the schedule; `rehearsing` looks at one whole run before the search. What differs is an
 error that names the step.
 
 Most of these replays are cheap (`again`): of a step nothing is recorded but how often it touched anything; that,
@@ -10,7 +10,6 @@ where it stopped, and whom it made and woke is compared. The first ones, and the
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,27 +18,26 @@ from typing import Any
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
+from porcini.core.origins import origin_of
 from porcini.core.systems import Final, Program, Restart
-from porcini.coroutines.guards import Blocking, Guarding
-from porcini.coroutines.leftovers import Snapshot, read_again
-from porcini.coroutines.lines import at, at_last, users_lines
-from porcini.engines.limits import Clock
+from porcini.coroutines.guards import Guarding, check_refused
+from porcini.coroutines.leftovers import Snapshot
+from porcini.coroutines.lines import at, users_lines
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import short_names
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.inside import Inside
 from porcini.langs.aio.log import LOG
 from porcini.langs.aio.naming import Spot, StepLabel
-from porcini.langs.aio.outside import NotSimulated
-from porcini.langs.aio.program import AioProgram, AioRun
+from porcini.langs.aio.outside import Refused
+from porcini.langs.aio.program import AioProgram, AioRun, kind_of_problem
 from porcini.langs.aio.recorder import Recorder
-from porcini.langs.aio.standing import leaves
+from porcini.langs.aio.standing import describe_problem, leaves
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
     "changes), the real time, unseeded random numbers, ids, the order of a set, real I/O, threads"
 )
-_TWICE = 10_000
 _MOST_TO_END = 1_000
 _ALL_COMPARED, _ONE_IN = 10, 20
 _accesses, _forget = LOG.__len__, LOG.clear
@@ -53,7 +51,7 @@ class NondeterministicProgram(InputError):
 class SteadyProgram(Program):
     """A program that is guarded, and whose runs are compared with each other."""
 
-    discovers = AioProgram.discovers
+    discovers_footprints = AioProgram.discovers_footprints
 
     def __init__(
         self,
@@ -62,6 +60,7 @@ class SteadyProgram(Program):
         recorder: Recorder | None = None,
         look: Callable[[], Snapshot] | None = None,
         learn: Callable[[], None] | None = None,
+        packages: Sequence[str] = (),
     ) -> None:
         self.program = program
         self.guarding = guarding
@@ -89,6 +88,9 @@ class SteadyProgram(Program):
         self._learn = learn
         self.leftovers: list[Location] = []
         """What a run read that the run before it had changed."""
+        self.packages = packages
+        self.initialised: list[Location] = []
+        """What the first run has set up in packages, once and for all."""
         self._noted = 0
 
     def commute(self, commuting: Commuting | None) -> None:
@@ -135,13 +137,16 @@ class SteadyProgram(Program):
 class SteadyRun:
     """A run that compares itself with the one before, for as long as both follow the same schedule."""
 
-    __slots__ = ("_at", "_following", "_owner", "actions", "run")
+    __slots__ = ("_at", "_final", "_following", "_late", "_owner", "actions", "run")
 
     def __init__(self, owner: SteadyProgram) -> None:
         self._owner = owner
         self._at = 0
         self._following = True
+        self._final: Final | None = None
+        self._late: BaseException | None = None  # raised after the run
         self.run: AioRun = owner.program.start()
+        owner.guarding.loop = self.run.loop
         self.run.gauge = _accesses
         self.actions = self.run.actions
 
@@ -184,10 +189,12 @@ class SteadyRun:
         guarding.stepping = True
         try:
             event = self.run.step(action)
+        except Refused:  # in the middle of our own code
+            check_refused(self.run.loop)
+            raise
         finally:
             guarding.stepping = False
-        if guarding.problem is not None:
-            raise guarding.problem
+        check_refused(self.run.loop)
         return event
 
     def end(self) -> None:
@@ -211,8 +218,7 @@ class SteadyRun:
                 for at, event in enumerate(events):
                     guarding.steps += 1
                     same = run.again(event, _forget)
-                    if guarding.problem is not None:
-                        raise guarding.problem
+                    check_refused(run.loop)
                     if at < len(last) and last[at] is event:
                         same = same and accesses[at] == run.accesses
                     else:
@@ -226,9 +232,27 @@ class SteadyRun:
             guarding.stepping = False
         run.close()
         follow(owner.start(), tuple(event.move for event in events))  # knows what to say, if it happens again
-        raise _nondeterministic("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
+        raise nondeterministic("touches more or less, stops elsewhere or wakes others than before", at + 1, event)
 
     def final(self) -> Final:
+        """How the run ended, and what was cleaned up after it."""
+        if self._final is None:
+            self._final = self._cleaned_up(self._ended())
+        return self._final
+
+    def _cleaned_up(self, final: Final) -> Final:
+        """What follows a run may look at all that it left behind, the order of keys and items included."""
+        owner, guards = self._owner, self._owner.guarding.guards
+        self._late = owner.guarding.end_run() if guards.at_end else None
+        if guards.looks_back and owner.commuting is not None:
+            owner.commuting.any_order_is_seen()
+            if owner.commuting.outgrown:
+                raise owner.outgrown()
+        if self._late is None or final.kind != "terminated":
+            return final
+        return Final(kind_of_problem(self._late), {"raised": describe_problem(self._late)})
+
+    def _ended(self) -> Final:
         owner = self._owner
         owner.unfinished = None
         owner.guarding.steps += 1
@@ -237,19 +261,16 @@ class SteadyRun:
             final = self.run.final()
         finally:
             owner.guarding.stepping = False
-        if owner.guarding.problem is not None:
-            raise owner.guarding.problem
+        check_refused(self.run.loop)
         owner.unretrieved.update(self.run.unretrieved)
-        if final.kind == "error":
-            _refuse_the_outside(self.problem)
         return final
 
     @property
     def problem(self) -> BaseException | None:
-        """What the main task raised."""
+        """What the main task raised, or what was raised after it."""
         main: Any = self.run.main
         problem: BaseException | None = main._exception
-        return problem
+        return problem or self._late
 
 
 def _placed(failure: Failure, problem: BaseException | None) -> Failure:
@@ -258,61 +279,14 @@ def _placed(failure: Failure, problem: BaseException | None) -> Failure:
     return replace(failure, file=users[-1].path, place=Place(users[-1].line, 1)) if users else failure
 
 
-def _refuse_the_outside(problem: BaseException | None) -> None:
-    """A run that wants what the loop does not simulate is no outcome of the program."""
-    for leaf in leaves(problem) if problem else ():
-        if isinstance(leaf, NotSimulated):
-            raise Blocking(str(leaf), **at_last(users_lines(leaf))) from leaf
-
-
-def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
-    """Run one schedule twice, asyncio's own or nearly so, and compare."""
-    look = program.look or (lambda: Snapshot(()))
-    before = look()
-    run = program.start()
-    events: list[Event] = []
-    while len(events) < _TWICE and (able := run.actions()):
-        events.append(run.step(able[0]))
-        if clock is not None:
-            clock.check()
-    ended = not run.actions()
-    final = run.final() if ended else None
-    shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
-    between = look()
-    again = program.start()
-    repeated = follow(again, tuple(event.move for event in events))
-    program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
-    if final is not None and events:
-        if again.actions():
-            raise _nondeterministic("goes on where it ended before", len(events), events[-1])
-        after = again.final()
-        if (after.kind, after.state) != (final.kind, final.state):
-            one, two = (", ".join(map(str, f.state.values())) for f in (final, after))
-            raise _nondeterministic(
-                f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
-            )
-    program.outlives = any(map(_outlives, events))
-    program.unretrieved.clear()
-    del shifted
-
-
-_MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")
-"""How names of what a run makes look."""
-
-
-def _outlives(event: Event) -> bool:
-    """Does a step write what was there before the run?"""
-    foot = event.footprint
-    return (foot.opaque and not event.barrier) or not all(map(_MADE.search, foot.writes))
-
-
 def _differs(at: int, before: Event, now: Event) -> NondeterministicProgram:
-    return _nondeterministic("; ".join(_what_differs(before, now)), at + 1, now)
+    return nondeterministic("; ".join(_what_differs(before, now)), at + 1, now)
 
 
-def _nondeterministic(what: str, step: int, event: Event) -> NondeterministicProgram:
+def nondeterministic(what: str, step: int, event: Event) -> NondeterministicProgram:
     label = event.label
-    spot = (label.began or label.stopped) if isinstance(label, StepLabel) else None
+    spots = (label.began, label.stopped) if isinstance(label, StepLabel) else ()
+    spot = next((spot for spot in spots if spot and origin_of(spot.path) != "porcini"), None)
     name = label.name if isinstance(label, StepLabel) else str(label)
     return NondeterministicProgram(
         "the same schedule did not do the same when it was run again: "

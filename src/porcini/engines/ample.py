@@ -6,8 +6,9 @@ P1's conditions, with its errata corrected:
 - C'1: the actions of the chosen processes, enabled or not, are independent of all that every *other* process may
   still do, enabled or not, with what it may spawn (erratum 1). All choices of a process belong together (erratum
   2), and every process of a set is taken, not one of them (erratum 3).
-- C2: with a formula, nothing of the set that is enabled may be seen by it: not here, and not wherever it is taken
-  after steps of others. P1 compares what holds here and after the step, and misses the latter. C3 is the search's.
+- C2: with a formula, no enabled action of the set may be visible: neither here nor wherever it is taken after
+steps
+  of others. P1 compares what holds here and after the step, and misses the latter. The search ensures C3.
 
     1  take a transition t that is enabled
     2  let S = {t}                                     `single`
@@ -16,8 +17,8 @@ P1's conditions, with its errata corrected:
     4  else go on with line 1
     5  mark all threads as ample
 
-`chosen` is lines 1 and 3 to 5, `_sets` line 2: `single` tries one process at a time; `closure` adds to a process
-those whose future depends on it, until none is left.
+`choose` implements lines 1 and 3 to 5, `_candidates` line 2: `single` tries one process at a time; `closure` adds
+to a process those whose future depends on it, until none is left.
 """
 
 from __future__ import annotations
@@ -36,35 +37,35 @@ State = Hashable
 
 
 class AmpleSets:
-    """Ample sets from footprints and a lookahead (`engines.graph.Chooser`)."""
+    """Ample sets from footprints and a lookahead (`engines.graph.StateReduction`)."""
 
     def __init__(
         self,
         graph: SystemGraph,
         lookahead: Lookahead[State],
         heuristic: Ample,
-        seen: Callable[[State, Action], bool] = lambda state, action: False,
+        visible: Callable[[State, Action], bool] = lambda state, action: False,
     ) -> None:
         self.graph = graph
-        self.seen = seen
-        """C2: may what an action does be seen by the formula?"""
+        self.visible = visible
+        """C2: may an action change the value of a proposition?"""
         self.lookahead = lookahead
         self.heuristic = heuristic
 
-    def chosen(self, state: State) -> Choice[State] | None:
+    def choose(self, state: State) -> Choice[State] | None:
         actions = self.graph.system.actions(state)
         able = frozenset(action.pid for action in actions if action.enabled)
         if len(able) < 2:
             return None
-        for ample in self._sets(state, actions, able):
+        for ample in self._candidates(state, actions, able):
             taken = [action for action in actions if action.pid in ample]
-            if not any(action.enabled and self.seen(state, action) for action in taken):
+            if not any(action.enabled and self.visible(state, action) for action in taken):
                 identities = self.graph.identities
-                after = self.graph.after(state, taken)
+                after = self.graph.successors_by(state, taken)
                 return Choice(after, identities(state, able & ample), identities(state, able))
         return None
 
-    def _sets(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[frozenset[Pid]]:
+    def _candidates(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[frozenset[Pid]]:
         """Sets of processes whose actions are enough here, small ones first."""
         now = footprints_of(actions, {action.pid for action in actions if not action.enabled})
         later = {pid: self.lookahead.may_still_do(state, pid) for pid in now}
@@ -75,8 +76,8 @@ class AmpleSets:
 
 
 def footprints_of(actions: Iterable[Action], waiting: Container[Pid]) -> dict[Pid, Footprint]:
-    """What each process does by all of these actions. Who has no other choice that it waits for is not disturbed
-    by writes of what it awaits."""
+    """What each process reads and writes by all of these actions. The locations that an action awaits do not
+    count, unless its process waits for another choice: writes to them cannot disturb it."""
     now: dict[Pid, Footprint] = {}
     for action in actions:
         foot = action.footprint

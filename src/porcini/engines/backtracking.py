@@ -1,10 +1,10 @@
 """Three older reductions on the same search loop: sleep sets alone, classic DPOR, source-DPOR.
 
-    Sleep     every enabled step that is not asleep (Godefroid 1996): each class once, many runs given up
+    Sleep     takes every enabled step that is not asleep (Godefroid 1996): each class once, many runs given up
     Source    Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 1: for a reversal v at an earlier state,
               one initial of v is added there unless one is chosen already or asleep; reversals as in `races`
-    Classic   Flanagan and Godefroid, POPL 2005: the same, but only steps that lead to the one that raced will do:
-              its own process, or one that must go before it
+    Classic   Flanagan and Godefroid, POPL 2005: the same, but only with steps that lead to the one that raced:
+              those of its own process, or of one that must go before it
 
     Explore(E, Sleep), by source sets (Algorithm 1 of the same paper):
 
@@ -17,18 +17,20 @@
     7       Explore(E.p, those of Sleep that are independent of p)
     8       add p to Sleep
 
-    opened      lines 1 and 2 (`first_choice`)
-    next_move   line 3
-    completed   lines 4 to 6, for all races of a run at its end (`starts`: the initials of line 6)
+    open_node       lines 1 and 2 (`initial_moves`)
+    next_move       line 3
+    reverse_races   lines 4 to 6, for all races of a run at its end (`backtrack_candidates`: the initials of line
+                    6)
 
 In classic DPOR, line 6 adds the process of e', or what has to run before it; for sleep sets alone, line 2 takes
-all that is enabled, and there are no lines 4 to 6.
+all enabled steps, and there are no lines 4 to 6.
 
-Classic DPOR as published looks at the last race only and, where the process was not enabled, adds all that were;
-with guards that come and go that is neither enough nor, with sleep sets, sound. Blocked processes and guards are
-seen here through `races`, as by the other engines; what is classic is the choice of back-points.
+Classic DPOR as published looks at the last race only and, where the process was not enabled, adds all enabled
+ones. With guards that become true and false again, that is neither enough nor, with sleep sets, sound. Here
+blocked processes and guards are handled by `races`, as in the other engines; only the choice of backtrack points
+is classic.
 
-A run whose enabled steps are all asleep is given up and counted as blocked. Its races count all the same.
+A run whose enabled steps are all asleep is given up and counted as blocked. Its races are reversed all the same.
 
 *Nothing is lost.* Theorem: when the search is done with a state E', then for every feasible w (complete or not) it
 has run E'.u where w is a beginning of u, up to order; unless a step asleep when E' was opened is an initial of w.
@@ -59,8 +61,8 @@ from porcini.engines.wakeup_sequences import reversals
 
 
 @dataclass(slots=True)
-class Chosen:
-    """The moves to take from a state, in order, and how many have been looked at."""
+class BacktrackSet:
+    """The moves to take from a state, in order, and how many of them have been considered."""
 
     moves: list[Move] = field(default_factory=list)
     done: int = 0
@@ -75,38 +77,38 @@ class Sleep:
 
     sleeps = True
 
-    def name(self, node: Node) -> None:
+    def class_of(self, node: Node) -> None:
         return None
 
-    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
+    def open_node(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
         awake = [action for action in enabled if action.move not in node.sleep]
-        node.plan = Chosen(self.first_choice(search, awake))
+        node.plan = BacktrackSet(self.initial_moves(search, awake))
         if enabled and not awake:
             search.stats.counts.blocked += 1
 
-    def first_choice(self, search: Search, awake: list[Action]) -> list[Move]:
+    def initial_moves(self, search: Search, awake: list[Action]) -> list[Move]:
         return [action.move for action in awake]
 
     def next_move(self, search: Search, node: Node) -> Action | None:
-        chosen: Chosen = node.plan
+        chosen: BacktrackSet = node.plan
         while chosen.done < len(chosen.moves):
             move = chosen.moves[chosen.done]
             chosen.done += 1
-            if move not in node.sleep and self.allowed(search, node, move):
+            if move not in node.sleep and self.allows(search, node, move):
                 return node.action(move)
         return None
 
-    def allowed(self, search: Search, node: Node, move: Move) -> bool:
+    def allows(self, search: Search, node: Node, move: Move) -> bool:
         return True
 
-    def taken(self, node: Node, event: Event) -> None:
+    def descend(self, node: Node, event: Event) -> None:
         return None
 
-    def pending(self, node: Node) -> int:
-        chosen: Chosen = node.plan
+    def count_pending(self, node: Node) -> int:
+        chosen: BacktrackSet = node.plan
         return len(chosen.moves) - chosen.done
 
-    def completed(self, search: Search) -> None:
+    def reverse_races(self, search: Search) -> None:
         return None
 
 
@@ -116,39 +118,39 @@ class Source(Sleep):
     def __init__(self, preemptions: int | None = None) -> None:
         self.preemptions = preemptions
 
-    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
-        super().opened(search, node, enabled, plan)
-        if enabled and not node.plan.moves:  # a run given up has races all the same
-            self.completed(search)
+    def open_node(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None:
+        super().open_node(search, node, enabled, plan)
+        if enabled and not node.plan.moves:  # a run that is given up has races all the same
+            self.reverse_races(search)
 
-    def first_choice(self, search: Search, awake: list[Action]) -> list[Move]:
+    def initial_moves(self, search: Search, awake: list[Action]) -> list[Move]:
         events = search.execution.events
         last = events[-1].pid if events else None
         return [action.move for action in sorted(awake, key=lambda action: action.pid != last)[:1]]
 
-    def allowed(self, search: Search, node: Node, move: Move) -> bool:
+    def allows(self, search: Search, node: Node, move: Move) -> bool:
         if self.preemptions is None or preemptions(search, node, move) <= self.preemptions:
             return True
         search.stats.leave_out(f"the bound of {self.preemptions} preemptions")
         return False
 
-    def completed(self, search: Search) -> None:
+    def reverse_races(self, search: Search) -> None:
         for reversal in reversals(search):
             node = search.nodes[reversal.at]
             for step in reversal.steps:
-                starts = self.starts([*reversal.between, step], search)
+                starts = self.backtrack_candidates([*reversal.between, step], search)
                 if not any(move in node.plan.moves or move in node.sleep for move in starts):
                     node.plan.add(starts[0])
 
-    def starts(self, sequence: list[Event], search: Search) -> list[Move]:
-        """Moves of which one must be taken at the earlier state."""
+    def backtrack_candidates(self, sequence: list[Event], search: Search) -> list[Move]:
+        """The moves at the earlier state one of which must be taken."""
         return [event.move for event in initials(sequence, search.dependence)]
 
 
 class Classic(Source):
-    """Flanagan and Godefroid's back-sets, which do not look beyond what leads to the step that raced."""
+    """Flanagan and Godefroid's backtrack sets, which consider only what leads to the step that raced."""
 
-    def starts(self, sequence: list[Event], search: Search) -> list[Move]:
+    def backtrack_candidates(self, sequence: list[Event], search: Search) -> list[Move]:
         needed = [sequence[-1]]
         for event in reversed(sequence[:-1]):
             if any(search.dependence.dependent(event, later) for later in needed):
@@ -157,7 +159,8 @@ class Classic(Source):
 
 
 def preemptions(search: Search, node: Node, move: Move) -> int:
-    """How often a process was left that could have gone on, if this move is taken now."""
+    """The number of preemptions if this move is taken now: switches away from a process that could have gone
+    on."""
     nodes, events = search.nodes, search.execution.events
     pids = [event.pid for event in events] + [move.pid]
     return sum(

@@ -1,6 +1,6 @@
-"""The engines: what each of them needs, promises and listens to.
+"""The engines: what each of them needs, what it promises, and which options it takes.
 
-An engine is registered under the entry point group `porcini.engines`, ours below and anybody else's.
+Engines are registered under the entry point group `porcini.engines`: ours, which are below, and anybody else's.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ Searching = Callable[[Program, SearchStats, Options], None]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A way to search, with all that others need to know of it."""
+    """A search, with all that others need to know about it."""
 
     summary: str
     search: Searching
     needs: tuple[Capability, ...] = ()
     """What a program must be able to do."""
     complete: bool = True
-    """Does it see every class, unless it is stopped?"""
+    """Does it explore every class, unless it is stopped?"""
     keeps_states: bool = False
-    """Does it count states, and not runs?"""
+    """Does it count states instead of runs?"""
     uses_footprints: bool = True
-    """Does it leave orders out because of what steps touch?"""
+    """Does it prune schedules because of what steps touch?"""
     takes_independence: bool = False
-    """May it be told by `Options.dependence` which steps are independent?"""
+    """Does it use the independence relation in `Options.dependence`?"""
     takes_preemptions: bool = False
     rank: int = 100
-    """Where it stands in tables: what others are compared with comes first."""
+    """Its position in tables: the engine that others are compared with comes first."""
     selections: tuple[Options, ...] = (Options(),)
-    """The ways to run it that must agree, for a comparison of engines."""
+    """The options under which its results must agree, for a comparison of engines."""
 
     @property
     def samples(self) -> bool:
-        """Does it look at some runs, and never know that these were all?"""
+        """Does it sample runs, without ever knowing that it has seen all of them?"""
         return not self.complete and not self.keeps_states
 
     def __call__(self, program: Program, stats: SearchStats, options: Options) -> None:
@@ -57,23 +57,23 @@ class Engine:
 ENGINES: Registry[Engine] = Registry("porcini.engines", "engine")
 
 
-def ranked() -> list[tuple[str, Engine]]:
-    """All engines, in the order of tables."""
+def engines_by_rank() -> list[tuple[str, Engine]]:
+    """All engines, in the order in which tables list them."""
     return sorted(ENGINES.items(), key=lambda named: (named[1].rank, named[0]))
 
 
-def explored(
+def run_engine(
     engine: Engine, program: Program, stats: SearchStats, options: Options
 ) -> tuple[Program, SearchStats]:
-    """Run an engine to its end; again, in the time that is left, where footprints turn out to have been too small.
-    Returns the program that was run last, and what was seen of it."""
+    """Run an engine to its end. If footprints turn out to have been too small, run it again in the time that is
+    left. Returns the program of the last search, and its stats."""
     if engine.uses_footprints and not engine.keeps_states:
         program = program.relying_on_footprints()
     while True:
         try:
             stats.explore(partial(engine, program, options=options))
         except Restart as restart:
-            program, stats = restart.program, stats.restarted()
+            program, stats = restart.program, stats.restart()
         else:
             return program, stats
 

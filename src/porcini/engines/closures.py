@@ -1,4 +1,4 @@
-"""Processes that must be taken together: closed under what others may still do to them."""
+"""Sets of processes that are closed under conflicts with what other processes may still do."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from porcini.core.pids import Pid
 def close_under_conflicts(
     start: Pid, now: Mapping[Pid, Footprint], later: Mapping[Pid, Footprint], *, most: int | None = None
 ) -> frozenset[Pid] | None:
-    """One process, with all whose future conflicts with what these would do now, again and again. None if that
-    takes more than `most`."""
+    """The least set with `start` that contains every process whose future conflicts with what a member would do
+    now; None if it has more than `most` members."""
     found, left = {start}, [start]
     while left:
         foot = now[left.pop()]

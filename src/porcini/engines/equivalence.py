@@ -1,16 +1,18 @@
 """Does a reduction keep what it must? Both graphs are built and compared.
 
-    build       all states with their successors, reduced or not; with propositions, no cycle leaves anything out
-    ends        the states in which nothing can move must be the same
-    quotient    states that behave alike are one, in both graphs together: divergence-sensitive branching
-                bisimulation, by signatures; if the two initial states are one, so are the graphs
-    included    if not: every sequence of letters of the whole graph, however often each is repeated, must be one
-    of
-                the reduced graph (stuttering equivalence; the other direction holds since it is a part)
+    build                 all states with their successors, reduced or not; with propositions, every cycle has a
+                          state in which all successors are taken
+    compare               first, both graphs must have the same states in which nothing can move
+    bisimulation_blocks   then equivalent states of both graphs are merged, by divergence-sensitive branching
+                          bisimulation, computed by signatures; if the two initial states are equivalent, so are
+                          the graphs
+    find_lost_sequence    if they are not: every sequence of letters of the whole graph, up to repetition of
+                          letters, must be one of the reduced graph (stuttering equivalence; the other direction
+                          holds since the reduced graph is a part of the whole one)
 
-A run that ends repeats its last letter for ever, like one that goes round without changing a proposition: this is
-`divergence`. That finite sequences are included is enough for infinite ones that change for ever, since each state
-has finitely many successors; those that end in one letter for ever are looked at for themselves.
+A run that ends repeats its last letter for ever, and so does one that loops without changing a proposition: both
+diverge. For infinite sequences that change for ever it is enough to compare finite ones, since each state has
+finitely many successors; those that end in one letter for ever are compared separately.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from porcini.core.components import components
+from porcini.core.components import strongly_connected_components
 from porcini.core.errors import LimitHit
 from porcini.core.systems import StateGraph
-from porcini.engines.graph import Chooser
+from porcini.engines.graph import StateReduction
 
 S = TypeVar("S", bound=Hashable)
 N = TypeVar("N", bound=Hashable)
@@ -36,16 +38,16 @@ _MOST_PAIRS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What became of a comparison; `problem` is None if the reduction kept everything."""
+    """The result of a comparison: the sizes of both graphs; `problem` is None if the reduction kept everything."""
 
     whole: int
     reduced: int
     problem: str | None
 
 
-def build(graph: StateGraph[S], reduction: Chooser[S] | None, most: int) -> dict[S, Sequence[S]]:
-    """All states with their successors, depth first; where a chosen successor is on the way here, all are
-    taken."""
+def build(graph: StateGraph[S], reduction: StateReduction[S] | None, most: int) -> dict[S, Sequence[S]]:
+    """All states with their successors, depth first. Where a chosen successor is on the search stack, all
+    successors are taken."""
     start = graph.initial()
     found: dict[S, Sequence[S]] = {}
     on_the_way: set[S] = set()
@@ -53,7 +55,7 @@ def build(graph: StateGraph[S], reduction: Chooser[S] | None, most: int) -> dict
 
     def enter(state: S) -> None:
         on_the_way.add(state)
-        choice = reduction.chosen(state) if reduction else None
+        choice = reduction.choose(state) if reduction else None
         if choice is None or any(after in on_the_way for after in choice.after):
             found[state] = list(dict.fromkeys(graph.successors(state)))
         else:
@@ -91,15 +93,16 @@ def compare(
     if lost:
         problem = f"{lost:,} states in which nothing can move were lost"
     else:
-        joined = _Joined(whole, reduced, lambda side, node: letter(state_of(node) if side else node))
-        blocks = joined.quotient()
+        joined = _UnionGraph(whole, reduced, lambda side, node: letter(state_of(node) if side else node))
+        blocks = joined.bisimulation_blocks()
         if blocks[0] != blocks[len(whole)]:
-            problem = joined.included(blocks, 0, len(whole))
+            problem = joined.find_lost_sequence(blocks, 0, len(whole))
     return Comparison(len(whole), len(reduced), problem)
 
 
-class _Joined:
-    """Two graphs as one, with numbers for states: those of the first, then those of the second."""
+class _UnionGraph:
+    """The disjoint union of two graphs. States are numbered: those of the first graph, then those of the
+    second."""
 
     def __init__(
         self, whole: Mapping[Any, Sequence[Any]], reduced: Mapping[Any, Sequence[Any]], letter: Letter
@@ -109,14 +112,15 @@ class _Joined:
         graphs = (whole, reduced)
         self.after: Edges = [[self.number[side, new] for new in graphs[side][state]] for side, state in nodes]
         self.letters = [letter(*node) for node in nodes]
-        self.letter_diverges()
+        self.find_divergence()
 
-    def letter_diverges(self) -> None:
-        """States that are alike for sure are made one: those of a cycle on which no letter changes."""
+    def find_divergence(self) -> None:
+        """Find the states from which a run can stay in one letter for ever: those that end, and those on a cycle
+        on which no letter changes. The states of such a cycle are equivalent, so each cycle becomes one node."""
         same = [
             [new for new in after if self.letters[new] == self.letters[n]] for n, after in enumerate(self.after)
         ]
-        self.component = components(same)
+        self.component = strongly_connected_components(same)
         members: dict[int, int] = {}
         for node in self.component:
             members[node] = members.get(node, 0) + 1
@@ -124,8 +128,12 @@ class _Joined:
             not after or members[self.component[n]] > 1 or n in same[n] for n, after in enumerate(self.after)
         ]
 
-    def quotient(self) -> list[int]:
-        """The block of each state under divergence-sensitive branching bisimulation."""
+    def bisimulation_blocks(self) -> list[int]:
+        """The block of each state under divergence-sensitive branching bisimulation.
+
+        The signature of a node is the set of blocks that it can reach by one step out of its block, possibly after
+        steps within its block. Blocks are split by signature until none changes.
+        """
         count = max(self.component) + 1
         edges: list[set[int]] = [set() for _ in range(count)]
         letters, endless = [0] * count, [False] * count
@@ -134,10 +142,10 @@ class _Joined:
             letters[mine] = self.letters[node]
             endless[mine] = endless[mine] or self.diverges[node]
             edges[mine] |= {self.component[new] for new in after} - {mine}
-        block = _numbered(zip(letters, endless, strict=True))
+        block = _number_keys(zip(letters, endless, strict=True))
         while True:
             signature: list[frozenset[int]] = [frozenset()] * count
-            for node in range(count):  # successors within a letter come first
+            for node in range(count):  # components are numbered so that successors with the same letter come first
                 seen: set[int] = set()
                 for new in edges[node]:
                     if block[new] == block[node] and letters[new] == letters[node]:
@@ -145,13 +153,14 @@ class _Joined:
                     else:
                         seen.add(block[new])
                 signature[node] = frozenset(seen)
-            finer = _numbered(zip(block, signature, strict=True))
+            finer = _number_keys(zip(block, signature, strict=True))
             if max(finer) == max(block):
                 return [block[self.component[node]] for node in range(len(self.after))]
             block = finer
 
-    def included(self, block: Sequence[int], whole: int, reduced: int) -> str | None:
-        """Is every sequence of letters from one state also one from the other? On blocks, with sets of them."""
+    def find_lost_sequence(self, block: Sequence[int], whole: int, reduced: int) -> str | None:
+        """Is every sequence of letters from one state also one from the other? Decided by a subset construction on
+        blocks; the answer says what was lost."""
         after: dict[int, set[int]] = {}
         letter: dict[int, int] = {}
         endless: set[int] = set()
@@ -161,8 +170,8 @@ class _Joined:
             if self.diverges[node]:
                 endless.add(block[node])
 
-        def settled(blocks: Iterable[int]) -> frozenset[int]:
-            """With all that can be reached without changing the letter."""
+        def close_under_stuttering(blocks: Iterable[int]) -> frozenset[int]:
+            """These blocks, with all that can be reached from them without changing the letter."""
             found, left = set(blocks), list(blocks)
             while left:
                 here = left.pop()
@@ -172,7 +181,7 @@ class _Joined:
                         left.append(new)
             return frozenset(found)
 
-        start = block[whole], settled({block[reduced]})
+        start = block[whole], close_under_stuttering({block[reduced]})
         seen, queue = {start}, deque([start])
         while queue:
             here, others = queue.popleft()
@@ -183,7 +192,7 @@ class _Joined:
                     pair = new, others
                 else:
                     reached = {n for other in others for n in after[other] if letter[n] == letter[new]}
-                    pair = new, settled(reached)
+                    pair = new, close_under_stuttering(reached)
                 if not pair[1]:
                     return "a sequence of propositions was lost"
                 if pair not in seen:
@@ -194,6 +203,6 @@ class _Joined:
         return None
 
 
-def _numbered(keys: Iterable[Hashable]) -> list[int]:
+def _number_keys(keys: Iterable[Hashable]) -> list[int]:
     known: dict[Hashable, int] = {}
     return [known.setdefault(key, len(known)) for key in keys]

@@ -1,11 +1,11 @@
-"""When are two traces the same? P3's parameter, behind one protocol.
+"""When are two traces equivalent? The parameter of P3, behind one protocol.
 
-    InterferenceFree   steps of different processes that touch nothing in common, one of them writing (Def. 3.7)
-    Commuting          steps that a solver proves to commute in every state: `x := x` and `x < 3` do
-    Semantic           the same; and whole traces are one if one is a permutation of the other, they end in equal
-                       states and have equivalent path conditions (Def. 3.1, 3.2), decided by a solver
+    InterferenceFree   steps of different processes commute if neither writes what the other touches (Def. 3.7)
+    Commuting          steps commute if a solver proves it for every state: `x := x` and `x < 3` do
+    Semantic           the same; and whole traces are equivalent if one is a permutation of the other, they end in
+                       equal states and have equivalent path conditions (Def. 3.1, 3.2), decided by a solver
 
-The symbolic engine is told which one to use; steps of one process are never swapped.
+The symbolic engine is given one of these. Steps of one process are never swapped.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from porcini.solvers.smt import Mismatch, Smt
 
 
 class TraceEquivalence(Protocol):
-    """What the symbolic engine asks: may two steps be swapped, and are two whole traces one?"""
+    """What the symbolic engine needs to know: may two steps be swapped, and are two whole traces equivalent?"""
 
     name: str
     compares: bool
-    """Does it say more about whole traces than about their steps?"""
+    """Does it identify more traces than swapping independent steps does?"""
 
     def independent(self, one: Label, two: Label) -> bool: ...
 
@@ -36,30 +36,30 @@ class TraceEquivalence(Protocol):
 
 
 class InterferenceFree:
-    """Def. 3.7, from what labels touch; steps of one process are never swapped."""
+    """Def. 3.7, decided by what labels touch."""
 
     name = "syntactic"
     compares = False
 
     def __init__(self) -> None:
-        self._feet: dict[Label, Footprint] = {}
+        self._footprints: dict[Label, Footprint] = {}
 
     def independent(self, one: Label, two: Label) -> bool:
         if one.pid == two.pid or one.pid in two.spawned or two.pid in one.spawned:
             return False
-        return not self._foot(one).conflicts(self._foot(two))
+        return not self._footprint(one).conflicts(self._footprint(two))
 
     def same(self, one: Sequence[Label], two: Sequence[Label]) -> bool:
         return False  # the search lists no class twice
 
-    def _foot(self, label: Label) -> Footprint:
-        if label not in self._feet:
-            self._feet[label] = footprint.static(label.touched)
-        return self._feet[label]
+    def _footprint(self, label: Label) -> Footprint:
+        if label not in self._footprints:
+            self._footprints[label] = footprint.static(label.touched)
+        return self._footprints[label]
 
 
 class Commuting(InterferenceFree):
-    """Steps that touch the same may still commute; what is not proved does not."""
+    """Steps that touch the same locations may still commute; without a proof they count as dependent."""
 
     name = "semantic"
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from porcini.core.events import Action, Event
 from porcini.core.systems import Forkable, Program, Run
 from porcini.core.traces import Foata, Trace
-from porcini.engines.replaying import enabled, replayed
+from porcini.engines.replaying import enabled_actions, run_after
 from porcini.engines.stats import SearchStats
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A state on the way: a run that stands there, and the actions still to be taken from it."""
+    """A state on the search stack: a run in that state, and the actions still to be taken from it."""
 
     run: Run
     form: Foata
@@ -32,7 +32,7 @@ def exhaustive(program: Program, stats: SearchStats) -> None:
     events: list[Event] = []
 
     def arrive(run: Run, form: Foata) -> None:
-        able = enabled(run.actions())
+        able = enabled_actions(run.actions())
         if not able:
             stats.complete(events, run.final(), form.key)
         elif len(events) >= stats.limits.depth:
@@ -52,7 +52,7 @@ def exhaustive(program: Program, stats: SearchStats) -> None:
             if nodes:
                 events.pop()
             continue
-        run = node.run.fork() if forkable else replayed(program, Trace(events).schedule)  # type: ignore[attr-defined]
+        run = node.run.fork() if forkable else run_after(program, Trace(events).schedule)  # type: ignore[attr-defined]
         event = run.step(action)
         stats.step()
         events.append(event)

@@ -1,6 +1,6 @@
 """The Fagiani algorithm (P0, Alg. 1): all executable permutations of one recorded trace, one per class.
 
-Works on labels alone; the program is not run again.
+It works on labels alone; the program is not run again.
 
     I := {empty}
     for i := 1 to length(trace):
@@ -9,17 +9,17 @@ Works on labels alone; the program is not run again.
         longer := canon(prefix . next(process, prefix))
         if longer is not in I and its path condition holds in the initial state: add longer to I
 
-    compile_trace   each process's labels (Def. 16's `next`), compiled to functions over a flat store
+    compile_trace   compiles the labels of each process (Def. 16's `next`) to functions over a flat store
     permutations    the two loops, depth first over prefixes instead of level by level; a prefix is extended by
                     the next label of an active process (Def. 13) whose condition holds in the store (Def. 14:
                     forward, so that the prefix is shared, instead of a weakest precondition from scratch)
-    seeds           where a process could go on, but not by its recorded label: section 8
+    Seeds           states in which a process could go on, but not by its recorded label: section 8
 
-Alg. 1 keeps a set of canonical prefixes. Def. 12 is no normal form (erratum 1); here a prefix is kept if
+Alg. 1 keeps a set of canonical prefixes. Def. 12 is not a normal form (erratum 1); here a prefix is kept if
 it is the first of its class in lexicographic order, the true lexicographic normal form. Sleep sets decide
 that step by step: a process that was tried before and does not conflict with what came since would only
-give a word of a class already listed. Adding a label costs about the number of processes. A prefix whose
-sleeper nothing left can wake cannot be completed to a normal form and is dropped at once.
+give a word of a class that is already listed. Adding a label costs about the number of processes. If no
+remaining step can wake a sleeper, the prefix cannot be completed to a normal form and is dropped at once.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ class Step:
     largest: Masks
     spawned: int
     family: Masks
-    """What its process might read and write there instead; the same as `masks` where it has no choice."""
+    """What its process might read and write there by another choice; the same as `masks` where it has no
+    choice."""
 
-    def others(self, store: Store, fired: bool) -> list[int]:
-        """The choices by which the process could do something else than what was recorded."""
+    def other_choices(self, store: Store, fired: bool) -> list[int]:
+        """The enabled choices by which the process could do something that was not recorded."""
         label = self.label
         if not label.choices:
             return [] if fired else list(self.able(store))
@@ -79,10 +80,10 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recorded:
-    """A recorded run: for each process its steps in order, and the store that it began with.
+class CompiledTrace:
+    """A recorded run, compiled: for each process its steps in order, and the initial store.
 
-    `waiting` gives, for a process that was blocked at the end, the step it could not take.
+    `waiting` gives, for each process that was blocked at the end, the step that it could not take.
     """
 
     pids: tuple[Pid, ...]
@@ -98,7 +99,7 @@ class Recorded:
         return cast(Scalar, store[first]) if size is None else tuple(store[first : first + size])
 
     def footprint(self, masks: Masks) -> Footprint:
-        """What a step touched, by names."""
+        """What a step touched, by name."""
         reads, writes = (frozenset(name for name, bit in self.bits.items() if mask & bit) for mask in masks)
         return Footprint(reads, writes)
 
@@ -109,7 +110,7 @@ class Recorded:
 
 def compile_trace(
     labels: Sequence[Label], waiting: Sequence[Label], store: dict[str, Any], roots: Sequence[Pid]
-) -> Recorded:
+) -> CompiledTrace:
     """Compile a symbolic trace. `store` gives the initial value of every variable in it by name."""
     slots: dict[str, tuple[int, int | None]] = {}
     cells: Store = []
@@ -121,7 +122,7 @@ def compile_trace(
     made = {label: compiler.step(label) for label in [*labels, *waiting]}
     by_pid = {pid: tuple(made[label] for label in labels if label.pid == pid) for pid in pids}
     blocked = {label.pid: made[label] for label in waiting}
-    return Recorded(
+    return CompiledTrace(
         tuple(pids),
         tuple(by_pid[pid] for pid in pids),
         tuple(blocked.get(pid) for pid in pids),
@@ -132,8 +133,8 @@ def compile_trace(
     )
 
 
-def compile_run(run: LabelledRun) -> Recorded:
-    """The same for a run with all that belongs to it."""
+def compile_run(run: LabelledRun) -> CompiledTrace:
+    """The same for a run with its labels."""
     return compile_trace(run.labels, run.waiting, dict(run.before), run.roots)
 
 
@@ -185,7 +186,7 @@ class _Compiler:
         return sum(map(self._bit, foot.reads)), sum(map(self._bit, foot.writes))
 
     def _bit(self, location: Location) -> int:
-        """A location need not be a variable: a whole channel, say."""
+        """The bit of a location, which need not be a variable: it may be a whole channel."""
         if location not in self.bits:
             self.bits[location] = 1 << self.used
             self.used += 1
@@ -220,27 +221,28 @@ class _Prefix:
 
 @dataclass(slots=True)
 class Permuter:
-    """The search. `tick` is called for each label added; `seeds` is told where runs leave the recorded one."""
+    """The search. `tick` is called for each label that is added; `seeds` collects where runs leave the recorded
+    one."""
 
-    recorded: Recorded
+    recorded: CompiledTrace
     tick: Callable[[], None] = field(default=lambda: None)
     seeds: Seeds | None = None
     total: int = field(init=False)
     at: list[int] = field(init=False)
     order: list[int] = field(default_factory=list)
     masks: list[Masks] = field(default_factory=list)
-    _left: list[list[Masks]] = field(init=False)
+    _remaining: list[list[Masks]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.total = sum(map(len, self.recorded.steps))
         self.at = [0] * len(self.recorded.pids)
-        self._left = [
+        self._remaining = [
             _suffixes(steps if blocked is None else (*steps, blocked))
             for steps, blocked in zip(self.recorded.steps, self.recorded.waiting, strict=True)
         ]
 
     def permutations(self) -> Iterator[Permutation]:
-        """Alg. 1, depth first. Each class is given once."""
+        """Alg. 1, depth first. Each class is listed once."""
         stack = [self._prefix(self.recorded.store, self.recorded.roots, 0)]
         while stack:
             if len(self.order) == self.total:
@@ -264,7 +266,12 @@ class Permuter:
         return _Prefix(store, active, sleeping, self._moves(store, active, sleeping))
 
     def _moves(self, store: Store, active: int, sleeping: int) -> Iterator[tuple[int, Store, Masks, int]]:
-        """Each extension that stays a normal form: who moves, the store after, and who then sleeps."""
+        """Each extension that stays a normal form: who moves, the store after it, what it touched, and who then
+        sleeps.
+
+        Processes are tried in order. One that was tried before, or sleeps already, goes to sleep unless it
+        conflicts with the step that is taken.
+        """
         tried: list[tuple[int, Masks]] = []
         ready: list[tuple[int, Store, Masks]] = []
         stuck = len(self.order) < self.total
@@ -283,31 +290,32 @@ class Permuter:
             if after is not None:
                 ready.append((process, after, self._touched(step, store)))
             if self.seeds:
-                for choice in step.others(store, after is not None):
+                for choice in step.other_choices(store, after is not None):
                     stuck = False
-                    self.seeds.diverged(self.order, self.masks, process, choice)
+                    self.seeds.add_divergence(self.order, self.masks, process, choice)
         if self.seeds and stuck and not ready:
-            self.seeds.stuck(self.order)
-        left = self._left_of_others() if len(ready) + len(tried) > 1 else []
+            self.seeds.add_stuck(self.order)
+        left = self._remaining_of_others() if len(ready) + len(tried) > 1 else []
         for process, after, masks in ready:
             asleep = 0
             for other, others in tried:
                 if not _conflict(masks, others):
                     asleep |= 1 << other
                     if not _conflict(self.recorded.steps[other][self.at[other]].largest, left[other]):
-                        break  # nobody can wake this one again, so no normal form begins like that
+                        break  # nobody can wake this process again, so no normal form begins with this prefix
             else:
                 yield process, after, masks, asleep
             tried.append((process, masks))
 
     def _touched(self, step: Step, store: Store) -> Masks:
-        """What a step counts for. A seed may go another way than what was recorded: then two steps are independent
-        only if nothing that one process could do there instead depends on the other one."""
+        """What a step is taken to touch. When seeds are collected, its process may do something that was not
+        recorded: then two steps are independent only if no other choice of either process depends on the other."""
         return step.family if self.seeds and step.label.choices else step.touched(store)
 
-    def _left_of_others(self) -> list[Masks]:
-        """For each process, all that the others may still read and write."""
-        mine = [suffixes[at] for suffixes, at in zip(self._left, self.at, strict=True)]
+    def _remaining_of_others(self) -> list[Masks]:
+        """For each process, all that the others may still read and write: a pass from the left adds the processes
+        before it, and a pass from the right those after it."""
+        mine = [suffixes[at] for suffixes, at in zip(self._remaining, self.at, strict=True)]
         found: list[Masks] = []
         reads = writes = 0
         for r, w in mine:
@@ -336,25 +344,26 @@ def _suffixes(steps: Sequence[Step]) -> list[Masks]:
 
 
 Seed = tuple[tuple[int, ...], int | None]
-"""Who goes, and by which choice the last of them does something that was not recorded."""
+"""The order of processes, and the choice by which the last of them does something that was not recorded."""
 
 
 class Seeds:
-    """Collects seed traces (section 8): prefixes that drive a fresh run to a class not listed.
+    """Collects seed traces (section 8): prefixes that lead a fresh run to a class that is not listed.
 
-    Either a process then does something that was not recorded, or nothing can move although not all is done.
+    Either a process then does something that was not recorded, or nothing can move although some recorded steps
+    have not been taken.
     """
 
-    def __init__(self, recorded: Recorded, *, whole: bool = False) -> None:
+    def __init__(self, recorded: CompiledTrace, *, whole: bool = False) -> None:
         self.recorded = recorded
         self.whole = whole
         self.found: dict[Seed, None] = {}
 
-    def stuck(self, order: Sequence[int]) -> None:
+    def add_stuck(self, order: Sequence[int]) -> None:
         self.found[tuple(order), None] = None
 
-    def diverged(self, order: Sequence[int], masks: Sequence[Masks], process: int, choice: int) -> None:
-        """Keep only what must come before the step that goes another way, in normal form; or the whole prefix."""
+    def add_divergence(self, order: Sequence[int], masks: Sequence[Masks], process: int, choice: int) -> None:
+        """Keep only what must come before the step that was not recorded, in normal form; or the whole prefix."""
         if self.whole:
             self.found[(*order, process), choice] = None
             return

@@ -1,13 +1,15 @@
-"""States instead of runs: every reachable state once, in depth or in breadth, all of it or a reduced part.
+"""A search through states instead of runs: every reachable state once, depth first or breadth first, reduced or
+not.
 
-    search      each state is visited once; for each is kept from where it was found first
-    reduction   which of the successors of a state are enough (`engines.ample`, `engines.stubborn`)
+    search      visits each state once, and remembers for each the state from which it was found first
+    reduction   says which successors of a state are enough (`engines.ample`, `engines.stubborn`)
 
-A reduction alone keeps the states in which nothing can move. If something else is looked for (a failed assertion),
-nothing may be left out for ever. In depth: a strongly connected component that is not left must have taken a step
-of each process that could move, else all is taken at its root (Valmari: Stop It, and Be Stubborn!, 2017). In
-breadth: where all that was chosen has been left behind, all is taken; else what is left out is met again later.
-These are C3 of P1, in forms that are enough for reachability.
+A reduction alone preserves the states in which nothing can move. If something else is looked for (a failed
+assertion), no enabled process may be ignored for ever. Depth first, a strongly connected component that has no way
+out must contain a step of each process that could move; otherwise all successors of its root are taken (Valmari:
+Stop It, and Be Stubborn!, 2017). Breadth first, where all chosen successors were visited before, all successors
+are taken; otherwise what is left out is met again later. These are forms of P1's C3 that are enough for
+reachability.
 """
 
 from __future__ import annotations
@@ -36,27 +38,28 @@ _DONE = 1 << 62
 
 @dataclass(slots=True, eq=False)  # one for each state: a frozen one takes three times as long to make
 class Choice(Generic[S]):
-    """Successors of a state that are enough, by which processes, and who else could move."""
+    """The successors of a state that are enough, which processes move to them, and which processes are enabled."""
 
     after: list[S]
-    """The search's own, to take from."""
+    """It belongs to the search, which may remove states from it."""
     movers: Hashables
     able: Hashables
     whole: bool = False
-    """Are these all successors that there are?"""
+    """Are these all successors of the state?"""
 
 
-class Chooser(Protocol[S]):
-    """A reduction."""
+class StateReduction(Protocol[S]):
+    """A reduction of a graph of states."""
 
-    def chosen(self, state: S) -> Choice[S] | None:
-        """What is enough in a state; None if all of it is needed."""
+    def choose(self, state: S) -> Choice[S] | None:
+        """The successors that are enough in a state; None if all of them are needed."""
 
 
 @dataclass(slots=True)
 class _Frame(Generic[S]):
-    """A state on the way: where its component begins, if it is the first of one, the lowest that was seen from it,
-    what is left to visit, who moves and who could."""
+    """A state on the search stack: the lowest state that can be reached from it, where its component begins if it
+    is the root of one, the successors still to visit, the processes that move, and those that are enabled.
+    `leaves` says that its component has a way out."""
 
     state: S
     low: int
@@ -68,39 +71,48 @@ class _Frame(Generic[S]):
 
 
 class Graph(Generic[S]):
-    """A search under way. `found` holds, for each state, the one from which it was first found."""
+    """A search in progress. `found` holds, for each state, the one from which it was first found."""
 
     def __init__(
-        self, graph: StateGraph[S], reduction: Chooser[S] | None, stats: SearchStats, *, careful: bool = True
+        self,
+        graph: StateGraph[S],
+        reduction: StateReduction[S] | None,
+        stats: SearchStats,
+        *,
+        avoid_ignoring: bool = True,
     ) -> None:
         self.graph = graph
         self.reduction = reduction
         self.stats = stats
-        self.careful = careful
-        """Nothing may be left out for ever: not needed if only states in which nothing can move are looked for."""
+        self.avoid_ignoring = avoid_ignoring
+        """May no enabled process be ignored for ever? This is not needed if only states in which nothing can move
+        are looked for."""
         self.found: dict[S, S | None] = {}
         self.transitions = 0
         self._noted: set[str] = set()
         self._looked = 0
+        self._events: dict[tuple[S, S], Sequence[Event]] = {}
+        """From a state to one after it. The ways to end states of a search in depth have most steps in common."""
 
     def explore(self, order: Order) -> None:
         start = self.graph.initial()
         self.found[start] = None
         try:
             if order == "bfs":
-                self._in_breadth(start)
+                self._search_breadth_first(start)
             elif self.reduction is None:
-                self._all(start)
-            elif not self.careful:
-                self._chosen_only(start)
+                self._search_all(start)
+            elif not self.avoid_ignoring:
+                self._search_reduced(start)
             else:
-                self._by_components(start)
+                self._search_components(start)
         finally:
             self._count()
         self._note_failures()
 
-    def _all(self, start: S) -> None:
-        """Depth first without a reduction: nothing needs to know the way. Most of the time is spent here."""
+    def _search_all(self, start: S) -> None:
+        """Depth first without a reduction, where the search stack does not matter. Most of the time is spent
+        here."""
         found, successors, stack = self.found, self.graph.successors, [start]
         while stack:
             taken = 0
@@ -110,7 +122,7 @@ class Graph(Generic[S]):
                 state = stack.pop()
                 after = successors(state)
                 if not after:
-                    self._ended(state)
+                    self._report_end(state)
                 taken += len(after)
                 for new in after:
                     if new not in found:
@@ -119,40 +131,46 @@ class Graph(Generic[S]):
             self._looked += BETWEEN_LOOKS - 1
             self._tick(taken)
 
-    def _in_breadth(self, start: S) -> None:
+    def _search_breadth_first(self, start: S) -> None:
         found, queue = self.found, deque([start])
         done: set[S] = set()
-        careful = self.careful and self.reduction is not None
+        avoid_ignoring = self.avoid_ignoring and self.reduction is not None
         while queue:
             state = queue.popleft()
-            if careful:
+            if avoid_ignoring:
                 done.add(state)
-            after = self._after(state)
-            if careful and after and all(new in done for new in after):
-                after = self._all_after(state)
+            after = self._reduced_successors(state)
+            if avoid_ignoring and after and all(new in done for new in after):
+                after = self._successors(state)
             for new in after:
                 if new not in found:
                     found[new] = state
                     queue.append(new)
 
-    def _chosen_only(self, start: S) -> None:
-        """Depth first, where it does not matter what is left out for ever."""
+    def _search_reduced(self, start: S) -> None:
+        """Depth first, where processes may be ignored for ever."""
         found, stack = self.found, [start]
         while stack:
             state = stack.pop()
-            after = self._after(state)
+            after = self._reduced_successors(state)
             for new in after:
                 if new not in found:
                     found[new] = state
                     stack.append(new)
 
-    def _by_components(self, start: S) -> None:
-        """Depth first with Tarjan's algorithm: a component that is not left must have taken all that it can."""
+    def _search_components(self, start: S) -> None:
+        """Depth first with Tarjan's algorithm: in a component without a way out, each enabled process must have
+        moved.
+
+        `order` numbers states as they are entered; a finished component has the number `_DONE`. When the root of a
+        component is left and no step leads out of it, the processes that were enabled at the root must have moved
+        somewhere in it; otherwise the root is expanded fully, and the search goes on from it.
+        """
         found = self.found
         order: dict[S, int] = {}
         component: list[tuple[S, Hashables]] = []
         frames: list[_Frame[S]] = []
-        chosen = self.reduction.chosen if self.reduction else lambda state: None
+        chosen = self.reduction.choose if self.reduction else lambda state: None
         taken, most = 0, self.stats.limits.states
 
         def enter(state: S) -> None:
@@ -160,7 +178,7 @@ class Graph(Generic[S]):
             choice = chosen(state)
             first = order[state] = len(order)
             if choice is None:
-                frame = _Frame(state, first, len(component), list(self._all_after(state)), NOBODY, NOBODY)
+                frame = _Frame(state, first, len(component), list(self._successors(state)), NOBODY, NOBODY)
             else:
                 frame = _Frame(state, first, len(component), choice.after, choice.movers, choice.able)
                 taken += len(choice.after)
@@ -188,14 +206,14 @@ class Graph(Generic[S]):
             if frame.low == order[frame.state]:
                 if not frame.leaves:
                     moved = frozenset(mover for _, movers in component[frame.begins :] for mover in movers)
-                    if not frame.able <= moved:  # some were left out, all the way round
-                        frame.left = list(self._all_after(frame.state))
+                    if not frame.able <= moved:  # some process was ignored everywhere in the component
+                        frame.left = list(self._successors(frame.state))
                         frame.able = NOBODY
                         continue
                 for state, _ in component[frame.begins :]:
                     order[state] = _DONE
                 del component[frame.begins :]
-                frame.leaves = True  # as seen from the one before it
+                frame.leaves = True  # for the frame below, a step into a finished component is a way out
                 frame.low = _DONE
             frames.pop()
             if frames:
@@ -206,21 +224,21 @@ class Graph(Generic[S]):
                     outer.low = frame.low
         self.transitions += taken
 
-    def _after(self, state: S) -> Sequence[S]:
-        choice = self.reduction.chosen(state) if self.reduction else None
+    def _reduced_successors(self, state: S) -> Sequence[S]:
+        choice = self.reduction.choose(state) if self.reduction else None
         if choice is None:
-            return self._all_after(state)
+            return self._successors(state)
         self._tick(len(choice.after))
         return choice.after
 
-    def _all_after(self, state: S) -> Sequence[S]:
+    def _successors(self, state: S) -> Sequence[S]:
         after = self.graph.successors(state)
         if not after:
-            self._ended(state)
+            self._report_end(state)
         self._tick(len(after))
         return after
 
-    # What is noticed
+    # What is counted and reported
 
     def _tick(self, taken: int) -> None:
         self.transitions += taken
@@ -229,49 +247,56 @@ class Graph(Generic[S]):
             self._note_failures()
         if self._looked % BETWEEN_LOOKS == 0 or len(self.found) > self.stats.limits.states:
             self._count()
-            self.stats.look()
+            self.stats.check_limits()
             if len(self.found) > self.stats.limits.states:
                 raise LimitHit(f"the limit of {self.stats.limits.states:,} states")
 
     def _count(self) -> None:
         self.stats.counts.states, self.stats.counts.events = len(self.found), self.transitions
 
-    def _ended(self, state: S) -> None:
-        ended = partial(self.graph.ended, state)
-        self.stats.complete(lambda: self.way_to(state), self.graph.final(state), None, ended)
-        self.stats.counts.classes = 0  # of runs, which are not looked at here
+    def _report_end(self, state: S) -> None:
+        ended = partial(self.graph.final_of_run, state)
+        self.stats.complete(lambda: self.path_to(state), self.graph.final(state), None, ended)
+        self.stats.counts.classes = 0  # they are classes of runs, which this search does not look at
 
     def _note_failures(self) -> None:
-        """A failure after which others go on for ever ends in no state, and counts all the same."""
+        """Report failures after which other processes go on for ever: they end in no state, but count all the
+        same."""
         if any(outcome.kind in ("assertion", "error") for outcome in self.stats.outcomes):
             return
         for kind, (state, after) in list(self.graph.failures.items()):
             if kind in self._noted:
                 continue
             self._noted.add(kind)
-            way, ended = partial(self._named, state, after), partial(self.graph.ended, after)
+            way, ended = partial(self._events_to, state, after), partial(self.graph.final_of_run, after)
             self.stats.complete(way, self.graph.final(after), None, ended)
             self.stats.counts.classes = 0
 
-    def way_to(self, state: S) -> Sequence[Event]:
+    def path_to(self, state: S) -> Sequence[Event]:
         """The steps by which a state was found."""
-        return self._named(state)
+        return self._events_to(state)
 
-    def _named(self, state: S, *after: S) -> Sequence[Event]:
-        """The steps by which a state was found, and those from there on, with processes named as in runs. Where
-        that way is too long for a run, the shortest one is taken."""
+    def _events_to(self, state: S, *after: S) -> Sequence[Event]:
+        """The events by which a state was found, then those to the states `after`, with the process names of runs.
+        If that path is too long for a run, the shortest one is taken."""
         try:
-            return self.graph.named(self._steps((*self._first_way(state), *after)))
+            return self.graph.with_run_names(self._steps((*self._first_path(state), *after)))
         except LimitHit:
-            return self.graph.named(self._steps((*self._shortest_way(state), *after)))
+            return self.graph.with_run_names(self._steps((*self._shortest_path(state), *after)))
 
     def _steps(self, states: Sequence[S]) -> list[Event]:
-        return [event for a, b in pairwise(states) for event in self.graph.way(a, b)]
+        return [event for pair in pairwise(states) for event in self._events_between(pair)]
 
-    def _first_way(self, state: S) -> list[S]:
-        return _back(state, self.found)
+    def _events_between(self, pair: tuple[S, S]) -> Sequence[Event]:
+        events = self._events.get(pair)
+        if events is None:
+            events = self._events[pair] = self.graph.events_between(*pair)
+        return events
 
-    def _shortest_way(self, state: S) -> list[S]:
+    def _first_path(self, state: S) -> list[S]:
+        return _path_back(state, self.found)
+
+    def _shortest_path(self, state: S) -> list[S]:
         start = self.graph.initial()
         before: dict[S, S | None] = {start: None}
         queue = deque([start])
@@ -281,11 +306,11 @@ class Graph(Generic[S]):
                 if new not in before and new in self.found:
                     before[new] = here
                     queue.append(new)
-        return _back(state, before)
+        return _path_back(state, before)
 
 
-def _back(state: S, before: Mapping[S, S | None]) -> list[S]:
-    """The states that lead to one, by what came before each."""
+def _path_back(state: S, before: Mapping[S, S | None]) -> list[S]:
+    """The states that lead to a given one, found by going back from each state to the one before it."""
     states = [state]
     while (earlier := before[states[-1]]) is not None:
         states.append(earlier)

@@ -13,15 +13,15 @@ DEFAULT_SYMBOLIC_DEPTH = 200
 DEFAULT_SOLVER_TIMEOUT = 5.0
 
 BETWEEN_LOOKS = 64
-"""States between two looks at the clock, in searches that keep them."""
+"""How many states a search that keeps states visits between two checks of the clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on a search. None means no bound, or for the depth a large one.
 
-    A search with a depth of the user's own goes on beside a run that is cut; one that runs into the default
-    has met a program that does not end, and stops.
+    With a depth limit that the user set, a search goes on after a run that is cut. A search that reaches the
+    default limit has met a program that does not end, and stops.
     """
 
     max_executions: int | None = None
@@ -29,7 +29,7 @@ class Limits:
     timeout: float | None = None
     max_states: int | None = None
     usual_depth: int = DEFAULT_DEPTH
-    """The large one."""
+    """The depth limit if `max_depth` is None."""
 
     def __post_init__(self) -> None:
         bounds = {

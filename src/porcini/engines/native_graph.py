@@ -111,7 +111,7 @@ class NativeGraph(Graph[int]):
         try:
             while self._go_on():
                 self._count()
-                self.stats.look()
+                self.stats.check_limits()
                 if self.native.states > self.stats.limits.states:
                     raise LimitHit(f"the limit of {self.stats.limits.states:,} states")
                 if len(self.graph.failures) > len(self._noted) and self.stats.violated:
@@ -158,7 +158,7 @@ class NativeGraph(Graph[int]):
             self._grow()
             return
         if not after:
-            self._ended(state)
+            self._report_end(state)
         self.native.answer_end([self.bits.pack(each ^ self.bits.start) for each in after])
 
     def _answer_set(self, state: int, native: int) -> None:
@@ -184,7 +184,7 @@ class NativeGraph(Graph[int]):
         """What one unit can do."""
         present = self.space.present(state)
         unit = next(unit for unit in self.space.units(present) if self._units[unit] == number)
-        moves = self.space.looked_up(state, present, unit)
+        moves = self.space.lookup_moves(state, present, unit)
         changes = [state ^ (state + move.change) for move in moves.all]
         if self.bits.add(_union(changes)):
             self._grow()
@@ -207,11 +207,11 @@ class NativeGraph(Graph[int]):
     def _count(self) -> None:
         self.stats.counts.states, self.stats.counts.events = self.native.states, self.native.transitions
 
-    def _first_way(self, state: int) -> list[int]:
+    def _first_path(self, state: int) -> list[int]:
         return [self.bits.unpack(each) for each in self.native.way_to(self.bits.pack(state ^ self.bits.start))]
 
-    def _shortest_way(self, state: int) -> list[int]:
-        return self._first_way(state)
+    def _shortest_path(self, state: int) -> list[int]:
+        return self._first_path(state)
 
     def states(self) -> Sequence[int]:
         """All states that were found."""

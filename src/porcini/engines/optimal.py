@@ -1,4 +1,4 @@
-"""Optimal DPOR with wakeup trees: one run per class and none in vain, whatever guards do.
+"""Optimal DPOR with wakeup trees: exactly one run per class, and no run is given up, whatever guards do.
 
 Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 2, with the reversals that `races` describes.
 
@@ -16,11 +16,11 @@ Abdulla, Aronis, Jonsson and Sagonas, JACM 2017, Algorithm 2, with the reversals
     12        Explore(E.p, Sleep', the subtree of wut(E) below p)
     13        add p to sleep(E), and remove its branch from wut(E)
 
-    completed   at the end of a run: lines 3 to 6, with the reversals that `races` describes for the races
-    opened      a new state: lines 8 and 9
-    next_move   the branch to take: line 10
-    taken       the branch is done, the tree below it goes along: lines 12 and 13. The sleep sets of lines 11
-                and 13 are kept by `search`, for all reductions that have them
+    reverse_races   at the end of a run: lines 3 to 6, with the reversals that `races` describes
+    open_node       at a new state: lines 8 and 9
+    next_move       the branch to take: line 10
+    descend         removes the branch, and passes on the tree below it: lines 12 and 13. `search` keeps the sleep
+                    sets of lines 11 and 13, for all reductions that have them
 
 *Nothing is lost.* Theorem: when the search is done with a state E', it has explored every class of complete runs
 E'.w, but for those of which a step that was asleep when E' was opened is an initial of w.
@@ -57,8 +57,8 @@ p was not to be taken. So there is no such w.
 a tree has no branch nobody is asleep, or all of it was explored. If a run ends with somebody asleep all the same,
 it is a bug in Porcini and says so.
 
-*Discovered footprints.* Programs that `discover` what a step touches are asked what it touches where it is moved
-to (`foreseeing`); the proof for them is in decision 15.
+*Discovered footprints.* For programs that discover what a step touches, `foreseeing` finds out what it touches
+where it is moved to; the proof for them is in decision 15.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class Optimal:
     def __init__(self) -> None:
         self._foresight: Foresight | None = None
 
-    def name(self, node: Node) -> None:
+    def class_of(self, node: Node) -> None:
         return None
 
-    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Tree | None) -> None:
+    def open_node(self, search: Search, node: Node, enabled: list[Action], plan: Tree | None) -> None:
         node.plan = plan or []
         if node.plan or not enabled:
             return
@@ -99,7 +99,7 @@ class Optimal:
                 if action.pid is last or action.pid == last:
                     chosen = action
                     break
-        node.plan.append(Branch(search.planned(chosen)))
+        node.plan.append(Branch(search.planned_event(chosen)))
 
     def next_move(self, search: Search, node: Node) -> Action | None:
         if not node.plan:
@@ -109,27 +109,27 @@ class Optimal:
             raise InternalError(f"a wakeup sequence wants {action.pid}, which is blocked")
         return action
 
-    def taken(self, node: Node, event: Event) -> Tree:
+    def descend(self, node: Node, event: Event) -> Tree:
         branch: Branch = node.plan.pop(0)
         return branch.below
 
-    def pending(self, node: Node) -> int:
+    def count_pending(self, node: Node) -> int:
         return len(node.plan)
 
-    def completed(self, search: Search) -> None:
+    def reverse_races(self, search: Search) -> None:
         foresee: Foresee | None = None
-        if search.discovers:
+        if search.discovers_footprints:
             if self._foresight is None:
-                self._foresight = Foresight(search.execution, search.step_after)
-            self._foresight.note(search.first_new)
-            foresee = self._foresight.moved
+                self._foresight = Foresight(search.execution, search.run_moves_after)
+            self._foresight.remember_run(search.first_new)
+            foresee = self._foresight.foresee
         for reversal in reversals(search, foresee):
             self._add(search, reversal)
 
     def _add(self, search: Search, reversal: Reversal) -> None:
-        """Insert the sequences of a reversal, but for those of which a sleeping step is a weak initial."""
+        """Insert the sequences of a reversal, except those of which a sleeping step is a weak initial."""
         node, dependence, between = search.nodes[reversal.at], search.dependence, reversal.between
-        independent: list[Event] = []  # sleeping steps that what stands between does not touch
+        independent: list[Event] = []  # sleeping steps that are independent of all events in between
         for asleep in node.sleep.values():
             found = weak_initial(asleep, between, dependence)
             if found == INDEPENDENT:

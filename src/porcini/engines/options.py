@@ -1,4 +1,4 @@
-"""What engines may be told."""
+"""The options of engines."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ USUAL = {
     "permute": "fagiani",
     "symbolic": "symbolic",
 }
-"""By which engine each command answers, unless it is told otherwise."""
+"""The default engine of each command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Each engine looks at what concerns it."""
+    """Options of all engines; each engine uses those that concern it."""
 
     dependence: Dependence = field(default_factory=Dependence)
     seed: int = 0
@@ -46,9 +46,9 @@ class Options:
     be had and the graph is not small."""
     optimise: bool = True
     fair: bool = False
-    """Weak fairness: who can always move does move."""
+    """Weak fairness: a process that can always move moves eventually."""
     exact: bool = True
-    """Of searches that keep states: may none be one with another from which it differs only in names?"""
+    """For searches that keep states: are states kept apart that differ only in names?"""
 
     @property
     def selection(self) -> str:

@@ -1,6 +1,6 @@
-"""`permute`: the Fagiani algorithm on a recorded run, with what a user wants to see.
+"""`permute`: the Fagiani algorithm on a recorded run, with the results that a user wants to see.
 
-The run may be one of a program, or one that was read from a file.
+The run may come from a program or from a file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from porcini.core.events import Event, Move, Schedule
 from porcini.core.reports import Outcome, TraceEntry
 from porcini.core.systems import Final, Kind, Observed, Waiting
 from porcini.core.traces import Trace
-from porcini.engines.fagiani import Permutation, Permuter, Recorded, Seeds, Store, compile_run
+from porcini.engines.fagiani import CompiledTrace, Permutation, Permuter, Seeds, Store, compile_run
 from porcini.engines.stats import SearchStats
 from porcini.ir.expr import free
 from porcini.ir.symbolic.formulas import LabelledRun
@@ -23,8 +23,8 @@ from porcini.ir.text import show
 
 
 class Permuting:
-    """Permutes a recorded run. `entries` are the classes found, and `runs` one of each with how it ends; `seeds`
-    are the prefixes that lead elsewhere."""
+    """Permutes a recorded run. `entries` are the classes that were found, `runs` has one run of each class with
+    its outcome, and `seeds` are the prefixes that lead to other classes."""
 
     def __init__(self, run: LabelledRun, stats: SearchStats, *, path_conditions: bool = True) -> None:
         self.path_conditions = path_conditions
@@ -39,20 +39,20 @@ class Permuting:
         self.seeds: list[Schedule] = []
 
     @cached_property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> CompiledTrace:
         return compile_run(self.run)
 
     @cached_property
     def events(self) -> list[list[Event]]:
-        """Of each process."""
+        """The recorded events of each process."""
         return [[e for e in self.run.trace if e.pid == pid] for pid in self.recorded.pids]
 
     def search(self) -> None:
         self._search(Permuter(self.recorded, self.stats.step))
 
     def search_for(self, seeds: Seeds) -> None:
-        """Permute, and collect seeds as well. Where processes have choices these are two searches: one that looks
-        for seeds may meet a class more than once."""
+        """Permute, and collect seeds as well. Where processes have choices these are two searches, because the one
+        that looks for seeds may meet a class more than once."""
         try:
             if any(label.choices for label in self.run.labels):
                 self.search()
@@ -67,15 +67,15 @@ class Permuting:
         self.stats.counts.states += 1
         for permutation in permuter.permutations():
             trace = self._trace(permutation)
-            final = self.stats.observed(self._final(permutation))
+            final = self.stats.project(self._final(permutation))
             if self.path_conditions:
                 self.entries.append(self._entry(permutation, trace, final))
                 self.runs.append(Outcome.of(trace, final))
-            if final.kind != "unfinished":  # that is a trace, but no execution
+            if final.kind != "unfinished":  # otherwise it is a trace, but not an execution
                 self.stats.complete(trace, final, None)
 
     def _trace(self, permutation: Permutation) -> Trace:
-        """The recorded events in their new order; one that works on a cell may work on another one now."""
+        """The recorded events in their new order; an event that accesses a cell may access another one now."""
         at = [0] * len(self.events)
         events: list[Event] = []
         for process, masks in zip(permutation.order, permutation.masks, strict=True):
@@ -95,14 +95,14 @@ class Permuting:
         waiting = tuple(replace(w, values=self._values(w, self.waiting[w.pid], store)) for w in self.final.waiting)
         return Final(kind, state, waiting)
 
-    def _shown(self, store: Store, name: str) -> Observed:
+    def _show_value(self, store: Store, name: str) -> Observed:
         return self.run.show(name, self.recorded.value(store, name))
 
     def _values(self, waiting: Waiting, label: Label, store: Store) -> dict[str, Observed]:
         """What a blocked process sees, by the names in its source."""
         if label.can_move is not None:
             places = {place.rpartition(".")[2]: place for place in label.touched.fixed.reads}
-            return {name: self._shown(store, places[name]) for name in waiting.values}
+            return {name: self._show_value(store, places[name]) for name in waiting.values}
         seen = sorted({v.name for guard in label.guards for v in free(guard) if "@" not in v.name})
         return {
             name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen
@@ -115,7 +115,7 @@ class Permuting:
         return TraceEntry(trace.schedule, tuple(map(str, labels)), condition, final.state, final.kind)
 
     def _schedule(self, order: Sequence[int], choice: int | None) -> Schedule:
-        """The recorded steps in this order; the last one by another choice, unless it was recorded, too."""
+        """The recorded steps in this order. The last one uses the given choice, unless that is None."""
         events = [iter(events) for events in self.events]
         recorded = order if choice is None else order[:-1]
         moves = [next(events[process]).move for process in recorded]

@@ -1,16 +1,17 @@
-"""A run that a claim describes: the product of a graph of states with an automaton, searched on the way.
+"""Search for a run that a claim accepts: the product of a graph of states with an automaton, built on the fly.
 
-    Claim       what is looked for: the automaton of a formula's negation, or a never claim
-    Product     depth first over pairs of a state and a state of the claim; a strongly connected component that has
-                all marks holds a run (Couvreur: On-the-fly verification of linear temporal logic, FM 1999)
-    lasso       a stem and a loop of such a component, for people
+    Claim       the automaton of a formula's negation, or a never claim
+    Product     searches depth first over pairs of a state and a state of the claim; a strongly connected component
+                that has all marks contains an accepted run (Couvreur: On-the-fly verification of linear temporal
+                logic, FM 1999)
+    Lasso       a stem and a loop in such a component, for the user
 
-The claim reads the state before each step. A run that ends repeats its last state for ever. Weak fairness is one
-mark more for each process: on steps by which it moves, and in states in which it cannot.
+The claim reads the state before each step. A run that ends repeats its last state for ever. Weak fairness adds one
+mark for each process: on steps by which it moves, and in states in which it cannot.
 
-With a reduction (`visible` steps are not left out, C2 of P1) nothing may be left out on any cycle: where one of
-the chosen successors is on the way here, all are taken (C3). The formula must not know how many steps a thing
-takes: no X.
+A reduction does not leave out visible steps (C2 of P1), and must not leave out anything on a whole cycle: where
+one of the chosen successors is on the search stack, all successors are taken (C3). The formula must not count
+steps: it must not contain X.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Generic, Protocol, TypeVar
 
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.systems import StateGraph
-from porcini.engines.graph import Chooser
+from porcini.engines.graph import StateReduction
 from porcini.engines.limits import BETWEEN_LOOKS
 from porcini.engines.stats import SearchStats
 
@@ -34,65 +35,71 @@ _DONE = -1
 
 
 class Claim(Protocol[S_in]):
-    """An automaton over states: runs that take each of `acceptance` marks for ever are what is looked for."""
+    """An automaton over states: it accepts the runs that get each of its `acceptance` marks infinitely often."""
 
     initial: int
     acceptance: int
 
     def moves(self, here: int, state: S_in) -> Sequence[tuple[int, int]]:
-        """Where the claim can go when it reads a state, with the marks that it gets, as bits."""
+        """The states to which the claim can go when it reads a state, each with the marks that it gets, as
+        bits."""
 
 
-class Movers(Protocol[S]):
-    """Who leads where: needed for fairness."""
+class ProcessSuccessors(Protocol[S]):
+    """Successors with the process that moves, which fairness needs."""
 
-    def moves_by(self, state: S) -> Sequence[tuple[int, S]]: ...
+    def successors_by_process(self, state: S) -> Sequence[tuple[int, S]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Lasso(Generic[S]):
-    """States: those of the stem, the first of the loop included, and those after it up to the same state again."""
+    """The states of the stem, up to and including the first of the loop, and those after it up to the same state
+    again."""
 
     stem: tuple[S, ...]
     loop: tuple[S, ...]
 
 
 class Product(Generic[S]):
-    """A search for a run that a claim describes."""
+    """A search for a run that a claim accepts."""
 
     def __init__(
         self,
         graph: StateGraph[S],
         claim: Claim[S],
         stats: SearchStats,
-        reduction: Chooser[S] | None = None,
-        fair: Movers[S] | None = None,
+        reduction: StateReduction[S] | None = None,
+        fair: ProcessSuccessors[S] | None = None,
         *,
         stutter: bool = True,
     ) -> None:
         self.graph, self.claim, self.stats, self.reduction, self.fair = graph, claim, stats, reduction, fair
         self.stutter = stutter
-        """Does a run that has ended count as one that goes on for ever, and changes nothing?"""
+        """Does a run that has ended count as an infinite run that repeats its last state?"""
         self.order: dict[Node[S], int] = {}
         self.transitions = 0
         self._claims = (1 << claim.acceptance) - 1
         self._everyone = 0
-        """The marks of all processes that were seen to be able to move."""
+        """The marks of all processes that were enabled in some visited state."""
 
     def search(self) -> Lasso[S] | None:
-        component = self._component()
+        component = self._find_accepting_component()
         self._count()
-        return None if component is None else self._lasso(set(component))
+        return None if component is None else self._build_lasso(set(component))
 
-    def _component(self) -> Sequence[Node[S]] | None:
-        """The states of a component that has all marks."""
+    def _find_accepting_component(self) -> Sequence[Node[S]] | None:
+        """The nodes of a strongly connected component that has all marks (Couvreur's algorithm).
+
+        `live` are the nodes of unfinished components. A step to a live node merges all components whose roots come
+        after it, with the marks inside of them and those of the steps between them.
+        """
         order = self.order
         live: list[Node[S]] = []
         on_the_way: set[Node[S]] = set()
         frames: list[tuple[Node[S], Iterator[tuple[Node[S], int]]]] = []
         roots: list[int] = []
         inside: list[int] = []  # for each root: the marks within its component
-        between: list[int] = []  # and those by which it was entered
+        between: list[int] = []  # for each root: the marks of the step by which it was entered
 
         def enter(node: Node[S], marks: int) -> None:
             order[node] = len(order)
@@ -101,10 +108,10 @@ class Product(Generic[S]):
             between.append(marks)
             live.append(node)
             on_the_way.add(node)
-            frames.append((node, iter(self._after(node, on_the_way))))
+            frames.append((node, iter(self._reduced_successors(node, on_the_way))))
             if len(order) % BETWEEN_LOOKS == 0 or len(order) > self.stats.limits.states:
                 self._count()
-                self.stats.look()
+                self.stats.check_limits()
                 if len(order) > self.stats.limits.states:
                     raise LimitHit(f"the limit of {self.stats.limits.states:,} states")
 
@@ -134,12 +141,12 @@ class Product(Generic[S]):
                     marks |= inside.pop() | between.pop()
                     roots.pop()
                 inside[-1] |= marks
-                if self._complete(inside[-1]):
+                if self._is_accepting(inside[-1]):
                     root = roots[-1]
                     return live[next(n for n, node in enumerate(live) if order[node] == root) :]
         return None
 
-    def _complete(self, marks: int) -> bool:
+    def _is_accepting(self, marks: int) -> bool:
         wanted = self._claims
         if self.fair is not None:
             wanted |= self._everyone << self.claim.acceptance
@@ -147,28 +154,28 @@ class Product(Generic[S]):
 
     # Steps of the product
 
-    def _after(self, node: Node[S], on_the_way: set[Node[S]]) -> list[tuple[Node[S], int]]:
+    def _reduced_successors(self, node: Node[S], on_the_way: set[Node[S]]) -> list[tuple[Node[S], int]]:
         state, here = node
         moves = self.claim.moves(here, state)
         if not moves:
             return []
-        choice = self.reduction.chosen(state) if self.reduction and self.fair is None else None
+        choice = self.reduction.choose(state) if self.reduction and self.fair is None else None
         if choice is not None:
             chosen = [((after, there), marks) for after in choice.after for there, marks in moves]
             if choice.whole or not any(new in on_the_way for new, _ in chosen):
                 self.transitions += len(chosen)
                 return chosen
-        found = list(self._all_after(state, moves))
+        found = list(self._successors(state, moves))
         self.transitions += len(found)
         return found
 
-    def _all_after(self, state: S, moves: Sequence[tuple[int, int]]) -> Iterable[tuple[Node[S], int]]:
+    def _successors(self, state: S, moves: Sequence[tuple[int, int]]) -> Iterable[tuple[Node[S], int]]:
         if self.fair is None:
             for after in self.graph.successors(state) or ((state,) if self.stutter else ()):
                 for there, marks in moves:
                     yield (after, there), marks
             return
-        steps = self.fair.moves_by(state)
+        steps = self.fair.successors_by_process(state)
         able = 0
         for process, _ in steps:
             able |= 1 << process
@@ -187,31 +194,34 @@ class Product(Generic[S]):
     # A lasso
 
     def _steps(self, node: Node[S]) -> list[tuple[Node[S], int]]:
-        return list(self._all_after(node[0], self.claim.moves(node[1], node[0])))
+        return list(self._successors(node[0], self.claim.moves(node[1], node[0])))
 
-    def _lasso(self, component: set[Node[S]]) -> Lasso[S]:
-        """The shortest way to the component among what was visited, and a loop in it that has all marks."""
+    def _build_lasso(self, component: set[Node[S]]) -> Lasso[S]:
+        """The shortest path to the component through visited nodes, and a loop in the component that has all
+        marks."""
         start = (self.graph.initial(), self.claim.initial)
-        stem = self._path(start, lambda node, _: node in component, self.order)
+        stem = self._find_path(start, lambda node, _: node in component, self.order)
         first = stem[-1][0] if stem else start
-        here, missing = first, self._wanted()
+        here, missing = first, self._required_marks()
         loop: list[Node[S]] = []
         while missing or not loop:
             wanted = missing
-            part = self._path(here, lambda _, marks, w=wanted: bool(marks & w) or not w, component, step=True)  # type: ignore[misc]
+            part = self._find_path(here, lambda _, marks, w=wanted: bool(marks & w) or not w, component, step=True)  # type: ignore[misc]
             for node, marks in part:
                 loop.append(node)
                 missing &= ~marks
             here = loop[-1]
         if here != first:
-            loop += [node for node, _ in self._path(here, lambda node, _: node == first, component, step=True)]
+            loop += [
+                node for node, _ in self._find_path(here, lambda node, _: node == first, component, step=True)
+            ]
         states = [start[0], *(node[0] for node, _ in stem)]
         return Lasso(tuple(states), tuple(node[0] for node in loop))
 
-    def _wanted(self) -> int:
+    def _required_marks(self) -> int:
         return self._claims | (self._everyone << self.claim.acceptance if self.fair is not None else 0)
 
-    def _path(
+    def _find_path(
         self,
         start: Node[S],
         wanted: Callable[[Node[S], int], bool],
@@ -219,7 +229,7 @@ class Product(Generic[S]):
         *,
         step: bool = False,
     ) -> list[tuple[Node[S], int]]:
-        """The shortest way to a node, or by an edge, that is wanted; with at least one `step`."""
+        """The shortest path to a wanted node or by a wanted edge; if `step`, with at least one step."""
         if not step and wanted(start, 0):
             return []
         before: dict[Node[S], tuple[Node[S], int]] = {}

@@ -1,4 +1,5 @@
-"""Where a run could have gone another way: races between neighbours, and places for steps with guards. Pure.
+"""Where a run could have gone another way: races between neighbours, and places for steps with guards. This module
+is pure: it computes, and changes nothing.
 
 From one complete run E, the engines want the sequences that lead to classes not seen yet. For an event e of E,
 with the prefix E' before it, and a step q that depends on e, that is v = D.q: some later events D that do not
@@ -84,8 +85,8 @@ class Race:
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A place for a step with a guard: after the first `at` events, and all later ones that are not `barred` and
-    do not happen after something barred. `needed` are those that must have happened for the step to be known;
-    what else comes before it writes nothing that it looks at. Both are sets of positions.
+    do not happen after a barred event. `needed` are the events that determine the step; the other events before it
+    write nothing that it reads. Both are sets of positions.
     """
 
     at: int
@@ -94,7 +95,7 @@ class Cut:
 
 
 def plain_races(execution: Execution) -> Iterator[Race]:
-    """The races of all events with neighbours that do not decide about them."""
+    """The races of all events with neighbours that write none of their guard locations."""
     events, past = execution.events, execution.past
     for j, neighbours in enumerate(execution.races):
         for e in neighbours:
@@ -105,15 +106,16 @@ def plain_races(execution: Execution) -> Iterator[Race]:
 
 
 def not_after(execution: Execution, at: int, barred: int) -> list[int]:
-    """The events after position `at` that are not barred and do not happen after something barred. If only `at` is
+    """The events after position `at` that are not barred and do not happen after a barred event. If only `at` is
     barred, this is notdep(at, E)."""
     past = execution.past
     return [k for k in range(at + 1, len(past)) if not (past[k] | 1 << k) & barred]
 
 
 def cuts(execution: Execution, pid: Pid, step: int | None, locations: frozenset[Location]) -> Iterator[Cut]:
-    """All places where a process could have gone on, as far as some locations tell them apart: before each of
-    their writers that need not come before its step. `step` is its position; None if it is blocked at the end.
+    """All places where a process could have gone on, as far as some locations distinguish them: before each writer
+    of these locations that need not come before its step. `step` is the position of that step; None if the process
+    is blocked at the end.
     """
     before = execution.past_of_next(pid) if step is None else execution.past_of_position(step)
     writers = [k for k in execution.writers(locations) if not before >> k & 1]
@@ -133,7 +135,7 @@ def cuts(execution: Execution, pid: Pid, step: int | None, locations: frozenset[
 
 
 def _upsets(past: list[int], writers: list[int]) -> Iterator[int]:
-    """All choices of writers to leave out, such that what is kept is closed under happens-before."""
+    """All sets of writers to leave out such that the writers that are kept are closed under happens-before."""
     choices = [0]
     for k in writers:  # in order, so that what happens before k has been decided
         kept = [out for out in choices if not past[k] & out]

@@ -1,4 +1,4 @@
-"""A run of a model, written down: `Recorder` is the program, looking at values before and after each step."""
+"""Recording a run of a model: `Recorder` wraps the program and reads values before and after each step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final, Kind, Observed, Program, Run, StepSource
-from porcini.engines.replaying import enabled, follow
+from porcini.engines.replaying import enabled_actions, follow
 
 
 class Recorder(Program):
-    """A program whose last run is kept, with values. `run` is that run as it is without being recorded."""
+    """A program that records its last run, with values. `run` is the underlying run, without the recording."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -32,13 +32,15 @@ class Recorder(Program):
         return self.program.source_of(label)
 
     def recording(self, *, stopped: bool = False) -> Recording:
-        """The run so far; one that was stopped is not asked how it could go on."""
+        """The run so far; a run that was stopped counts as unfinished."""
         program, run, steps = self.program, self.run, self.steps
         final, store = run.final(), program.store_of(run)
-        kind: Kind = "unfinished" if stopped or enabled(run.actions()) else final.kind
+        kind: Kind = "unfinished" if stopped or enabled_actions(run.actions()) else final.kind
         return Recording(
             steps,
-            processes_of([step.event for step in steps], (action.pid for action in program.start().actions())),
+            initial_processes(
+                [step.event for step in steps], (action.pid for action in program.start().actions())
+            ),
             store or _initial(program, steps),
             sorted(final.state.keys() & store.keys()) if store else None,
             kind,
@@ -71,20 +73,21 @@ class _RecordedRun:
 
 
 def record(program: Program, schedule: Schedule) -> Recording:
-    """The run of a program under a schedule, which need not be a complete one."""
+    """Record the run of a program under a schedule, which need not be complete."""
     recorder = Recorder(program)
     follow(recorder.start(), schedule)
     return recorder.recording()
 
 
 def _initial(program: Program, steps: Sequence[RecordedStep]) -> dict[str, Observed]:
-    """What the locations that were touched held before the first step."""
+    """The initial values of all locations that the run touched."""
     touched = set[Location]().union(*(chain(step.reads, step.writes) for step in steps))
     return dict(sorted(program.values(program.start(), sorted(touched)).items()))
 
 
-def processes_of(events: Sequence[Event], seen: Iterable[Pid] = ()) -> list[Pid]:
-    """Who is there from the start: who was seen there, and who acts without having been spawned."""
+def initial_processes(events: Sequence[Event], seen: Iterable[Pid] = ()) -> list[Pid]:
+    """The initial processes: those that were seen in the initial state, and those that act without having been
+    spawned."""
     found, spawned = set(seen), set[Pid]()
     for event in events:
         if event.pid not in spawned:
@@ -94,7 +97,7 @@ def processes_of(events: Sequence[Event], seen: Iterable[Pid] = ()) -> list[Pid]
 
 
 def _waits(program: Program, run: Run) -> list[RecordedWait]:
-    """The processes that were blocked, each with the formula of the one action that it waits to take."""
+    """The processes that were blocked, each with the formula of its action if it has only one."""
     actions: dict[Pid, list[object]] = {}
     for action in run.actions():
         actions.setdefault(action.pid, []).append(action.label)

@@ -1,4 +1,4 @@
-"""`graph`, the engine that keeps states; and which reduction of a graph of states there is for which program."""
+"""`graph`, the engine that keeps states, and the choice of a reduction for a program's graph of states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from porcini.core.events import Action
 from porcini.core.systems import Program, StateGraph, System, SystemGraph, Watched
 from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Engine
-from porcini.engines.graph import Chooser, Graph
+from porcini.engines.graph import Graph, StateReduction
 from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
@@ -21,10 +21,10 @@ from porcini.ir.packed.graph import PackedGraph
 NOTHING_WATCHED: Watched[Any] = Watched(lambda state: 0)
 
 
-def reduction_of(
+def choose_reduction(
     system: System, graph: StateGraph[Any], options: Options, watched: Watched[Any] = NOTHING_WATCHED
-) -> tuple[Chooser[Any] | None, Reducing]:
-    """The reduction that was asked for, or the best one up to it that the program allows; and which one it is."""
+) -> tuple[StateReduction[Any] | None, Reducing]:
+    """The reduction that was asked for, or the best one up to it that the program supports; and its name."""
     if options.reduction == "none":
         return None, "none"
     if isinstance(graph, PackedGraph):
@@ -39,12 +39,12 @@ def reduction_of(
     if watched.visible is None:
         return None, "none"
     if options.reduction == "ample":
-        return AmpleSets(graph, system.lookahead, options.ample, _seen(watched)), "ample"
-    return StubbornProcesses(graph, system.lookahead, options.ample, _seen(watched)), "stubborn"
+        return AmpleSets(graph, system.lookahead, options.ample, visibility_of(watched)), "ample"
+    return StubbornProcesses(graph, system.lookahead, options.ample, visibility_of(watched)), "stubborn"
 
 
-def _seen(watched: Watched[Any]) -> Callable[[Any, Action], bool]:
-    """May an action be seen by a formula?"""
+def visibility_of(watched: Watched[Any]) -> Callable[[Any, Action], bool]:
+    """The function that says whether an action is visible: whether it may change a proposition."""
     visible = watched.visible
     if isinstance(visible, frozenset):
         return lambda state, action: (
@@ -54,13 +54,13 @@ def _seen(watched: Watched[Any]) -> Callable[[Any, Action], bool]:
     return visible
 
 
-def by_states(program: Program, stats: SearchStats, options: Options) -> None:
+def search_states(program: Program, stats: SearchStats, options: Options) -> None:
     assert isinstance(program, System), "it needs states"
     graph = program.state_graph(exact=options.exact)
-    reduction, stats.reduction = reduction_of(program, graph, options)
+    reduction, stats.reduction = choose_reduction(program, graph, options)
     stats.exact = graph.exact
     native = _native(graph, stats, options) if reduction is None else None
-    search = native or Graph(graph, reduction, stats, careful=program.may_fail)
+    search = native or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)
     if isinstance(graph, PackedGraph):
         stats.machine = "python" if native is None else "native"
     search.explore(options.search)
@@ -88,7 +88,7 @@ def _native(graph: StateGraph[Any], stats: SearchStats, options: Options) -> Gra
 
 GRAPH = Engine(
     "every state instead of every run, reduced by ample or stubborn sets",
-    by_states,
+    search_states,
     needs=("states",),
     complete=False,
     keeps_states=True,

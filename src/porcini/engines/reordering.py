@@ -1,13 +1,13 @@
 """The events of a recorded run in every order that their conflicts allow, one order per class.
 
-Of a run that was recorded without formulas it is known what its steps touched, and not when they can happen. So
-each event is taken to be possible, with the footprint that was recorded, as soon as what must come before it has
-come: the event of its process before it, the one that spawned its process, the one that woke it, and barriers.
-What is left are two orders for each two events that conflict, as far as no cycle arises; each choice is a class.
+For a run that was recorded without formulas, it is known what its steps touched, but not when they can happen. So
+each event is taken to be enabled, with its recorded footprint, as soon as the events that must come before it have
+happened: the previous event of its process, the one that spawned its process, the one that woke it, and barriers.
+Any two conflicting events can then come in either order, as long as no cycle arises; each such choice is a class.
 
 This is a transition system like any other, and `optimal` explores it: no class is left out, none is listed twice.
-To be woken is a location of its own: who wakes writes it, who is woken reads it and is blocked before. A run never
-gets stuck, because the recorded order says how to go on: the first event in it that is not done is possible.
+Each wakeup is a location of its own: the waker writes it; the woken event reads it and is blocked before. A run
+never gets stuck, because the first event in the recorded order that has not happened yet is always enabled.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from porcini.core.traces import Trace
 from porcini.engines.stats import SearchStats
 
 State = tuple[int, ...]
-"""How many of its events each process has done."""
+"""For each process, how many of its events have happened."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,15 +36,15 @@ class _Step:
     event: Event
     position: int
     barriers: int
-    """How many events were recorded up to the last barrier."""
+    """How many events were recorded up to the last barrier before it."""
     woken_by: tuple[tuple[int, int], ...]
-    """Events, as processes and indices."""
+    """The events that woke its process, as pairs of a process and an index."""
     ready: Action
     blocked: Action
 
 
 class Reordering(System):
-    """A recorded trace as a program: its processes do what they did, in any order that is left to them."""
+    """A recorded trace as a program: its processes repeat their recorded events, in any order that is possible."""
 
     may_fail = False
 
@@ -60,8 +60,10 @@ class Reordering(System):
             for child in event.spawned:
                 self._spawned_by[self._number[child]] = number, name.index
             woken_by = tuple((self._number[pid], index) for pid, index in wakers[position])
-            reads = frozenset(map(_woken, wakers[position]))
-            foot = event.footprint | Footprint(reads, frozenset({_woken(name)}) if name in waking else NOWHERE)
+            reads = frozenset(map(_wakeup_location, wakers[position]))
+            foot = event.footprint | Footprint(
+                reads, frozenset({_wakeup_location(name)}) if name in waking else NOWHERE
+            )
             ready = Action(event.pid, event.choice, event.label, foot, guard_locations=reads)
             blocked = Action(event.pid, event.choice, event.label, Footprint(reads), False, reads)
             made = replace(event, footprint=foot, woke=(), failure=None, guard_locations=reads)
@@ -79,7 +81,7 @@ class Reordering(System):
                 continue
             step = steps[at]
             if done < step.barriers or (step.event.barrier and done < step.position):
-                continue  # nobody is late for a barrier, so it stands between all that come before and after it
+                continue  # a barrier waits for all events before it, and all events after it wait for the barrier
             awake = all(_is_done(waker, state) for waker in step.woken_by)
             found.append(step.ready if awake else step.blocked)
         return found
@@ -98,12 +100,12 @@ def _is_done(event: tuple[int, int], state: State) -> bool:
     return state[process] > index
 
 
-def _woken(waker: EventId) -> Location:
-    return Location(f"\0woken by {waker}")  # names in traces can be printed, so this is none of them
+def _wakeup_location(waker: EventId) -> Location:
+    return Location(f"\0woken by {waker}")  # locations in traces are printable, so this is not one of them
 
 
 def _wakers(trace: Trace) -> list[list[EventId]]:
-    """For each event those that woke its process since its event before."""
+    """For each event, those that woke its process since the previous event of that process."""
     found: list[list[EventId]] = []
     since: dict[Pid, list[EventId]] = {}
     for event, name in zip(trace, trace.ids(), strict=True):
@@ -115,7 +117,7 @@ def _wakers(trace: Trace) -> list[list[EventId]]:
 
 @dataclass(slots=True)
 class Orders(SearchStats):
-    """Keeps an order of each class."""
+    """Stats that keep one order of each class."""
 
     found: list[Trace] = field(default_factory=list)
 
@@ -126,16 +128,16 @@ class Orders(SearchStats):
 
 
 def entries(recorded: Trace, kind: Kind, orders: Sequence[Trace]) -> list[TraceEntry]:
-    """The recorded run, then all other classes, those first that turn round the fewest conflicts."""
+    """The recorded run, then all other classes, those with the fewest reversed conflicts first."""
     positions = {name: position for position, name in enumerate(recorded.ids())}
     others: list[TraceEntry] = []
     for order in orders:
         execution, names = Execution(Dependence()), list(order.ids())
         for event in order:
             execution.push(event)
-        turned = _reversed(execution, names, positions)
+        turned = _reversed_races(execution, names, positions)
         if turned:
-            near = _nearest(execution, [positions[name] for name in names])
+            near = _nearest_order(execution, [positions[name] for name in names])
             others.append(_entry(near, "unknown", turned))
     others.sort(key=lambda entry: (len(entry.reversed or ()), entry.schedule))
     return [_entry(recorded, kind, ()), *others]
@@ -146,13 +148,13 @@ def _entry(order: Trace, kind: Kind, turned: tuple[tuple[EventId, EventId], ...]
     return TraceEntry(order.schedule, labels, "", {}, kind, reversed=turned)
 
 
-def _reversed(
+def _reversed_races(
     execution: Execution, names: Sequence[EventId], positions: dict[EventId, int]
 ) -> tuple[tuple[EventId, EventId], ...]:
     """Pairs of events that conflict, with nothing between them, and were recorded in the other order.
 
-    An order without such a pair is in the recorded class: all that happens before an event in it comes about by
-    steps from an event to the next, and each of these goes the recorded way.
+    An order without such a pair is in the recorded class: happens-before is the transitive closure of such pairs,
+    and each of them then has its recorded order.
     """
     found: list[tuple[EventId, EventId]] = []
     for name, races in zip(names, execution.races, strict=True):
@@ -161,8 +163,9 @@ def _reversed(
     return tuple(sorted(found))
 
 
-def _nearest(execution: Execution, positions: Sequence[int]) -> Trace:
-    """An order of the same class that is like the recorded one: of what can go next, what was recorded first."""
+def _nearest_order(execution: Execution, positions: Sequence[int]) -> Trace:
+    """An order of the same class that is close to the recorded one: of the events that can come next, it takes the
+    one that was recorded first."""
     waiting: dict[Pid, list[int]] = {}
     for k in range(len(execution) - 1, -1, -1):
         waiting.setdefault(execution.events[k].pid, []).append(k)

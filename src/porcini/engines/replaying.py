@@ -13,16 +13,16 @@ from porcini.core.traces import Trace
 from porcini.engines.limits import Limits
 
 
-def enabled(actions: Sequence[Action]) -> list[Action]:
+def enabled_actions(actions: Sequence[Action]) -> list[Action]:
     return [action for action in actions if action.enabled]
 
 
 def follow(run: Run, schedule: Schedule) -> list[Event]:
-    """Take the moves of a schedule in turn; one that does not fit is an error that names the step."""
-    return [run.step(choose(run, move, number)) for number, move in enumerate(schedule, 1)]
+    """Take the moves of a schedule in turn; a move that does not fit is an error that names the step."""
+    return [run.step(find_action(run, move, number)) for number, move in enumerate(schedule, 1)]
 
 
-def replayed(program: Program, schedule: Schedule) -> Run:
+def run_after(program: Program, schedule: Schedule) -> Run:
     """A fresh run that has followed a schedule."""
     run = program.start()
     follow(run, schedule)
@@ -30,7 +30,7 @@ def replayed(program: Program, schedule: Schedule) -> Run:
 
 
 def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
-    """Follow a complete schedule; it is an error if something could still move after it."""
+    """Follow a complete schedule; it is an error if a process can still move after it."""
     run = program.start()
     trace = Trace(follow(run, schedule))
     require_complete(trace, run)
@@ -38,8 +38,8 @@ def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
 
 
 def require_complete(trace: Trace, run: Run) -> None:
-    """A run that has followed a schedule must have come to its end."""
-    left = enabled(run.actions())
+    """Raise an error unless a run that has followed a schedule has come to its end."""
+    left = enabled_actions(run.actions())
     if left and not any(event.failure for event in trace):  # after a failure, others may go on for ever
         can = ", ".join(dict.fromkeys(str(action.pid) for action in left))
         raise ScheduleError(
@@ -50,20 +50,20 @@ def require_complete(trace: Trace, run: Run) -> None:
 
 
 def follow_loop(system: System, stem: Schedule, loop: Schedule) -> list[Event]:
-    """Follow a schedule, and after it one that must lead back to the state in which it begins, up to names; the
-    events of the latter."""
+    """Follow a schedule, then a loop that must lead back to the state in which it begins, up to names. Returns the
+    events of the loop."""
     run = system.start()
     before = follow(run, stem)
     events = follow(run, loop)
     graph = system.state_graph(exact=False)
-    if not loop or graph.along(before) != graph.along([*before, *events]):
+    if not loop or graph.state_after(before) != graph.state_after([*before, *events]):
         raise ScheduleError("the loop does not lead back to where it begins")
     return events
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A run as far as it went. `limit` names what stopped it, if anything did."""
+class RunResult:
+    """A run as far as it went. `limit` names the limit that stopped it, if one did."""
 
     trace: Trace
     run: Run
@@ -71,8 +71,8 @@ class Recorded:
     interrupted: bool = False
 
 
-def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limits) -> Recorded:
-    """Follow a prefix, then let chance choose."""
+def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limits) -> RunResult:
+    """Follow a prefix, then choose at random."""
     run = program.start()
     events = follow(run, prefix)
     clock = limits.clock()
@@ -81,20 +81,20 @@ def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limit
         while True:
             able = [action for action in actions() if action.enabled]
             if not able:
-                return Recorded(Trace(events), run)
+                return RunResult(Trace(events), run)
             if len(events) >= depth:
-                return Recorded(Trace(events), run, f"the depth limit of {depth:,} steps")
+                return RunResult(Trace(events), run, f"the depth limit of {depth:,} steps")
             if timed:
                 clock.check()
             events.append(step(able[0] if len(able) == 1 else random.choice(able)))
     except LimitHit as hit:
-        return Recorded(Trace(events), run, str(hit))
+        return RunResult(Trace(events), run, str(hit))
     except KeyboardInterrupt:
-        return Recorded(Trace(events), run, "an interrupt", interrupted=True)
+        return RunResult(Trace(events), run, "an interrupt", interrupted=True)
 
 
-def choose(run: Run, move: Move, number: int) -> Action:
-    """The action that a move means; one that does not fit is an error that names the step by its number."""
+def find_action(run: Run, move: Move, number: int) -> Action:
+    """The action that a move denotes; a move that does not fit is an error that names the step by its number."""
     actions = run.actions()
     for action in actions:
         if action.move == move:
@@ -104,6 +104,6 @@ def choose(run: Run, move: Move, number: int) -> Action:
     of_pid = [action for action in actions if action.pid == move.pid]
     if of_pid:
         raise ScheduleError(f"step {number}: process {move.pid} has no choice {move.choice}", step=number)
-    able = ", ".join(dict.fromkeys(str(action.pid) for action in enabled(actions)))
+    able = ", ".join(dict.fromkeys(str(action.pid) for action in enabled_actions(actions)))
     hint = f"{able} can" if able else "nothing can"
     raise ScheduleError(f"step {number}: process {move.pid} cannot move here", step=number, hint=hint)

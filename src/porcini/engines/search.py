@@ -1,13 +1,13 @@
-"""One search loop for all stateless engines; what to explore at a state is a reduction's business.
+"""One search loop for all stateless engines; a reduction decides what to explore at each state.
 
-    explore     depth first: a fresh state is opened by the reduction, then its moves are taken one by one;
+    explore     searches depth first: the reduction opens a fresh state, then its moves are taken one by one;
                 at the end of a run the reduction may add moves to earlier states
-    Reduction   `opened`, `next_move`, `taken`, `completed`: see the engines
-    Node        a state on the way: a run that stands there, its actions, its sleep set
+    Reduction   `open_node`, `next_move`, `descend`, `reverse_races`: see the engines
+    Node        a state on the search stack: a run in that state, its actions, its sleep set
 
-Runs that can be forked continue from the state saved in a node; others are replayed from the start.
-A step that was explored from here, and does not depend on what came since, is asleep and need not be explored
-again.
+Runs that can be forked continue from the state that is saved in a node; others are replayed from the start.
+A step that was explored from an earlier state, and is independent of all steps since, is asleep: it need not be
+explored again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from porcini.core.execution import Dependence, Execution
 from porcini.core.footprints import OPAQUE
 from porcini.core.pids import Pid
 from porcini.core.systems import Forkable, Incremental, Program, Run
-from porcini.engines.replaying import replayed
+from porcini.engines.replaying import run_after
 from porcini.engines.stats import SearchStats
 
 _MOST_PLANNED = 20_000
@@ -39,7 +39,7 @@ class Node:
     taken: Action | None = None
     done: int = 0
     tried: dict[Hashable, Sequence[Action]] | None = None
-    """What processes can do at places that were tried, for as long as the search is below this state."""
+    """The actions of processes at cuts that were tried, valid as long as the search is below this state."""
 
     @property
     def enabled(self) -> list[Action]:
@@ -53,23 +53,24 @@ class Node:
 
 
 class Reduction(Protocol):
-    """Decides what is explored. `taken` gives the plan with which the state after a move is opened."""
+    """Decides what is explored. `descend` returns the plan with which the state after a move is opened;
+    `reverse_races` is called at the end of each run, and may add moves to earlier nodes."""
 
-    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None: ...
+    def open_node(self, search: Search, node: Node, enabled: list[Action], plan: Any) -> None: ...
 
     def next_move(self, search: Search, node: Node) -> Action | None: ...
 
-    def taken(self, node: Node, event: Event) -> Any: ...
+    def descend(self, node: Node, event: Event) -> Any: ...
 
-    def completed(self, search: Search) -> None: ...
+    def reverse_races(self, search: Search) -> None: ...
 
-    def pending(self, node: Node) -> int: ...
+    def count_pending(self, node: Node) -> int: ...
 
     sleeps: bool
-    """Are steps asleep once they were explored? Else a reduction prunes by means of its own."""
+    """Do steps fall asleep once they have been explored? Otherwise the reduction prunes by other means."""
 
-    def name(self, node: Node) -> Hashable:
-        """The class of a run that ends here; None if no class is seen twice."""
+    def class_of(self, node: Node) -> Hashable:
+        """The class of a run that ends here; None if no class is explored twice."""
 
 
 class Search:
@@ -83,13 +84,14 @@ class Search:
         self.execution = Execution(dependence)
         self.nodes: list[Node] = []
         self.first_new = 0
-        self.chooses = program.chooses
-        self.discovers = program.discovers
+        self.has_choices = program.has_choices
+        self.discovers_footprints = program.discovers_footprints
         self._planned: dict[Action, Event] = {}
         self._unknown: dict[Event, Event] = {}
 
     def explore(self) -> None:
-        """Run to the end. From `first_new` on, the current execution leaves those already completed."""
+        """Search to the end. From position `first_new` on, the current execution differs from those already
+        completed."""
         nodes, execution, stats, reduction = self.nodes, self.execution, self.stats, self.reduction
         start = self.program.start()
         if type(start) not in _abilities:  # protocols are slow to ask
@@ -98,7 +100,7 @@ class Search:
         self.incremental = incremental
         depth = stats.limits.depth
         stats.counts.states += 1
-        stats.progress = self.fraction
+        stats.progress = self.fraction_done
         if self._open(start, start.actions(), {}, None):
             stats.complete(execution.events, start.final(), None)
         while nodes:
@@ -125,48 +127,49 @@ class Search:
             stats.step()
             actions = run.actions_after(node.actions, event) if incremental else run.actions()  # type: ignore[attr-defined]
             sleep = node.sleep
-            if sleep:
+            if sleep:  # a step stays asleep after an event that it is independent of
                 depends = self.dependence.of(event)
                 sleep = {m: s for m, s in sleep.items() if not depends[s]}
             else:
                 sleep = {}
-            if self._open(run, actions, sleep, reduction.taken(node, event)):
-                final = run.final()  # before other runs are made, to find out more
-                reduction.completed(self)
+            if self._open(run, actions, sleep, reduction.descend(node, event)):
+                final = run.final()  # before the reduction starts other runs
+                reduction.reverse_races(self)
                 self.first_new = len(execution)
-                stats.complete(execution.events, final, reduction.name(nodes[-1]))
+                stats.complete(execution.events, final, reduction.class_of(nodes[-1]))
 
     def _open(self, run: Run, actions: Sequence[Action], sleep: dict[Move, Event], plan: Any) -> bool:
-        """Add a node; say whether it is the end of a run."""
+        """Add a node; return whether it is the end of a run."""
         node = Node(run, actions, sleep)
         self.nodes.append(node)
         enabled = [action for action in actions if action.enabled]
-        self.reduction.opened(self, node, enabled, plan)
+        self.reduction.open_node(self, node, enabled, plan)
         return not enabled
 
-    def fraction(self) -> float:
-        """How much of the tree is done, if the branches of a node are taken to be equally large (after Knuth)."""
+    def fraction_done(self) -> float:
+        """The fraction of the tree that is done, assuming that the branches of a node are equally large (after
+        Knuth)."""
         done, share = 0.0, 1.0
         for node in self.nodes:
-            branches = node.done + self.reduction.pending(node) + 1
+            branches = node.done + self.reduction.count_pending(node) + 1
             done += share * node.done / branches
             share /= branches
         return done
 
     def _branch(self, depth: int) -> Run:
-        """A run that stands at a node and may be used up."""
+        """A run in the state of a node, which the caller may advance."""
         node = self.nodes[depth]
         if self.forkable:
             return node.run.fork()  # type: ignore[union-attr, no-any-return]
         run, node.run = node.run, None
-        return run or self._replayed(depth)
+        return run or self._replay_prefix(depth)
 
-    def _replayed(self, depth: int) -> Run:
+    def _replay_prefix(self, depth: int) -> Run:
         run = self.program.start_after(self.execution.events[:depth])
-        return run if run is not None else replayed(self.program, self.execution.trace().schedule[:depth])
+        return run if run is not None else run_after(self.program, self.execution.trace().schedule[:depth])
 
-    def planned(self, action: Action) -> Event:
-        """What an action will do, as far as it can be known before."""
+    def planned_event(self, action: Action) -> Event:
+        """The event that an action announces, as far as it is known before the action is taken."""
         event = self._planned.get(action)
         if event is None:
             if len(self._planned) > _MOST_PLANNED:
@@ -180,8 +183,8 @@ class Search:
             )
         return event
 
-    def unknown(self, event: Event) -> Event:
-        """An event's step, at a place where it may touch anything."""
+    def opaque_event(self, event: Event) -> Event:
+        """The step of an event at another place, where it may touch anything."""
         found = self._unknown.get(event)
         if found is None:
             if len(self._unknown) > _MOST_PLANNED:
@@ -189,21 +192,22 @@ class Search:
             found = self._unknown[event] = Event(event.pid, event.choice, event.label, OPAQUE)
         return found
 
-    def step_after(self, at: int, moves: Sequence[Move]) -> Event:
-        """The last of some moves after the first `at` events."""
-        run = self._branch(at) if self.forkable else self._replayed(at)
+    def run_moves_after(self, at: int, moves: Sequence[Move]) -> Event:
+        """Take some moves after the first `at` events; the event of the last one."""
+        run = self._branch(at) if self.forkable else self._replay_prefix(at)
         for move in moves:
             event = run.step(next(action for action in run.actions() if action.move == move))
         return event
 
     def try_out(self, at: int, between: Sequence[int], pid: Pid) -> Sequence[Action]:
-        """The actions of a process after the first `at` events and some later ones without the rest."""
+        """The actions of a process after the first `at` events and the later ones in `between`, without the
+        rest."""
         if self.forkable and self.incremental:
             run: Any = self._branch(at)
             for position in between:
                 run.step(self.nodes[position].taken)
             return run.actions_of(pid)  # type: ignore[no-any-return]
-        run = self._branch(at) if self.forkable else self._replayed(at)
+        run = self._branch(at) if self.forkable else self._replay_prefix(at)
         for position in between:
             run.step(next(a for a in run.actions() if a.move == self.execution.events[position].move))
         return [action for action in run.actions() if action.pid == pid]

@@ -1,8 +1,9 @@
 """`explore --engine fagiani`: P0's section 8 carried through.
 
-Record a run, list its permutations, take the prefixes after which a run does something that was not recorded, run
-each of them, and so on until nothing is new. A seed is kept whole here, not cut down to what its last step needs:
-then each new run agrees with any execution not yet seen for at least one step more, so all of them are reached.
+It records a run, lists its permutations, takes the prefixes after which a run does something that was not
+recorded, runs each of them, and so on until nothing is new. Here a seed is kept whole, not cut down to what its
+last step needs: then each new run agrees with any unexplored execution for at least one step more, so all of them
+are reached.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def fagiani(program: Program, stats: SearchStats, options: Options) -> None:
         recorded = run_freely(program, todo.pop(), Random(0), stats.limits)
         if recorded.limit is not None:
             raise LimitHit(recorded.limit)
-        run = program.labelled(recorded.trace, recorded.run)
+        run = program.label_run(recorded.trace, recorded.run)
         steps = _steps_of_each(run.labels)
         if steps in permuted:
             continue

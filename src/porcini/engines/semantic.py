@@ -1,4 +1,4 @@
-"""Semantic independence for the engines: steps that interfere by their footprints but provably commute."""
+"""Semantic independence for the engines: steps whose footprints conflict but that provably commute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from porcini.solvers.smt import Mismatch, Smt
 
 
 class SemanticDependence(Dependence):
-    """Dependent unless a solver proves that the two labels commute in every state. Answers are kept by label."""
+    """Steps are dependent unless a solver proves that their labels commute in every state. Answers are cached by
+    label."""
 
     direct = False
 
@@ -32,7 +33,7 @@ class SemanticDependence(Dependence):
             return False
         if a.footprint.opaque or b.footprint.opaque:
             return True
-        one, two = _subject(a), _subject(b)
+        one, two = _formulas_of(a), _formulas_of(b)
         known = self._commuting.get((one, two))
         if known is None:
             known = self._commuting[one, two] = self._commuting[two, one] = self._commute(one, two)
@@ -44,12 +45,13 @@ class SemanticDependence(Dependence):
         if isinstance(one, StepLabel) and isinstance(two, StepLabel) and one.me == two.me:
             return one.effects.commute(one, two, self.smt)
         if isinstance(one, Ways) and isinstance(two, Ways):
-            known = conj(one.known, two.known)
+            known = conj(one.invariant, two.invariant)
             return all(self._always_commute(a, b, known) for a, b in product(one.labels, two.labels))
         return False
 
     def _always_commute(self, one: Label, two: Label, known: Expr) -> bool:
-        """Two ways of two steps: neither may change what the other process could do instead."""
+        """Do two of the possible effects of two steps commute? Neither may change what the other process could do
+        instead."""
         try:
             return (
                 keeps_guards(one, two, self.smt, known)
@@ -65,15 +67,15 @@ class SemanticDependence(Dependence):
         return (f"the solver gave up {self.smt.gave_up} times; the steps in question count as dependent",)
 
 
-def _subject(step: Event | Action) -> Hashable:
-    """What is asked about: a label, or all formulas that it stands for; itself, if there are none."""
+def _formulas_of(step: Event | Action) -> Hashable:
+    """What the solver is asked about: all formulas that a label stands for, or the label itself."""
     if isinstance(step.label, Formulated):
         return step.label.formulas(step)
     return step.label
 
 
 def _only_fields(a: Footprint, b: Footprint, ref: Pid) -> bool:
-    """Is all that two steps share the fields of one object? Formulas of macro-steps speak of nothing else."""
+    """Do two steps conflict only on fields of one object? Formulas of macro-steps describe nothing else."""
     shared = (a.writes & (b.reads | b.writes)) | (a.reads & b.writes)
     prefix = f"{ref}."
     return all(location.startswith(prefix) and location[len(prefix) :].isidentifier() for location in shared)

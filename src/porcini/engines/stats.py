@@ -1,4 +1,4 @@
-"""What a stateless search has seen so far: counts, outcomes with one example each, limits."""
+"""What a search has found so far: counts, outcomes with one example each, limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from porcini.engines.limits import Clock, Limits
 
 Outcomes = tuple[Outcome, ...]
 Watcher = Callable[["SearchStats"], None]
-"""Called now and then, for a progress line."""
+"""It is called now and then, for a progress line."""
 
 T = TypeVar("T")
 _BETWEEN_REPORTS = 256
@@ -26,7 +26,7 @@ class FirstViolation(Exception):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _OutcomeExample:
     final: Final
     trace: Trace
     executions: int = 0
@@ -46,16 +46,17 @@ class SearchStats:
     limit: str | None = None
     interrupted: bool = False
     reduction: str | None = None
-    """Of a search that keeps states: how its graph was reduced."""
+    """For a search that keeps states: how its graph was reduced."""
     machine: str | None = None
-    """Of such a search: who took the steps, where there is more than one machine."""
+    """For such a search of a packed program: the machine that takes the steps."""
     notes: tuple[str, ...] = ()
+    """What a user should know about the search."""
     exact: bool = True
-    """Of such a search: are outcomes kept apart that differ only in names, and in what nobody can see any more?"""
+    """For such a search: are outcomes kept apart that differ only in names, and in what is unreachable?"""
     selection: str | None = None
-    """Of a search by actors: how actors and tasks were selected."""
+    """For a search by actors: how actors and tasks were selected."""
     seconds: float = 0.0
-    _seen: dict[Hashable, _Seen] = field(default_factory=dict)
+    _seen: dict[Hashable, _OutcomeExample] = field(default_factory=dict)
     _classes: set[Hashable] = field(default_factory=set)
     _full: bool = False
     clock: Clock = field(init=False)
@@ -75,8 +76,8 @@ class SearchStats:
             self.stopped, self.limit, self.interrupted = "limit", "an interrupt", True
         self.seconds = self.clock.seconds
 
-    def restarted(self) -> SearchStats:
-        """For a search that has to begin again, in the time that is left."""
+    def restart(self) -> SearchStats:
+        """Fresh stats for a search that has to start again, in the time that is left."""
         fresh = SearchStats(self.limits, self.observe, violated=self.violated, watch=self.watch)
         fresh.clock = self.clock
         return fresh
@@ -92,17 +93,17 @@ class SearchStats:
             self.watch(self)
 
     def cut(self) -> None:
-        """A run that is longer than allowed is given up; if the search goes on, it can prove nothing."""
+        """Give up a run that is longer than allowed; if the search goes on, it can no longer prove anything."""
         self.stopped, self.limit = "limit", f"the depth limit of {self.limits.depth:,} steps"
         if self.limits.max_depth is None:
             raise LimitHit(self.limit)
 
     def leave_out(self, limit: str) -> None:
-        """Something was left out on purpose: the search goes on, but can prove nothing."""
+        """Note that something was left out on purpose: the search goes on, but can no longer prove anything."""
         self.stopped, self.limit = "limit", limit
 
-    def look(self) -> None:
-        """For searches that count for themselves: is there time left?"""
+    def check_limits(self) -> None:
+        """Stop a search that does its own counting if a limit is reached; report progress."""
         if self._full:
             raise LimitHit(f"the limit of {self.limits.max_executions:,} executions")
         self.clock.check()
@@ -116,47 +117,48 @@ class SearchStats:
         name: Hashable,
         ended: Callable[[Sequence[Event]], Final] | None = None,
     ) -> None:
-        """A run in which nothing can move any more, or how to get it if it is wanted as an example. Engines that
-        never repeat a class need not name it. `ended` says how the example ended, where it has other names."""
+        """Report a complete run: its events, or a function that computes them if they are needed as an example.
+        `name` is its class; engines that never repeat a class pass None. `ended` gives the end of the example,
+        where its names differ from those in `final`."""
         self.counts.executions += 1
         if name is None:
             self.counts.classes += 1
         elif name not in self._classes:
             self._classes.add(name)
             self.counts.classes += 1
-        final = self.observed(final)
+        final = self.project(final)
         key = (final.kind, *final.state.items())
         seen = self._seen.get(key)
         if seen is None:
             trace = Trace(events() if callable(events) else events)
             if ended is not None:
-                final = self.observed(ended(trace))
-            seen = self._seen[key] = _Seen(final, trace)
+                final = self.project(ended(trace))
+            seen = self._seen[key] = _OutcomeExample(final, trace)
         seen.executions += 1
         if self.violated and seen.executions == 1 and self.violated(self.outcomes):
             raise FirstViolation
         if self.counts.executions == self.limits.max_executions:
-            self._full = True  # that was the last one allowed; one more step is one too many
+            self._full = True  # this was the last one allowed: the next step stops the search
 
-    def observed(self, final: Final) -> Final:
-        """How a run ended, as far as anybody wants to know."""
+    def project(self, final: Final) -> Final:
+        """The end of a run, with the observed variables only."""
         if self.observe is None:
             return final
         return Final(final.kind, keep_observed(final.state, self.observe), final.waiting)
 
     @property
-    def expected(self) -> float | None:
-        """About how many runs there are in all, as far as the search tree tells by now."""
+    def estimated_executions(self) -> float | None:
+        """An estimate of the number of all runs, from the part of the search tree that is done."""
         done = self.progress() if self.progress else 0.0
         return self.counts.executions / done if done else None
 
     @property
-    def outcomes_seen(self) -> int:
+    def outcome_count(self) -> int:
         return len(self._seen)
 
     @property
     def outcomes(self) -> Outcomes:
-        """In order of kind and state, which does not depend on the order of the search."""
+        """All outcomes, sorted by kind and state: the order of the search does not matter."""
         return tuple(
             Outcome.of(s.trace, s.final, s.executions)
             for s in sorted(self._seen.values(), key=lambda s: (s.final.kind, _rank(s.final.state)))
@@ -164,12 +166,13 @@ class SearchStats:
 
 
 def _rank(state: Mapping[str, Observed]) -> list[tuple[object, ...]]:
-    """A key by which states can be sorted, whatever values they hold: numbers as numbers, the rest as text."""
+    """A key that sorts states with any values: numbers as numbers, everything else as text."""
     return [
         (name, 0, value) if isinstance(value, int) else (name, 1, repr(value)) for name, value in state.items()
     ]
 
 
 def keep_observed(state: Mapping[str, T], observe: frozenset[str]) -> dict[str, T]:
-    """Names as given, or with the object that they belong to left out."""
+    """The observed variables of a state. A field is observed by its own name, or by its name without the
+    object."""
     return {name: value for name, value in state.items() if name in observe or name.rpartition(".")[2] in observe}

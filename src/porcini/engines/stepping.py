@@ -1,4 +1,4 @@
-"""A run that is taken step by step and looked at on the way: what `replay` and `run --interactive` do."""
+"""A run that is executed and inspected step by step: what `replay` and `run --interactive` do."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from porcini.core.steps import (
 )
 from porcini.core.systems import Observed, Program
 from porcini.core.traces import Trace
-from porcini.engines.replaying import choose, enabled
+from porcini.engines.replaying import enabled_actions, find_action
 
 
 class Stepper:
-    """A run of a program, with what each of its steps changed. It can be taken back, by running it again."""
+    """A run of a program, with what each of its steps changed. Steps can be taken back: the run is then
+    repeated."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -43,7 +44,7 @@ class Stepper:
         return self.trace.schedule
 
     def enabled(self) -> list[Action]:
-        return enabled(self.run.actions())
+        return enabled_actions(self.run.actions())
 
     def take(self, action: Action) -> TakenStep:
         event = self.run.step(action)
@@ -55,9 +56,9 @@ class Stepper:
         return step
 
     def follow(self, schedule: Schedule) -> None:
-        """Take the moves of a schedule in turn; one that does not fit is an error that names the step."""
+        """Take the moves of a schedule in turn; a move that does not fit is an error that names the step."""
         for number, move in enumerate(schedule, len(self.steps) + 1):
-            self.take(choose(self.run, move, number))
+            self.take(find_action(self.run, move, number))
 
     def back(self) -> None:
         """Take back the last step."""
@@ -73,18 +74,18 @@ class Stepper:
     # Watching
 
     def value_of(self, name: str) -> Observed | None:
-        """What a variable, or a cell of one, holds now; None if it is not there."""
+        """The current value of a variable or of a cell; None if it does not exist."""
         return value_in(name, self.variables)
 
-    def require_known(self, names: Iterable[str]) -> None:
-        """Names of variables, or of cells, that were there at some time; another one is an error."""
+    def require_variables(self, names: Iterable[str]) -> None:
+        """Raise an error unless all names are variables, or cells, that existed at some time in the run."""
         for name in names:
             if value_in(name, self._seen) is None:
                 raise unknown_variable(name, sorted(self._seen))
 
-    def watching(self, names: Sequence[str]) -> tuple[TakenStep, ...]:
-        """The steps with what they changed: of the variables with these names, or else of all but those that came
-        or went with their processes."""
+    def watched_steps(self, names: Sequence[str]) -> tuple[TakenStep, ...]:
+        """The steps with their changes to the variables with these names. Without names: with all changes except
+        of variables that appeared or disappeared with their processes."""
 
         def counts(change: Change) -> bool:
             if names:

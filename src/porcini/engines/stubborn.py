@@ -2,27 +2,30 @@
 
 A set of transitions T is stubborn in a state if
 
-    D1  of each transition in T that can be taken, all that do not accord with it are in T;
-    D2  of each that cannot, one of its guards is false, and all by which that guard may become true are in T;
+    D1  for each enabled transition in T, all transitions that do not accord with it are in T;
+    D2  for each disabled transition in T, one of its guards is false, and all transitions that may make that guard
+        true are in T: a necessary enabling set;
 
-and something in T can be taken. Then whatever the others do, they neither take away nor change what T can do, so
+and some transition in T is enabled. Then whatever the others do, they neither disable nor change what T can do, so
 that T's transitions may be taken first: taking only these loses no state in which nothing can move.
 
-    1  T := {t} for some t that can be taken
-    2  while something in T has not been looked at, t say:
-    3    if t can be taken: add all that do not accord with t         D1
+    1  T := {t} for some enabled t
+    2  while some t in T has not been considered:
+    3    if t is enabled: add all that do not accord with t           D1
     4    else: choose a guard of t that is false, add its enablers    D2
-    5  what is in T and can be taken is explored
+    5  the enabled transitions in T are explored
 
-    chosen     for each process that can move: the smallest T that begins with what it can do; the best of these
-    grown      T from one transition; where a guard must be chosen, the one that costs least
-    ample      the same for whole processes, without looking at guards: P1's heuristics on the same relations
+    choose                    the best of the sets that begin with a transition of each process that can move
+    grow_stubborn_set         T from one transition; where a guard must be chosen, the one that costs least
+    _necessary_enabling_set   line 4
+    PackedAmple               the same for whole processes, without looking at guards: P1's heuristics on the same
+                              relations
 
-A transition that is not at hand because its process stands elsewhere has a guard like any other: it can only
-become possible by what that process does at the point where it stands now.
+The point of a process is a guard like any other: a transition from another point can only become possible by what
+that process does at the point where it stands now.
 
-With a formula (`visible`), a set may only be used if nothing of it that can be taken is visible (C2 of P1). That
-nothing is left out for ever (C3) is up to the search.
+With a formula (`visible`), a set may be used only if none of its enabled transitions is visible (C2 of P1). The
+search ensures that nothing is left out for ever (C3).
 """
 
 from __future__ import annotations
@@ -39,36 +42,36 @@ from porcini.ir.packed.space import Moves
 from porcini.ir.packed.transitions import Transition
 
 _DEAR = 1_000
-"""What a transition costs that can be taken, against one that cannot."""
+"""What an enabled transition costs, compared with 1 for a disabled one."""
 _MOST_RECALLED = 8
-"""Choices that are kept for one place of each process and what can be taken there."""
+"""How many answers are cached for the same points of all processes and the same enabled transitions."""
 _MOST_PLANS = 1 << 17
-"""Plans that are kept; then they are forgotten."""
+"""How many plans are cached before the cache is cleared."""
 
-Asked = tuple[Callable[[int], bool], bool]
-"""A guard that was looked at, and whether it held."""
+GuardAnswer = tuple[Callable[[int], bool], bool]
+"""A guard that was evaluated, and whether it held."""
 
 
-class _Offer:
-    """The moves of one unit as transitions: by number, and how each changes the state."""
+class _UnitMoves:
+    """The moves of one unit as transitions: the number of each, and how it changes the state."""
 
     __slots__ = ("alone", "changes", "enabled", "fails")
 
     def __init__(self, moves: Moves, relations: Relations) -> None:
         numbers = [relations.number(move) for move in moves.all]
         self.fails = None in numbers
-        """One of them is no transition, but an error on the way to one."""
+        """Is one of them not a transition, but an error on the way to one?"""
         self.changes = [(n, move.change) for n, move in zip(numbers, moves.all, strict=True) if n is not None]
         self.enabled = 0
         for number, _ in self.changes:
             self.enabled |= 1 << number
-        self.alone = 0 if self.fails else relations.alone(*relations.all[self.changes[0][0]].stands[0])
-        """All that the process may do where it stands, if nobody else has anything to do with that: the best set
-        there is, and it costs no search."""
+        self.alone = 0 if self.fails else relations.local_transitions(*relations.all[self.changes[0][0]].stands[0])
+        """All transitions of the process at its point, if they are independent of all other processes: the best
+        possible set, and it needs no search."""
 
 
 class _Plan:
-    """What is worked out once for all states in which the same moves are looked up."""
+    """What is computed once for all states that have the same moves."""
 
     __slots__ = (
         "able",
@@ -83,7 +86,7 @@ class _Plan:
         "taken",
     )
 
-    def __init__(self, offers: Sequence[_Offer], seeds: Sequence[int], relations: Relations) -> None:
+    def __init__(self, offers: Sequence[_UnitMoves], seeds: Sequence[int], relations: Relations) -> None:
         self.offers, self.seeds, self.relations = offers, seeds, relations
         self.several = len(seeds) > 1
         self.fails = any(offer.fails for offer in offers)
@@ -93,27 +96,28 @@ class _Plan:
         self.able = relations.movers(self.enabled)
         self.alone = next((offer.alone for offer in offers if offer.alone), 0)
         self.taken: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
-        """By the set that was chosen, 0 for all: how its moves change the state, and who takes part in them."""
-        self.recalled: dict[int, list[tuple[tuple[Asked, ...], int | None]]] = {}
-        """What was chosen before, and by which answers of guards: by where all processes stand."""
+        """For each chosen set, 0 for all transitions: how its moves change the state, and which processes move."""
+        self.recalled: dict[int, list[tuple[tuple[GuardAnswer, ...], int | None]]] = {}
+        """By the points of all processes: the sets that were chosen before, with the answers of guards that led to
+        them."""
 
-    def moves_in(self, chosen: int) -> tuple[tuple[int, ...], frozenset[int]]:
+    def moves_of(self, chosen: int) -> tuple[tuple[int, ...], frozenset[int]]:
         changes = [change for offer in self.offers for number, change in offer.changes if chosen >> number & 1]
         return tuple(changes), self.relations.movers(chosen & self.enabled)
 
 
 class StubbornSets:
-    """Chooses among the successors of a state of a packed program (`engines.graph.Chooser`)."""
+    """Stubborn sets for packed programs (`engines.graph.StateReduction`)."""
 
     def __init__(self, graph: PackedGraph, visible: int = 0) -> None:
         self.graph = graph
         self.space = graph.space
         self.visible = visible
         self._relations: dict[ProcessSet, Relations] = {}
-        self._offers: dict[Moves, _Offer] = {}
+        self._offers: dict[Moves, _UnitMoves] = {}
         self._plans: dict[ProcessSet, dict[tuple[Moves, ...], _Plan]] = {}
-        self._asked: list[Asked] = []
-        """By the choice at hand."""
+        self._guard_answers: list[GuardAnswer] = []
+        """The guards that were evaluated for the current choice."""
 
     def relations(self, present: ProcessSet) -> Relations:
         found = self._relations.get(present)
@@ -121,11 +125,11 @@ class StubbornSets:
             found = self._relations[present] = Relations(self.space.system, present, self.visible)
         return found
 
-    def chosen(self, state: int) -> Choice[int] | None:
-        """The successors that are enough; all of them, if no smaller set is found."""
+    def choose(self, state: int) -> Choice[int] | None:
+        """The successors by a stubborn set; all successors, if no smaller set is found."""
         space = self.space
         present = space.present(state)
-        key = space.looked_up_all(state, present)
+        key = space.lookup_all_moves(state, present)
         plans = self._plans.get(present)
         if plans is None:
             plans = self._plans[present] = {}
@@ -133,39 +137,39 @@ class StubbornSets:
         if plan is None:
             if len(plans) >= _MOST_PLANS:
                 plans.clear()
-            plan = plans[key] = self._planned(key, present)
+            plan = plans[key] = self._make_plan(key, present)
         if plan.fails or not plan.enabled:
             return None
         chosen = 0
         if plan.several:
-            chosen = plan.alone or self._recalled(state, plan) or 0
+            chosen = plan.alone or self._recall_best(state, plan) or 0
         found = plan.taken.get(chosen)
         if found is None:
-            found = plan.taken[chosen] = plan.moves_in(chosen or plan.enabled)
+            found = plan.taken[chosen] = plan.moves_of(chosen or plan.enabled)
         changes, movers = found
         return Choice([state + change for change in changes], movers, plan.able, not chosen)
 
-    def _planned(self, moves: Sequence[Moves], present: ProcessSet) -> _Plan:
+    def _make_plan(self, moves: Sequence[Moves], present: ProcessSet) -> _Plan:
         relations = self.relations(present)
-        offers: list[_Offer] = []
-        seeds: dict[Process, int] = {}  # of each process that can move
+        offers: list[_UnitMoves] = []
+        seeds: dict[Process, int] = {}  # one enabled transition of each process that can move
         for unit, each in zip(self.space.units(present), moves, strict=True):
             if each.all:
                 offer = self._offers.get(each)
                 if offer is None:
-                    offer = self._offers[each] = _Offer(each, relations)
+                    offer = self._offers[each] = _UnitMoves(each, relations)
                 offers.append(offer)
                 if offer.changes:
                     seeds.setdefault(unit.process, offer.changes[0][0])
         return _Plan(offers, list(seeds.values()), relations)
 
-    def _recalled(self, state: int, plan: _Plan) -> int | None:
-        """The same as `_best`, from an earlier state if that had the same answers.
+    def _recall_best(self, state: int, plan: _Plan) -> int | None:
+        """The same as `_smallest_stubborn_set`, from an earlier state if that had the same answers.
 
-        `_best` asks a state where each process stands, what can be taken, and whether some guards hold. Which
-        guard is asked next depends on the answers so far. So in two states with the same points and the same
-        transitions that can be taken, in which the guards that were asked in one hold as they did there, it is the
-        same in both.
+        `_smallest_stubborn_set` asks a state where each process stands, what can be taken, and whether some guards
+        hold. Which guard is asked next depends on the answers so far. So in two states with the same points and
+        the same transitions that can be taken, in which the guards that were asked in one hold as they did there,
+        it is the same in both.
         """
         known = plan.recalled.setdefault(state & plan.relations.points, [])
         for asked, best in known:
@@ -174,17 +178,19 @@ class StubbornSets:
                     break
             else:
                 return best
-        self._asked = []
-        best = self._best(state, plan.relations, plan.seeds, plan.enabled)
+        self._guard_answers = []
+        best = self._smallest_stubborn_set(state, plan.relations, plan.seeds, plan.enabled)
         if len(known) < _MOST_RECALLED:
-            known.append((tuple(self._asked), best))
+            known.append((tuple(self._guard_answers), best))
         return best
 
-    def _best(self, state: int, relations: Relations, seeds: Sequence[int], enabled: int) -> int | None:
-        """The stubborn set with the fewest transitions that can be taken; None if it would be all of them."""
+    def _smallest_stubborn_set(
+        self, state: int, relations: Relations, seeds: Sequence[int], enabled: int
+    ) -> int | None:
+        """The stubborn set with the fewest enabled transitions; None if it would contain all of them."""
         best, least = None, enabled.bit_count()
         for seed in seeds:
-            found = self.grown(state, relations, seed, enabled, least)
+            found = self.grow_stubborn_set(state, relations, seed, enabled, least)
             if found is not None:
                 taken = found & enabled
                 if taken.bit_count() < least and not taken & relations.visible:
@@ -193,11 +199,14 @@ class StubbornSets:
                         break
         return best
 
-    def grown(self, state: int, relations: Relations, seed: int, enabled: int, most: int) -> int | None:
-        """The stubborn set from one transition, or None if it is not smaller than `most`.
+    def grow_stubborn_set(
+        self, state: int, relations: Relations, seed: int, enabled: int, most: int
+    ) -> int | None:
+        """The stubborn set from one transition, or None unless it has fewer than `most` enabled transitions.
 
-        Of a process of which all is in the set that it can do where it stands, nothing else need be asked:
-        whatever it does elsewhere can only become possible by what is in the set already.
+        Sets of transitions are bit masks. If the set contains all transitions of a process at its current point,
+        the transitions of that process at other points are settled: they can only become possible by what is in
+        the set already. Enabled transitions are considered first, since they can end the search early.
         """
         found = todo = 1 << seed
         unsettled = [
@@ -214,7 +223,7 @@ class StubbornSets:
             if enabled >> number & 1:
                 new = relations.conflicts(number) & ~found
             else:
-                needed = self._cheapest(state, relations, relations.all[number], found, enabled)
+                needed = self._necessary_enabling_set(state, relations, relations.all[number], found, enabled)
                 if needed is None:
                     return None
                 new = needed & ~found
@@ -228,10 +237,10 @@ class StubbornSets:
                 todo = (todo | new) & ~settled
         return found
 
-    def _cheapest(
+    def _necessary_enabling_set(
         self, state: int, relations: Relations, transition: Transition, found: int, enabled: int
     ) -> int | None:
-        """Of the ways to say why a transition cannot be taken, the one that adds least to a set."""
+        """D2: of the necessary enabling sets of a disabled transition, the one that adds least to a set."""
         if transition.template is not None:
             return relations.starters(transition.template)
         best, least = None, -1
@@ -248,10 +257,10 @@ class StubbornSets:
         for guard in transition.guards:
             if guard.holds is None:
                 if elsewhere:
-                    continue  # what it says holds only where the process stands
+                    continue  # the guard is known to be false only where the process stands at its point
             else:
                 holds = guard.holds(state)
-                self._asked.append((guard.holds, holds))
+                self._guard_answers.append((guard.holds, holds))
                 if holds:
                     continue
             needed = relations.enablers(guard)
@@ -268,18 +277,21 @@ def _cost(needed: int, enabled: int) -> int:
 
 
 class PackedAmple(StubbornSets):
-    """Ample sets as P1 has them: whole processes, and all that the others may still do."""
+    """Ample sets as in P1: sets of whole processes, independent of all that the others may still do."""
 
     def __init__(self, graph: PackedGraph, heuristic: Ample, visible: int = 0) -> None:
         super().__init__(graph, visible)
         self.heuristic = heuristic
 
     def others(self, state: int, relations: Relations) -> Sequence[Process]:
-        """Whose future counts: everyone's, also of who cannot move now (P1's erratum 1)."""
+        """The processes whose future counts: all of them, including those that cannot move now (P1's erratum
+        1)."""
         return relations.present.members
 
-    def grown(self, state: int, relations: Relations, seed: int, enabled: int, most: int) -> int | None:
-        """All that whole processes can do now, from those of one transition on."""
+    def grow_stubborn_set(
+        self, state: int, relations: Relations, seed: int, enabled: int, most: int
+    ) -> int | None:
+        """All that a set of whole processes can do now; the set begins with the processes of one transition."""
         chosen = {process for process, _ in relations.all[seed].stands}
         if len(chosen) > 1 and self.heuristic == "single":
             return None
@@ -297,7 +309,9 @@ class PackedAmple(StubbornSets):
                 if enabled >> number & 1:
                     clash |= relations.conflicts(number)
                 else:
-                    clash |= self._cheapest(state, relations, relations.all[number], found, enabled) or -1
+                    clash |= (
+                        self._necessary_enabling_set(state, relations, relations.all[number], found, enabled) or -1
+                    )
             for other in list(others):
                 if clash & relations.future(other, other.here(state)):
                     if self.heuristic == "single":

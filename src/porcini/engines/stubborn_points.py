@@ -1,20 +1,21 @@
 """Guard-based stubborn sets for flat states: as in `stubborn`, with all edges of a point as one transition.
 
-A transition (i, q) is what process i may do at point q: now, if it stands there, or later. It stands also for what
-the processes do that i may spawn. A set T of them is stubborn in a state if
+A transition (i, q) is what process i may do at point q: now, if it stands there, or later. It also represents the
+steps of all processes that i may spawn. A set T of them is stubborn in a state if
 
-    D1  of each (i, q) in T where i stands at q and can go: all transitions of others that conflict with what i can
-        do now are in T;
-    D2  of each other one, all by which it may become possible are in T: that is what i does where it stands, if
-        that is not q; or else, if every edge of q has a condition that is false now, whatever writes what these
+    D1  for each (i, q) in T where i stands at q and is enabled: all transitions of other processes that conflict
+        with what i can do now are in T;
+    D2  for each other (i, q) in T, all transitions that may enable it are in T: those of i at its current point,
+        if that is not q; or, if every edge of q has a condition that is false now, all that write what these
         conditions read. Where both are possible, the one that adds less is taken.
 
-and somebody in T can go. If such a set does not contain all that can be taken, taking what is in it loses no state
-in which nothing can move. *Why*: let w be a run from here to such a state. Something of T is in w: what can be
-taken in T is enabled and stays so until something that conflicts with it is taken, which is in T by D1. Let t be
-the first of w in T. If t were not enabled now, then by D2 something in T would have to come before it. So t is
-enabled now; all before it in w is not in T, so by D1 independent of t: t can be taken first, and the rest leads to
-the same state. C2 and C3 are as in `ample` and `stubborn`.
+and some process in T is enabled. If such a set does not contain all enabled transitions, taking only its
+transitions loses no state in which nothing can move. *Why*: let w be a run from here to such a state. Some
+transition of T is in w: an enabled transition of T stays enabled until one that conflicts with it is taken, which
+is in T by D1. Let t be the first transition of w in T. If t were not enabled now, then by D2 another one in T
+would have to come before it. So t is enabled now; all transitions before it in w are not in T, so by D1 they are
+independent of t: t can be taken first, and the rest leads to the same state. C2 and C3 are as in `ample` and
+`stubborn`.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from porcini.ir.analysis.enabling import PointEnabling
 from porcini.ir.flat.interpreter import FlatSystem
 
 Transitions = tuple[Pid, int]
-"""Of one process: a bit for each point."""
+"""Transitions of one process: a bit for each point."""
 _DEAR = 1_000
-"""What a transition costs that can be taken, against one that cannot."""
+"""What an enabled transition costs, compared with 1 for a disabled one."""
 
 
 class PointStubborn:
-    """Chooses among the successors of a state (`engines.graph.Chooser`)."""
+    """Stubborn sets for flat states (`engines.graph.StateReduction`)."""
 
     def __init__(self, graph: SystemGraph, system: FlatSystem, visible: frozenset[Location] = NOWHERE) -> None:
         self.graph = graph
@@ -47,7 +48,7 @@ class PointStubborn:
         self.enabling = PointEnabling(system.numbering)
         self.visible = visible
 
-    def chosen(self, state: Any) -> Choice[Any] | None:
+    def choose(self, state: Any) -> Choice[Any] | None:
         actions: Sequence[Action] = self.system.actions(state)
         able = frozenset(action.pid for action in actions if action.enabled)
         if len(able) < 2:
@@ -55,18 +56,18 @@ class PointStubborn:
         here = _Here(self.system, self.enabling, state, actions, able)
         best: set[Pid] | None = None
         for pid in sorted(able):
-            movers = here.grown(pid, most=len(able) if best is None else len(best))
-            if movers is not None and not self._seen(actions, movers):
+            movers = here.grow_stubborn_set(pid, most=len(able) if best is None else len(best))
+            if movers is not None and not self._is_visible(actions, movers):
                 best = movers
                 if len(best) == 1:
                     break
         if best is None:
             return None
         taken = [action for action in actions if action.pid in best]
-        return Choice(self.graph.after(state, taken), frozenset(best), able)
+        return Choice(self.graph.successors_by(state, taken), frozenset(best), able)
 
-    def _seen(self, actions: Iterable[Action], movers: set[Pid]) -> bool:
-        """C2: may what they do be seen by the formula?"""
+    def _is_visible(self, actions: Iterable[Action], movers: set[Pid]) -> bool:
+        """C2: may one of their enabled actions change a proposition?"""
         return bool(self.visible) and any(
             action.enabled and not self.visible.isdisjoint(action.footprint.writes)
             for action in actions
@@ -75,7 +76,7 @@ class PointStubborn:
 
 
 class _Here:
-    """One state: who stands where, what they can do now, and what they may do later."""
+    """One state: the point of each process, what it can do now, and what it waits for."""
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class _Here:
         self.points = {pid: state[state[0].by_pid[pid].base] for pid in {action.pid for action in actions}}
         self.now: dict[Pid, Footprint] = {}
         self.awaited: dict[Pid, frozenset[Location]] = {}
-        """Of the choices of a process that it cannot take now: what they look at."""
+        """For each process, the locations that its disabled choices read."""
         for action in actions:
             if action.enabled:
                 self.now[action.pid] = self.now.get(action.pid, EMPTY) | action.footprint
@@ -100,13 +101,14 @@ class _Here:
     def store(self) -> Mapping[str, Value]:
         return self.system.store(self.state)
 
-    def grown(self, pid: Pid, most: int) -> set[Pid] | None:
-        """Who of a stubborn set can go, from one process on; None if these are not fewer than `most`."""
+    def grow_stubborn_set(self, pid: Pid, most: int) -> set[Pid] | None:
+        """The enabled processes of the stubborn set that begins with one process; None unless there are fewer than
+        `most`."""
         found = {pid: 1 << self.points[pid]}
         left: list[Transitions] = [(pid, found[pid])]
         movers = {pid}
         while left:
-            for other, points in self._demanded(*left.pop(), found):
+            for other, points in self._required_by(*left.pop(), found):
                 new = points & ~found.get(other, 0)
                 if new:
                     found[other] = found.get(other, 0) | new
@@ -117,34 +119,35 @@ class _Here:
                 return None
         return movers
 
-    def _demanded(self, pid: Pid, new: int, found: Mapping[Pid, int]) -> list[Transitions]:
-        """What a set must contain because of some transitions of a process. Once it contains what the process does
-        where it stands, nothing more is asked of what it does elsewhere."""
+    def _required_by(self, pid: Pid, new: int, found: Mapping[Pid, int]) -> list[Transitions]:
+        """The transitions that a set must contain because it contains the new transitions of a process. Once it
+        contains those at the current point of the process, its transitions at other points require nothing
+        more."""
         here = 1 << self.points[pid]
         if new & here:
-            return self._demanded_here(pid)
+            return self._required_by_current_point(pid)
         if found[pid] & here:
             return []
         writing = 0
         for point in bits(new):
-            needed = self.enabling.needed(point, self.store)
+            needed = self.enabling.unmet_locations(point, self.store)
             if needed is None:
                 return [(pid, here)]
-            writing |= self.enabling.writing(needed)
+            writing |= self.enabling.points_writing(needed)
         return min([(pid, here)], self._of_all(writing), key=lambda each: self._cost(each, found))
 
-    def _demanded_here(self, pid: Pid) -> list[Transitions]:
+    def _required_by_current_point(self, pid: Pid) -> list[Transitions]:
         demanded: list[Transitions] = []
         if pid in self.now:
-            others = self._of_all(self.enabling.conflicting(self.now[pid]))
+            others = self._of_all(self.enabling.points_conflicting_with(self.now[pid]))
             demanded += [(other, points) for other, points in others if other != pid]
         if pid in self.awaited:
-            needed = self.enabling.needed(self.points[pid], self.store) if pid not in self.now else None
-            demanded += self._of_all(self.enabling.writing(self.awaited[pid] if needed is None else needed))
+            needed = self.enabling.unmet_locations(self.points[pid], self.store) if pid not in self.now else None
+            demanded += self._of_all(self.enabling.points_writing(self.awaited[pid] if needed is None else needed))
         return demanded
 
     def _of_all(self, points: int) -> list[Transitions]:
-        """Who may come to these points, and to which of them."""
+        """The transitions at these points, of all processes that may reach them."""
         reach = self.enabling.reach
         return [(pid, points & reach[at]) for pid, at in self.points.items() if points & reach[at]]
 

@@ -1,15 +1,17 @@
 """All inputs at once: symbolic execution with partial order reduction (P3, Def. 4.1).
 
-A depth-first search over symbolic states. In each:
+This is a depth-first search over symbolic states. In each state there are
 
     options     what each process may do, and under which condition on the inputs
-    persistent  a set of processes that nobody else can ever touch, nor they what others do: only these go first
-    sleeping    a step that was tried before from an earlier state on the way, and is independent of all since, is
-                not tried again: so each class of traces is completed once
+    persistent  a set of processes that are independent of all that other processes may ever do: only these move
+                first
+    sleeping    steps that were tried from an earlier state on the path and are independent of all since: they are
+                not tried again, so that each class of traces is completed once
     rest        the inputs for which none of the chosen processes can move: these never will, and the others go on
 
-Conditions are told to one solver, pushed and popped along the search. A path is complete for the inputs for which
-nothing can move any more. What the solver cannot decide in time counts as possible, and is named in the end.
+The conditions are assumptions of one solver, pushed and popped along the search. A path is complete for the inputs
+for which nothing can move any more. What the solver cannot decide in time counts as possible, and is reported at
+the end.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class Path:
 
 @dataclass(slots=True)
 class _Node:
-    """A state on the way. `frozen` processes cannot move for the inputs that are left."""
+    """A state on the search stack. `frozen` processes cannot move for the inputs that are left."""
 
     state: Any
     sleeping: frozenset[Label]
@@ -67,7 +69,7 @@ class _Node:
 
 
 class Symbolic:
-    """A search under way; `paths` are its results."""
+    """A search in progress; `paths` are its results."""
 
     def __init__(
         self,
@@ -86,7 +88,7 @@ class Symbolic:
         self.paths: list[Path] = []
         self.redundant = 0
         self._entered: list[bool] = []
-        """For each node but the first: was it entered by a step?"""
+        """For each node except the first: was it entered by a step?"""
         self.cut = 0
         self.cut_inside = 0
         """Paths that end in a step that the program does not follow to its end."""
@@ -140,7 +142,7 @@ class Symbolic:
         conditions: Sequence[Expr],
     ) -> _Node:
         waiting = [pid for pid in self.system.waiting(state) if pid not in frozen]
-        options = self._chosen(state, waiting)
+        options = self._persistent_options(state, waiting)
         if not any(options.values()):
             inside = self.system.kind(state) == "unfinished"
             if inside:
@@ -155,10 +157,12 @@ class Symbolic:
             return _Node(state, sleeping, frozen, iter(()))
         return _Node(state, sleeping, frozen, self._branches(options, sleeping))
 
-    def _chosen(self, state: Any, waiting: Sequence[Pid]) -> dict[Pid, list[tuple[SymbolicStep, Expr]]]:
-        """What the processes of a persistent set may do: of the smallest one that may do something."""
+    def _persistent_options(
+        self, state: Any, waiting: Sequence[Pid]
+    ) -> dict[Pid, list[tuple[SymbolicStep, Expr]]]:
+        """What the processes of a persistent set may do: the smallest set that may do something."""
         if self.reduced:
-            for chosen in sorted(self._persistent(state, waiting), key=len):
+            for chosen in sorted(self._persistent_sets(state, waiting), key=len):
                 options = {pid: self._options(state, pid) for pid in sorted(chosen)}
                 if any(options.values()):
                     return options
@@ -174,26 +178,26 @@ class Symbolic:
         went, chosen = False, frozenset(options)
         for found in options.values():
             for step, when in found:
-                if step.label not in sleeping and self._holds(when):
+                if step.label not in sleeping and self._may_hold(when):
                     went = True
                     yield step, when, chosen
         rest = blocked([when for found in options.values() for _, when in found])
-        if self._holds(rest):
+        if self._may_hold(rest):
             went = True
             yield None, rest, chosen
         if not went:
             self.redundant += 1
             self.stats.counts.blocked += 1
 
-    def _holds(self, when: Expr) -> bool:
-        """May a condition hold, with all that is assumed? If it is not known, it may."""
+    def _may_hold(self, when: Expr) -> bool:
+        """May a condition hold, given all that is assumed? If the solver does not know, it may."""
         if when is TRUE or when is FALSE:
             return when is TRUE
         return self.assumed.possible(self.term(when)) is not False
 
-    def _persistent(self, state: Any, waiting: Sequence[Pid]) -> Iterator[frozenset[Pid]]:
-        """Sets of processes that are closed under what others may still do to them; one from each process on,
-        until there is one that cannot be smaller."""
+    def _persistent_sets(self, state: Any, waiting: Sequence[Pid]) -> Iterator[frozenset[Pid]]:
+        """Sets of processes that are closed under conflicts with what others may still do: one that begins with
+        each process, until one of them has a single member."""
         now = {pid: self.system.now(state, pid) for pid in waiting}
         later = {pid: self.system.later(state, pid) for pid in waiting}
         for pid in waiting:

@@ -12,30 +12,30 @@
     10        for all t in selectTask(a):                   Fig. 6: unmark(a); mark(t, a)
     11          Explore(E.next(S, a.t))
 
-    opened      at a new state an actor is chosen (line 4) and put into the back-set (line 6)
-    next_move   actors of the back-set in turn, and of each all its tasks that can go (lines 8 to 11); with task
-                selection only those that are not marked (Fig. 6)
-    taken       choosing a task marks those older ones of its actor that are independent of it (Fig. 6); then the
-                queues of the next state are known
-    completed   at the end of a run, for each reversal v at an earlier state: unless the actor of an initial of v
-                is in that state's back-set, one is added (`updateBackSets`, line 3)
+    open_node       at a new state, chooses an actor (line 4) and puts it into the back-set (line 6)
+    next_move       takes the actors of the back-set in turn, and of each all enabled tasks (lines 8 to 11); with
+                    task selection only those that are not marked (Fig. 6)
+    descend         marks the older tasks of the same actor that are independent of the chosen one (Fig. 6), and
+                    passes on the queues
+    reverse_races   at the end of a run, for each reversal v at an earlier state: unless the actor of an initial of
+                    v is in that state's back-set, adds one (`updateBackSets`, line 3)
 
 Where this differs from the paper:
 
 - Back-sets are updated from the reversals that all engines use (`races`), by the rule of source sets. So guards
-  and futures are dealt with, resolving a future counts as posting to those who wait for it, and the freeze flags
-  of TransDPOR, which keep a second actor out of a back-set while the first has not been tried, are not needed: an
-  actor whose run would begin with one in the set is not added.
+  and futures are handled: resolving a future counts as posting to those who wait for it. The freeze flags of
+  TransDPOR, which keep a second actor out of a back-set while the first has not been tried, are not needed: an
+  actor whose run would begin with an actor in the set is not added.
 - Without task selection all tasks of an actor are dependent (Def. 1), with it they are if they share a field that
   one of them writes (Theorem 2).
 - Actors are scanned in the order in which they ran, the last one first, then by creation; the table needs it.
-- Marks are made newest first (erratum 2). A task that was suspended, or looks at a future that others may
-  resolve, is dependent on everything. A branch in which the chosen actor's tasks are all marked is cut only if
-  nobody else can post to that actor, or look at the futures of these tasks; else other actors go first.
-- A mark says: not this task, for it is independent of all that was run since a newer one of its actor, and to run
-  it before that one has been tried, or will be. Fig. 6 keeps it until the actor runs another task. But tasks
-  resolve futures: where another actor has looked at one in between, the task could not have come first. So a mark
-  goes when anything is run that the task depends on.
+- Marks are made newest first (erratum 2). A task that was suspended, or reads a future that others may resolve, is
+  dependent on everything. A branch in which the chosen actor's tasks are all marked is cut only if nobody else can
+  post to that actor, or read the futures of these tasks; otherwise other actors go first.
+- A mark on a task means that it need not be taken: it is independent of all that was run since a newer task of its
+  actor, and running it before that one has been tried, or will be. Fig. 6 keeps it until the actor runs another
+  task. But tasks resolve futures: where another actor has looked at one in between, the task could not have come
+  first. So a mark goes when anything is run that the task depends on.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from porcini.core.traces import Foata
 from porcini.engines.catalogue import Engine
 from porcini.engines.options import ActorSelection, Options, TaskSelection
 from porcini.engines.search import Node, Search
-from porcini.engines.stability import Look, Stability
+from porcini.engines.stability import Stability, StateView
 from porcini.engines.stats import SearchStats
 from porcini.engines.wakeup import initials
 from porcini.engines.wakeup_sequences import reversals
@@ -78,14 +78,14 @@ class Plan:
     active: int = 0
 
     @property
-    def closed(self) -> bool:
-        """Will every actor that can go be tried here?"""
+    def is_closed(self) -> bool:
+        """Will every enabled actor be tried here?"""
         return len(self.back) >= self.active
 
 
 class ActorDependence(Dependence):
-    """Def. 1: tasks of one actor are ordered by when they are selected, whatever they do; what is left of a task
-    that was suspended is ordered by what it touches.
+    """Def. 1: tasks of one actor are ordered by when they are selected, whatever they do; the rest of a task that
+    was suspended is ordered by what it touches.
     """
 
     direct = False
@@ -114,23 +114,23 @@ class TransDpor:
         self.stability = Stability(actors, refined=selection == "refined")
         stats.counts.heuristic = 0
 
-    def opened(self, search: Search, node: Node, enabled: list[Action], plan: Plan | None) -> None:
+    def open_node(self, search: Search, node: Node, enabled: list[Action], plan: Plan | None) -> None:
         if plan is None:
             plan = Plan((), {}, {}, Foata.empty())
-            self._arrive(plan, node, [action.pid for action in node.actions])
+            self._enqueue(plan, node, [action.pid for action in node.actions])
         elif search.execution.events:
             event = search.execution.events[-1]
             plan.form = plan.form.extend(event)
-            self._leave(plan, node, event)
-            self._arrive(plan, node, event.spawned)
+            self._dequeue(plan, node, event)
+            self._enqueue(plan, node, event.spawned)
         node.plan = plan
         if enabled:
             chosen = self._select(node, enabled, plan)
             if chosen is not None:
                 plan.back.append(chosen)
 
-    def _leave(self, plan: Plan, node: Node, event: Event) -> None:
-        """A task that ended leaves its queue; the actor that ran goes to the front."""
+    def _dequeue(self, plan: Plan, node: Node, event: Event) -> None:
+        """Remove a task that ended from its queue, and move the actor that ran to the front."""
         slots = self._slots(node)
         actor = self.actors.of_step(event)
         if slots[slots[0].by_pid[event.pid].base] < FIRST_POINT:
@@ -138,7 +138,7 @@ class TransDpor:
         if plan.order[:1] != (actor,):
             plan.order = (actor, *(other for other in plan.order if other != actor))
 
-    def _arrive(self, plan: Plan, node: Node, pids: Sequence[Pid]) -> None:
+    def _enqueue(self, plan: Plan, node: Node, pids: Sequence[Pid]) -> None:
         slots = self._slots(node)
         for pid in pids:
             if self.actors.is_object(slots, pid):
@@ -155,7 +155,7 @@ class TransDpor:
     # Choosing an actor
 
     def _select(self, node: Node, enabled: list[Action], plan: Plan) -> Pid | None:
-        """Line 4. None if every task that can go is marked."""
+        """Line 4. None if every enabled task is marked."""
         able = {self.actors.of_step(action): True for action in enabled}
         plan.active = len(able)
         ready = {action.pid for action in enabled}
@@ -164,31 +164,32 @@ class TransDpor:
         if len(active) == 1:
             return active[0] if open_ else None
         slots = self._slots(node)
-        look = self.stability.look(slots, self._unfinished(slots, plan))
-        chosen = self._choose(active, look)
+        view = self.stability.view(slots, self._unfinished(slots, plan))
+        chosen = self._choose(active, view)
         if chosen not in open_:
             by_pid = slots[0].by_pid
             marked = [by_pid[pid] for pid in plan.queues[chosen] if pid in ready]
-            if not open_ or look.isolated(chosen, marked, self._stuck(node, marked)):
+            if not open_ or view.is_isolated(chosen, marked, self._stuck(node, marked)):
                 return None
-            chosen = self._choose(open_, look)
+            chosen = self._choose(open_, view)
         return chosen
 
     def _stuck(self, node: Node, marked: list[Process]) -> set[Pid]:
-        """The tasks that cannot go before one of the marked ones has ended: awaiting several is awaiting all."""
+        """The tasks that cannot move before one of the marked ones has ended: a task that awaits several futures
+        awaits all of them."""
         futures = {future(task.pid) for task in marked}
         return {a.pid for a in node.actions if not a.enabled and not futures.isdisjoint(a.guard_locations)}
 
-    def _choose(self, active: list[Pid], look: Look) -> Pid:
+    def _choose(self, active: list[Pid], view: StateView) -> Pid:
         if self.selection == "first" or len(active) == 1:
             return active[0]
         if self.selection == "random":
             return self.random.choice(active)
         for actor in active:
-            if look.is_stable(actor):
+            if view.is_stable(actor):
                 return actor
         self._note_heuristic()
-        return min(active, key=look.level)
+        return min(active, key=view.level)
 
     def _note_heuristic(self) -> None:
         assert self.stats.counts.heuristic is not None
@@ -216,13 +217,14 @@ class TransDpor:
             plan.left = [Move(pid) for pid in reversed(self._unmarked(plan, actor, ready))]
         return node.action(plan.left.pop())
 
-    def taken(self, node: Node, event: Event) -> Plan:
+    def descend(self, node: Node, event: Event) -> Plan:
         plan: Plan = node.plan
         marks = self._marks(node, event) if self.tasks == "independent" else plan.marks
         return Plan(plan.order, dict(plan.queues), marks, plan.form)
 
     def _marks(self, node: Node, event: Event) -> dict[Pid, frozenset[Pid]]:
-        """Fig. 6, and a task that depends on what another actor does is no longer marked."""
+        """The marks after an event: Fig. 6, except that a task loses its mark if it depends on what another actor
+        does."""
         plan: Plan = node.plan
         actor = self.actors.of_step(event)
         queue = plan.queues[actor]
@@ -236,8 +238,8 @@ class TransDpor:
         marks[actor] = frozenset(pid for pid in older if self.actors.independent_tasks(event, actions[pid]))
         return marks
 
-    def completed(self, search: Search) -> None:
-        closed = [node.plan.closed for node in search.nodes]
+    def reverse_races(self, search: Search) -> None:
+        closed = [node.plan.is_closed for node in search.nodes]
         if all(closed):
             return
         for reversal in reversals(search, closed=closed):
@@ -248,17 +250,17 @@ class TransDpor:
                 if not any(actor in plan.back for actor in starts):
                     plan.back.append(starts[0])
 
-    def pending(self, node: Node) -> int:
+    def count_pending(self, node: Node) -> int:
         plan: Plan = node.plan
         return len(plan.left) + len(plan.back) - plan.done
 
-    def name(self, node: Node) -> Hashable:
+    def class_of(self, node: Node) -> Hashable:
         form: Foata = node.plan.form
         return form.key
 
 
 def transdpor(program: Program, stats: SearchStats, options: Options) -> None:
-    """Explore a program of actors; counts are those of P4's Table 1, where the state before main is none."""
+    """Explore a program of actors. States are counted as in P4's Table 1, without the one before main."""
     assert isinstance(program, StepSystem), "it needs actors"
     actors = Actors(program)
     dependence = ActorDependence(actors) if options.tasks == "all" else Dependence()

@@ -1,7 +1,7 @@
 """Wakeup trees: what is still to be explored from a state, as sequences that share their beginnings.
 
 Abdulla, Aronis, Jonsson and Sagonas, "Source Sets", JACM 2017, section 6. A tree is a list of branches, in the
-order in which they will be explored; a branch is an event and the tree below it; a branch with nothing below is
+order in which they will be explored; a branch is an event and the tree below it; a branch with nothing below it is
 a leaf, from which the search goes on freely.
 """
 
@@ -27,8 +27,8 @@ INDEPENDENT = -1
 
 
 def weak_initial(event: Event, sequence: Iterable[Event], dependence: Dependence) -> int | None:
-    """Where an event stands in a sequence that it can begin; INDEPENDENT if it is independent of all of it; None
-    if it is no weak initial of the sequence.
+    """The position of an event in a sequence that it can begin; INDEPENDENT if it is independent of the whole
+    sequence; None if it is not a weak initial of the sequence.
     """
     depends = dependence.of(event)
     for k, other in enumerate(sequence):
@@ -49,11 +49,11 @@ def initials(sequence: Sequence[Event], dependence: Dependence) -> list[Event]:
 def insert(tree: Tree, sequence: Sequence[Event], dependence: Dependence) -> bool:
     """Add a sequence to a tree, unless exploring the tree as it is will cover it.
 
-    Follow branches that are weak initials of what is left. A leaf reached, or nothing left, means covered;
-    where no branch fits, the rest becomes a new one, to be explored last.
+    Follow branches that are weak initials of the rest of the sequence. If a leaf is reached, or nothing is left,
+    the sequence is covered; where no branch fits, the rest becomes a new branch, to be explored last.
     """
     rest = list(sequence)
-    rest.reverse()  # what comes first is taken off the end
+    rest.reverse()  # so that the first event can be popped off the end
     while rest:
         for branch in tree:
             if branch.event is rest[-1]:

@@ -1,11 +1,11 @@
 """Walks through programs that are too large to explore: uniformly at random, or by PCT.
 
-Both are seeded, so that a walk comes back; neither ever proves anything.
+Both are seeded, so that a walk can be repeated; neither ever proves anything.
 
 PCT (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010): every process gets a random priority when it
-appears, the enabled one with the highest goes, and at d - 1 random steps the one that would go falls to the
-bottom. A bug that needs d ordering constraints among n processes and k steps is found with probability at least
-1 / (n k^(d-1)) per walk.
+appears, the enabled process with the highest priority moves, and at d - 1 random steps that process is demoted to
+the lowest priority. A bug that needs d ordering constraints among n processes and k steps is found with
+probability at least 1 / (n k^(d-1)) per walk.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from porcini.core.traces import Foata
 from porcini.engines.stats import SearchStats
 
 WALKS = 1000
-"""How many walks unless `max_executions` says otherwise."""
+"""The number of walks, unless `max_executions` is given."""
 
 Chooser = Callable[[list[Action], int], Action]
 
 
 def random_walks(program: Program, stats: SearchStats, seed: int) -> None:
-    """Let chance choose among what is enabled, again and again."""
+    """Choose uniformly among the enabled actions, in one walk after another."""
     random = Random(seed)
     _walk(program, stats, lambda: lambda able, step: random.choice(able))
 
@@ -48,7 +48,7 @@ def pct(program: Program, stats: SearchStats, seed: int, depth: int) -> None:
                     priorities[action.pid] = 1 + random.random()
             best = max(able, key=lambda action: priorities[action.pid])
             if step in changes:
-                priorities[best.pid] = -step  # below everyone, and later changes below earlier ones
+                priorities[best.pid] = -step  # below every other process, and below earlier demotions
                 best = max(able, key=lambda action: priorities[action.pid])
             same = [action for action in able if action.pid == best.pid]
             return random.choice(same) if len(same) > 1 else best

@@ -1,4 +1,4 @@
-"""A run that is followed step by step, for reading: who did what, what changed, and what could go next."""
+"""A run that is followed step by step, as text: who did what, what changed, and what is enabled next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from porcini.formats.values import make_grid, print_table, show_state, show_valu
 
 
 def steps_taken(steps: Sequence[TakenStep]) -> Table:
-    """Every step of a run that is followed closely, up to one that fails, with what it changed."""
+    """Every step of a run, up to one that fails, with what it changed."""
     table = make_grid()
     for number, step in enumerate(steps, 1):
         table.add_row(*row_of(number, step.event), Text(show_changes(step), style="yellow"))
@@ -28,15 +28,15 @@ def steps_taken(steps: Sequence[TakenStep]) -> Table:
 
 def show_changes(step: TakenStep) -> str:
     """What a step changed: `x: 0 -> 1`."""
-    return "  ".join(f"{each.name}: {_shown(each.before)} -> {_shown(each.after)}" for each in step.changes)
+    return "  ".join(f"{each.name}: {_show(each.before)} -> {_show(each.after)}" for each in step.changes)
 
 
-def _shown(value: Observed | None) -> str:
+def _show(value: Observed | None) -> str:
     return "none" if value is None else show_value(value)
 
 
 def print_enabled(steps: Sequence[EnabledStep], console: Console) -> None:
-    """What could go next, by numbers that count from 1: the process, the line and the text."""
+    """The enabled steps, numbered from 1: the process, the line and the text of each."""
     table = make_grid()
     for number, step in enumerate(steps, 1):
         who, line = show_process(step.move.pid, step.source), show_line(step.source)
@@ -53,7 +53,7 @@ def show_line(source: StepSource) -> str:
 
 
 def print_snapshot(snapshot: Snapshot, steps: Sequence[TakenStep], console: Console) -> None:
-    """Where a run was stopped: the state, and what could go next."""
+    """Where a run was stopped: the state, and the enabled steps."""
     console.print()
     console.print(Text(show_state(snapshot.variables)))
     console.print()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from porcini.core.events import Label, Move
-from porcini.core.reports import PLAIN, Outcome, Report, TraceEntry, View
+from porcini.core.reports import PLAIN, Outcome, Report, Solutions, TraceEntry, View
 from porcini.core.systems import Observed, StepSource
 from porcini.core.version import __version__
 from porcini.formats.schedules import show_schedule
@@ -61,6 +61,8 @@ def to_json(report: Report) -> dict[str, Any]:
             "stem": show_schedule(report.trail.stem.schedule),
             "loop": show_schedule(report.trail.loop.schedule),
         }
+    if report.search is not None:
+        found["search"] = _search(report.search)
     if report.formulas:
         found["formulas"] = dict(report.formulas)
     found |= _following(report)
@@ -83,8 +85,20 @@ def to_json(report: Report) -> dict[str, Any]:
     return found
 
 
+def _search(search: Solutions) -> dict[str, Any]:
+    first = [
+        {
+            "schedule": show_schedule(each.trace.schedule),
+            "binding": dict(each.binding),
+            "state": _state(each.state),
+        }
+        for each in search.first
+    ]
+    return {"solutions": search.count, "states": search.states, "exact": search.exact, "first": first}
+
+
 def _following(report: Report) -> dict[str, Any]:
-    """What `run` and `replay` say of the steps of their one run."""
+    """What `run` and `replay` report about the steps of their run."""
     found: dict[str, Any] = {}
     if report.seed is not None:
         found["seed"] = report.seed

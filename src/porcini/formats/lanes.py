@@ -1,4 +1,4 @@
-"""Two runs of real code side by side: who went when, to which line, and the values that they fought over.
+"""Two runs of real code side by side: who moved when, to which line, and the values of conflicting accesses.
 
 Where there is little room they come one below the other, and what they have in common comes once.
 """
@@ -28,13 +28,14 @@ _MOST_TOUCHES = 6
 _LONGEST_ENDING = 80
 _DEEPEST = 3
 _ARGUMENT = re.compile(r"^[\w.]*\barguments\.")
-"""What the recorder calls the arguments of the function that is explored, before their names."""
+"""The prefix of the recorder's names for the arguments of the function that is explored."""
 _PARTS = {"[#]": " (keys, length)", "[=]": " (all of it)"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of text: of which kind (title, step, touch, rest, passes, fails), and whether runs part here."""
+    """One line of text: its kind (title, step, touch, rest, passes, fails), and whether runs differ from here
+    on."""
 
     kind: str
     cells: tuple[str, ...]
@@ -45,7 +46,7 @@ class Row:
 
 
 def show_lanes(lanes: Sequence[Lane]) -> str:
-    """One or two runs as text; `>` marks the step where two of them part. Lines fit a terminal."""
+    """One or two runs as text; `>` marks the first step in which they differ. Lines fit a terminal."""
     return "\n".join(map(str, rows_of(lanes)))
 
 
@@ -57,11 +58,11 @@ def rows_of(lanes: Sequence[Lane], columns: int | None = None) -> list[Row]:
         rows = _below_each_other(lanes, part)
     else:
         rows = _side_by_side(lanes, part)
-    return _fitted_rows(rows, len(lanes), room)
+    return _fit_rows(rows, len(lanes), room)
 
 
 def columns_here() -> int:
-    """Of the terminal, of COLUMNS, or what a pipe is taken to have."""
+    """The width of the terminal, of COLUMNS, or a default for pipes."""
     return shutil.get_terminal_size((_IN_A_PIPE, 24)).columns
 
 
@@ -115,8 +116,8 @@ def _left_out(number: int, how: str) -> list[Row]:
     return [Row("rest", (f"... {text}",))]
 
 
-def _fitted_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
-    """A column that needs less leaves more to the other."""
+def _fit_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
+    """Fit rows into columns: a column that needs less space leaves more to the other."""
     widths = [room]
     pairs = [row.cells for row in rows if len(row.cells) > 1]
     if number > 1 and pairs:
@@ -127,12 +128,12 @@ def _fitted_rows(rows: Sequence[Row], number: int, room: int) -> list[Row]:
     found = []
     for row in rows:
         sizes = widths if len(row.cells) == len(widths) else [room]
-        cells = tuple(_fitted(cell, size) for cell, size in zip(row.cells, sizes, strict=True))
+        cells = tuple(_fit(cell, size) for cell, size in zip(row.cells, sizes, strict=True))
         found.append(Row(row.kind, cells, row.parts))
     return found
 
 
-def _fitted(cell: str, width: int) -> str:
+def _fit(cell: str, width: int) -> str:
     return cell.ljust(width) if len(cell) <= width else f"{cell[: width - 1]}…"
 
 
@@ -169,7 +170,7 @@ def _touched(touch: Touch, lines: _Lines) -> str:
 
 
 class _Lines:
-    """Lines of source; the file that most of them are in is named once, and the library's come without text."""
+    """Lines of source; the file with most of them is named once, and lines of the library have no text."""
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
         files = Counter(step.path for lane in lanes for step in lane.steps if step.path)
@@ -197,15 +198,15 @@ def ending(outcome: Outcome) -> str:
 
 
 def cut(text: str) -> str:
-    """The first line of a text, or as much of it as one can take in."""
+    """The first line of a text, shortened if it is too long."""
     line = text.partition("\n")[0]
     return f"{line[: _LONGEST_ENDING - 1]}…" if len(line) > _LONGEST_ENDING else line
 
 
 def short_names(locations: Iterable[str], known_as: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Names without where the object was created; several objects of a kind are numbered as they come. An object
-    may be known as an attribute of another one."""
-    names = {name: _known(name, known_as or {}) for name in locations}
+    """Names without the place where the object was created; several objects of a kind are numbered in order of
+    appearance. `known_as` gives objects that are attributes of others a better name."""
+    names = {name: _attribute_name(name, known_as or {}) for name in locations}
     kinds: dict[str, list[str]] = {}
     for name in names.values():
         for made in _CREATED.finditer(name):
@@ -220,7 +221,7 @@ def short_names(locations: Iterable[str], known_as: Mapping[str, str] | None = N
     return {name: _readable(_CREATED.sub(number, known)) for name, known in names.items()}
 
 
-def _known(name: str, known_as: Mapping[str, str]) -> str:
+def _attribute_name(name: str, known_as: Mapping[str, str]) -> str:
     """`Lock<0#0/2>._locked` as `Account<0#0/1>.lock._locked`."""
     for _ in range(_DEEPEST):
         made = _CREATED.search(name)

@@ -1,4 +1,4 @@
-"""Reports on real code for reading: how it can end, why, and two runs side by side in lines of source."""
+"""Reports on real code as text: how it can end, why, and two runs side by side in lines of source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BAD, _GOOD = "bold red", "bold green"
 
 
 def outcomes_table(report: Report) -> Table:
-    """How it can end, how often, and one schedule for each."""
+    """How the code can end, how often, and one schedule for each outcome."""
     table = make_table()
     table.add_column("outcome", overflow="fold")
     table.add_column("schedules", justify="right")
@@ -40,7 +40,7 @@ def outcomes_table(report: Report) -> Table:
 
 
 def print_troubles(report: Report, console: Console) -> None:
-    """Why runs ended badly: the one that is shown, and one of each other kind."""
+    """Why runs ended badly: the one in the counterexample, and one of each other kind."""
     shown = report.counterexample.runs[0] if report.counterexample else None
     kinds = {outcome.kind: outcome for outcome in reversed(report.outcomes)}
     if shown is not None:
@@ -75,7 +75,7 @@ def _failure(outcome: Outcome) -> str:
 
 
 def columns(console: Console) -> int:
-    """How wide lines of source may be: as wide as a terminal, or as one that is wide enough."""
+    """How wide lines of source may be: as wide as the terminal, or a default width for pipes."""
     return console.width if console.is_terminal else columns_here()
 
 
@@ -85,10 +85,10 @@ def print_lanes(report: Report, console: Console) -> None:
         return
     console.print()
     for row in rows_of(explanation.lanes, columns(console)):
-        console.print(_styled(row, explanation.lanes))
+        console.print(_style(row, explanation.lanes))
 
 
-def _styled(row: Row, lanes: tuple[Lane, ...]) -> Text:
+def _style(row: Row, lanes: tuple[Lane, ...]) -> Text:
     if row.parts:
         return Text(str(row), style="bold yellow")
     text = Text("  ")
@@ -105,7 +105,7 @@ def _styled(row: Row, lanes: tuple[Lane, ...]) -> Text:
 
 
 def print_again(report: Report, console: Console) -> None:
-    """Lines to paste."""
+    """Print command lines to paste that replay the runs."""
     if report.explanation is None:
         return
     console.print()

@@ -23,14 +23,14 @@ def reorderings_table(entries: Sequence[TraceEntry]) -> Table:
         table.add_column(column, overflow="fold")
     for entry in entries[:_MOST_ROWS]:
         order = "possible" if entry.reversed else "recorded"
-        table.add_row(order, Text(_turned(entry)), Text(show_schedule(entry.schedule), style="cyan"))
+        table.add_row(order, Text(_first_reversed(entry)), Text(show_schedule(entry.schedule), style="cyan"))
     if len(entries) > _MOST_ROWS:
         table.add_row("...", f"{len(entries) - _MOST_ROWS:,} more (--json lists all)", "")
     return table
 
 
-def _turned(entry: TraceEntry) -> str:
-    """The first of the conflicts that an order turns round."""
+def _first_reversed(entry: TraceEntry) -> str:
+    """The first of the conflicts that an order reverses."""
     if not entry.reversed:
         return ""
     events = zip(ids_of(entry.schedule), entry.labels, strict=True)

@@ -1,4 +1,4 @@
-"""Schedules as text that a person can read, edit and paste: `0x2 0.1x9 0.0`.
+"""Schedules as text that a user can read, edit and paste: `0x2 0.1x9 0.0`.
 
 Pids in order, repeats as `xN`, `pid/choice` where a process has a choice.
 """
@@ -31,7 +31,7 @@ def show_schedule(schedule: Schedule) -> str:
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Read a schedule; what is no schedule is an error with its place in the text."""
+    """Read a schedule; a text that is not a schedule is an error with its place."""
     moves: list[Move] = []
     for item in re.finditer(r"\S+", text):
         found = _ITEM.match(item.group())

@@ -1,4 +1,4 @@
-"""Files and lines of real code for reading: paths from here, one frame per line, what a task waits for."""
+"""Files and lines of real code as text: relative paths, one frame per line, what a task waits for."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def _from(here: str, path: str) -> str:
 
 
 def short_path(path: str) -> str:
-    """A path from here, from the installed packages or from the standard library; else as it is."""
+    """A path relative to the current folder, the installed packages or the standard library; otherwise
+    unchanged."""
     try:
         return _from(str(Path.cwd()), path)
-    except OSError:  # there is no here any more
+    except OSError:  # the current folder does not exist any more
         return path
 
 
@@ -41,7 +42,7 @@ def source_at(path: str, line: int) -> str:
 
 
 def show_stack(stack: Sequence[Line], indent: str = "    ") -> list[str]:
-    """One frame per line, with its source; of very many the two ends."""
+    """One frame per line, with its source; of very many frames only the first and the last ones."""
     if len(stack) > _MOST_FRAMES:
         half, left = _MOST_FRAMES // 2, len(stack) - _MOST_FRAMES
         return [
@@ -58,7 +59,7 @@ def show_stack(stack: Sequence[Line], indent: str = "    ") -> list[str]:
 
 
 def _plain(function: str) -> str:
-    """`f.<locals>.g` is known to its author as `g`."""
+    """The name of a function as its author wrote it: `g` for `f.<locals>.g`."""
     return function.rpartition("<locals>.")[2]
 
 
@@ -72,7 +73,7 @@ def show_raised(raised: Sequence[Raised]) -> Iterator[str]:
 
 
 def deadlock_head(waiting: Sequence[Waiting]) -> str:
-    """What it is about, in a line that says something by itself."""
+    """A deadlock in one line that can be understood by itself."""
     names = [waiting.name or str(waiting.pid) for waiting in waiting]
     if not names:
         return "Deadlock: nothing can move"
@@ -83,7 +84,7 @@ def deadlock_head(waiting: Sequence[Waiting]) -> str:
 
 
 def show_deadlock(waiting: Sequence[Waiting]) -> Iterator[str]:
-    """Who waits where, for what and for whom."""
+    """Which tasks wait, where, for what and for whom."""
     pids = max((len(str(w.pid)) for w in waiting), default=0)
     names = {w.pid: w.name for w in waiting}
     longest = max(map(len, names.values()), default=0)
@@ -109,7 +110,8 @@ def _for(waiting: Waiting, names: dict[Pid, str]) -> str:
 
 
 def wait_cycle(waiting: Sequence[Waiting]) -> list[Pid]:
-    """Processes that wait for each other in a circle, the first one again at the end; empty if there is none."""
+    """Processes that wait for each other in a cycle, with the first one repeated at the end; empty if there is
+    none."""
     waits_for = {w.pid: w.waits_for for w in waiting}
     for start in waits_for:
         path, left = [start], [iter(waits_for[start])]

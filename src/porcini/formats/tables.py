@@ -1,4 +1,4 @@
-"""The tables of languages and engines, for people."""
+"""The tables of languages and engines as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _table(*columns: str) -> Table:
 
 
 def print_languages(rows: Sequence[Language]) -> None:
-    """What each language is, what it goes with, and the reasons for all that it does not go with."""
+    """Each language, the commands and engines that support it, and the reasons why others do not."""
     console = make_console()
     titles = _table("language", "")
     for row in rows:
@@ -66,7 +66,7 @@ def _cell(reason: str | None) -> Text:
 
 
 def print_engines(engines: Sequence[Mapping[str, Any]], rows: Sequence[Language]) -> None:
-    """What each engine does, and for which languages it is."""
+    """What each engine does, and which languages it supports."""
     console = make_console()
     table = _table("engine", "", "for")
     for engine in engines:

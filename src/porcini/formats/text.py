@@ -1,4 +1,4 @@
-"""Reports for reading: the verdict first, then the outcomes, then two schedules side by side.
+"""Reports as text: the verdict first, then the outcomes, then two schedules side by side.
 
 Colour on a terminal, plain text in a pipe. Text from a model is never read as markup.
 """
@@ -25,6 +25,7 @@ from porcini.formats.following import print_snapshot, row_of, show_changes, step
 from porcini.formats.real_code import outcomes_table, print_again, print_lanes, print_troubles
 from porcini.formats.reorderings import reorderings_table
 from porcini.formats.schedules import show_schedule
+from porcini.formats.solutions import print_solutions
 from porcini.formats.sources import wait_cycle
 from porcini.formats.values import make_grid, make_table, print_table, show_state, show_value
 from porcini.formats.verdicts import count_of, footer_of, until_failure, verdict_of
@@ -41,14 +42,14 @@ T = TypeVar("T")
 
 
 class _Console(Console):
-    """A reader who goes away is an error like any other; rich would leave the program with status 1."""
+    """A broken pipe is an error like any other; rich would end the program with status 1."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise  # what is being handled
 
 
 def make_console() -> Console:
-    """Standard output: as wide as need be in a pipe, as the terminal on a terminal."""
+    """Standard output: as wide as necessary in a pipe, as wide as the terminal on a terminal."""
     console = _Console(highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _WIDE
@@ -56,7 +57,7 @@ def make_console() -> Console:
 
 
 def print_report(report: Report, console: Console, options: str = "") -> None:
-    """Everything a person wants to know, in the order in which they want it; `options` go into lines to paste."""
+    """Everything that a user wants to know, in the order of interest; `options` are repeated in lines to paste."""
     print_verdict(report, console)
     if report.coverage is not None:
         _print_real_code(report, console)
@@ -70,6 +71,8 @@ def print_report(report: Report, console: Console, options: str = "") -> None:
         _print_details(report, console)
     if report.trail is not None:
         _print_trail(report, report.trail, console, options)
+    if report.search is not None and report.search.first:
+        print_solutions(report, report.search, console, options)
     if report.formulas and report.verdict != "holds":
         _print_formulas(report.formulas, console)
     if report.seeds is not None:
@@ -97,7 +100,7 @@ def _print_formulas(formulas: Mapping[str, Verdict], console: Console) -> None:
 
 
 def _program_of(report: Report, options: str) -> str:
-    """What to give to another command so that it runs what was run here; empty if that is not known."""
+    """The arguments for another command to run the same program; empty if it is not known."""
     source = report.trace
     if source is None:
         return f"{quote(report.file)} {options}"
@@ -119,7 +122,7 @@ def _print_notes(report: Report, console: Console) -> None:
 
 
 def _print_real_code(report: Report, console: Console) -> None:
-    """The same in lines of source, where there is no one file that all of it is in."""
+    """The same in lines of source, for programs in more than one file."""
     explored = report.command == "explore"
     if report.outcomes and explored:
         console.print()
@@ -139,7 +142,7 @@ def _print_real_code(report: Report, console: Console) -> None:
 
 
 def show_report(report: Report, view: View = PLAIN) -> str:
-    """What a person wants to read: in colours, and as wide as it is, where it goes to a terminal."""
+    """A report as text: for a terminal in colours, and as wide as the terminal."""
     text = StringIO()
     reader = None if view.stream is None else Console(file=view.stream)
     if reader is not None and reader.is_terminal:
@@ -154,7 +157,7 @@ def show_report(report: Report, view: View = PLAIN) -> str:
 
 
 def _on_terminal(reader: Console, text: StringIO) -> Console:
-    """What a terminal can show, written down."""
+    """A console that writes to a text what the reader's terminal can show."""
     colours: Any = reader.color_system
     return Console(
         file=text,
@@ -262,7 +265,7 @@ def print_trouble(outcome: Outcome, file: str, console: Console) -> None:
 
 
 def _at(file: str, place: Place | None) -> str:
-    """Where something is, in a file, or in a module that is named with its function."""
+    """A place in a file, or in a module that is named with its function."""
     if place is None:
         return ""
     return f" at line {place.line}" if Path(file).suffix == "" else f" at {file}:{place}"
@@ -327,13 +330,13 @@ def _print_run(report: Report, console: Console) -> None:
 
 def _steps_of_run(steps: Sequence[Event]) -> Table:
     table = make_grid()
-    for number, event in _shortened(steps):
+    for number, event in _shorten(steps):
         table.add_row(*(("", "...", f"{number:,} more steps") if event is None else row_of(number, event)))
     return table
 
 
-def _shortened(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
-    """All steps with their numbers, or for a long run its two ends."""
+def _shorten(steps: Sequence[Event]) -> list[tuple[int, Event | None]]:
+    """All steps with their numbers, or for a long run the first and the last ones."""
     return _ends_of(list(enumerate(steps, 1)))
 
 
@@ -371,7 +374,7 @@ def _cells(steps: Sequence[Event], i: int) -> tuple[Text, Text]:
 
 
 def _ending(outcome: Outcome, differs: Sequence[str]) -> Text:
-    """How a run ended; of a large state only what differs."""
+    """How a run ended; for a large state only the values that differ."""
     if "kind" in differs and len(outcome.state) > _MOST_NAMES:
         return Text(outcome.kind, style="bold")
     kind = "" if outcome.kind == "terminated" else outcome.kind + ": "
@@ -416,7 +419,7 @@ def _no_more(trail: Trail) -> str:
 
 
 def _ends_of(rows: Sequence[tuple[int, T]]) -> list[tuple[int, T | None]]:
-    """All rows, or of many the two ends with the number left out between."""
+    """All rows, or if there are many, the first and the last ones with the number of those left out."""
     if len(rows) <= _MOST_STEPS:
         return list(rows)
     half = _MOST_STEPS // 2

@@ -1,4 +1,4 @@
-"""Values and states for reading, and tables without lines between their cells."""
+"""Values and states as text, and tables without lines between their cells."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show_state(state: Mapping[str, Observed]) -> str:
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Tables are padded to a rectangle; in a pipe nobody wants the blanks."""
+    """Print a table. Tables are padded to a rectangle; in a pipe the trailing blanks are removed."""
     if console.is_terminal:
         console.print(table)
         return

@@ -1,4 +1,4 @@
-"""What a report says, in a line: its verdict, and what was counted."""
+"""A report in one line: its verdict, and what was counted."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def verdict_of(report: Report) -> str:
         return _verdict_for_inputs(report)
     if report.command == "permute":
         return _verdict_of_permutations(report)
+    if report.property.startswith("search "):
+        return _verdict_of_search(report)
     noun = _a_run(report)
     runs = count_of(report.counts.executions, noun)
     ways = count_of(len(report.outcomes), "outcome")
@@ -59,13 +61,28 @@ def verdict_of(report: Report) -> str:
     return f"{_VIOLATED[report.property]}: {seen}" + (f"; some runs {' or '.join(also)}." if also else ".")
 
 
+def _verdict_of_search(report: Report) -> str:
+    pattern, search = report.property.removeprefix("search "), report.search
+    seen = f"seen {count_of(report.counts.states, 'state')}"
+    if report.stopped == "limit":
+        seen += f", stopped by {report.limit}"
+    if search is None or not search.count:
+        if report.verdict == "holds":
+            return f"No state matches {pattern}; {seen}."
+        return f"Unknown: no solution of {pattern} yet; {seen}."
+    least = "" if search.exact else "at least "
+    number = count_of(search.count, "solution")
+    where = f" in {count_of(search.states, 'state')}" if search.states != search.count else ""
+    return f"Reachable: {pattern}; {least}{number}{where}, {seen}."
+
+
 def _a_run(report: Report) -> str:
-    """Who runs real code knows its runs by their schedules."""
+    """What one run is called: users of real code refer to runs by their schedules."""
     return "schedule" if report.coverage is not None else "execution"
 
 
 def _verdict_of_reorderings(report: Report) -> str:
-    """Of a trace without formulas."""
+    """The verdict about a trace without formulas."""
     if report.verdict == "holds":
         return "Every reordering that the conflicts of this trace allow is equivalent to it."
     stopped = f", stopped by {report.limit}" if report.stopped == "limit" else ""
@@ -117,7 +134,7 @@ _RUNS_FOR_EVER = {
     "acceptance": ("It can go round an acceptance cycle for ever", "There is no acceptance cycle"),
     "non-progress": ("It can go on for ever without progress", "It cannot go on for ever without progress"),
 }
-"""What is looked for can happen, and cannot."""
+"""The sentences for what was looked for: it can happen, and it cannot."""
 _HOLDS = {
     "deadlock-free": "No order deadlocks",
     "failure-free": "No order fails",
@@ -170,7 +187,7 @@ def footer_of(report: Report) -> str:
         return f"engine {report.engine}: {seen}, {report.seconds:.2f} s"
     if report.kept_states and not counts.events:  # a checker of the language's own, which counts states only
         seen = count_of(counts.states, "state")
-        return f"engine {report.engine}, {reduction_of(report)}: {seen}, {report.seconds:.2f} s"
+        return f"engine {report.engine}, {describe_reduction(report)}: {seen}, {report.seconds:.2f} s"
     if report.kept_states:
         parts = [count_of(counts.executions, "end state")]
     elif report.command == "permute" and report.traces is not None:  # some cannot be finished: no executions
@@ -184,11 +201,11 @@ def footer_of(report: Report) -> str:
     seen = ", ".join(parts)
     if counts.heuristic is not None:
         seen += f", {count_of(counts.heuristic, 'state')} without a stable actor"
-    how = reduction_of(report) if report.kept_states else f"{report.independence} independence"
+    how = describe_reduction(report) if report.kept_states else f"{report.independence} independence"
     if report.machine == "native":
         how += ", native code"
     return f"engine {report.engine}, {how}: {seen}, {report.seconds:.2f} s"
 
 
-def reduction_of(report: Report) -> str:
+def describe_reduction(report: Report) -> str:
     return "no reduction" if report.reduction == "none" else f"{report.reduction} sets"

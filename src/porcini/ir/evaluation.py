@@ -1,6 +1,6 @@
-"""What expressions are worth: values where a store gives those of variables, and when there is one at all.
+"""The value of an expression in a store, and the condition under which it has one.
 
-Division and modulo round down; `quot` and `rem` round towards zero, as C does. `evaluate` is total: dividing by
+Division and modulo round down; `quot` and `rem` round towards zero, as in C. `evaluate` is total: dividing by
 zero gives 0, and a cell outside an array is the default of its type. Where that matters, `defined` says when the
 real program gets a value.
 """
@@ -50,7 +50,7 @@ def remainder(a: int, b: int) -> int:
 
 
 def wrap(value: int, bits: int, signed: bool) -> int:
-    """A number as so many bits hold it."""
+    """A number cut to so many bits."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
@@ -111,7 +111,7 @@ def _value(node: Expr, values: dict[Expr, Value], store_: Mapping[str, Value]) -
 
 
 def evaluate(expr: Expr, store_: Mapping[str, Value]) -> Value:
-    """The value of an expression where `store_` gives the values of its variables. Total: see above."""
+    """The value of an expression where `store_` gives the values of its variables. It is total: see above."""
     values: dict[Expr, Value] = {}
     for node in nodes(expr):
         values[node] = _value(node, values, store_)
@@ -123,8 +123,8 @@ def _within(index: Expr, size: int) -> tuple[Expr, Expr]:
 
 
 def defined(expr: Expr) -> Expr:
-    """When evaluation left to right, stopping early, divides by no zero, leaves no array and shifts by less than a
-    word has."""
+    """The condition under which evaluation from left to right, stopping early, never divides by zero, leaves an
+    array, or shifts by at least the bits of a word."""
     known: dict[Expr, Expr] = {}
     for node in nodes(expr):
         parts = [known[child] for child in node.children]

@@ -4,8 +4,8 @@ Nodes are interned: two equal expressions are the same object, so equality is id
 and whatever walks an expression can remember what it has seen. Build nodes with the functions below,
 never with the classes.
 
-What they are worth is in `evaluation`. The last nodes ask for more of a state than its variables: who evaluates
-this, what is in a channel, where another process stands. Only a machine that runs programs can answer them.
+Their values are defined in `evaluation`. The last nodes depend on more of a state than its variables: on the
+process that evaluates them, on channels, on other processes. Only a machine that runs programs can evaluate these.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ArrayType:
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """Values that the solver does not look into: lists, references, what a language defines."""
+    """Values that are opaque to the solver: lists, references, what a language defines."""
 
     name: str
 
@@ -55,7 +55,7 @@ WORD = 32
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Expr:
-    """A node; `depth` and `size` are those of the tree that it stands for, `digest` of its structure."""
+    """A node; `depth` and `size` are those of its tree, `digest` is a hash of its structure."""
 
     type: Type
     depth: int
@@ -74,7 +74,7 @@ class Const(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Datum(Expr):
-    """A value of a data type: hashable, and nobody looks into it."""
+    """A value of a data type: hashable, and opaque."""
 
     value: Hashable
 
@@ -110,7 +110,7 @@ class Select(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store(Expr):
-    """An array with one cell replaced: only weakest preconditions make these."""
+    """An array with one cell replaced; it occurs only in weakest preconditions."""
 
     array: Expr
     index: Expr
@@ -187,7 +187,7 @@ class Apply(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Let(Expr):
-    """`body`, where a private variable stands for a value that is worked out once."""
+    """`body`, in which a private variable stands for a value that is computed once."""
 
     name: Var
     value: Expr
@@ -200,7 +200,8 @@ class Let(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked(Expr):
-    """An index that must be at least 0 and less than `bound`: that of one dimension of an array of arrays."""
+    """An index that must be at least 0 and less than `bound`: it belongs to one dimension of an array of
+    arrays."""
 
     index: Expr
     bound: int
@@ -227,7 +228,7 @@ class OfChannel(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Poll(Expr):
-    """Could a message be received now? A part of the pattern that is None fits anything."""
+    """Could a message be received now? A part of the pattern that is None matches anything."""
 
     channel: Expr
     pattern: tuple[Expr | None, ...]
@@ -255,13 +256,13 @@ class Timeout(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoProgress(Expr):
-    """Does nobody stand at a label that begins with `progress`, and can something be done?"""
+    """Is no process at a label that begins with `progress`, while something can be done?"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Enabled(Expr):
-    """Can process `pid` do something? Who wants to send by a rendezvous is taken to be able to, who wants to
-    receive by one is not: so SPIN has it."""
+    """Can process `pid` do something? As in SPIN, a process that sends by a rendezvous counts as able to, and one
+    that receives by a rendezvous does not."""
 
     pid: Expr
 
@@ -412,7 +413,7 @@ def cut(expr: Expr) -> Expr:
 
 
 def is_partial(expr: Expr) -> bool:
-    """Is it an operation that has no value for some operands?"""
+    """Is this an operation that has no value for some operands?"""
     if not isinstance(expr, Binary) or expr.op not in PARTIAL:
         return False
     fits = isinstance(expr.right, Const) and 0 <= expr.right.value < WORD
@@ -420,14 +421,14 @@ def is_partial(expr: Expr) -> bool:
 
 
 def number_of(expr: Expr) -> Expr:
-    """A truth value as a number, 1 or 0, where a language does not tell them apart."""
+    """A truth value as a number, 1 or 0, for languages that do not distinguish them."""
     if expr.type != "bool":
         return expr
     return const(int(expr.value)) if isinstance(expr, Const) else ite(expr, ONE, ZERO)
 
 
 def truth_of(expr: Expr) -> Expr:
-    """A number as a truth value: every one but 0 is true."""
+    """A number as a truth value: every number except 0 is true."""
     if expr.type == "bool":
         return expr
     if isinstance(expr, Const):
@@ -461,12 +462,12 @@ def disj(*args: Expr) -> Expr:
 
 
 def order(expr: Expr) -> tuple[int, str, int]:
-    """A key to sort by that does not depend on how an expression came to be: variables first, by name."""
+    """A sort key that does not depend on how an expression was built: variables first, by name."""
     return (0, expr.name, 0) if isinstance(expr, Var) else (expr.size, "", expr.digest)
 
 
 def rebuild(expr: Expr, children: tuple[Expr, ...]) -> Expr:
-    """The same node over other children."""
+    """The same node with other children."""
     match expr:
         case Select():
             return select(*children)

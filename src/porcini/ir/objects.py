@@ -1,8 +1,8 @@
 """Objects, and the values and functions of a language that has more than numbers.
 
-Methods are templates of a program, tasks are their processes: one method running on one object. Variables are the
-task's own (`.x`) or fields of its object (`@f`). References are pids, of objects and of tasks: a future is the
-task that will resolve it.
+Methods are templates of a program, and tasks are their processes: one method running on one object. Variables are
+private to the task (`.x`) or fields of its object (`@f`). References are pids of objects and of tasks: a future is
+the task that will resolve it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ MAIN, MAIN_OBJECT = Pid((0,)), Pid((1,))
 """The task of the main block, and the object that it runs on."""
 
 RESOLVED, VALUE, SAME_GROUP = "resolved?", "value of", "same group?"
-"""Functions of expressions that look at the state: is a task done, what did it return (it is known to be done), is
-an object in the group of this one.
+"""Functions that read the state: is a task done, what did it return (it must be done), is an object in the same
+group as this one.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """A method that another one may call, and under how many conditions the call stands."""
+    """A method that another one may call, and in how many conditions the call is nested."""
 
     class_: int
     method: str
@@ -57,8 +57,8 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class ObjectProposition:
-    """A condition over fields of some objects; each is a variable in it. It does not hold while one of the objects
-    is not there."""
+    """A condition over fields of some objects; each field is a variable in it. It does not hold while one of the
+    objects does not exist."""
 
     test: Expr
     fields: tuple[tuple[Var, Pid, str], ...]
@@ -66,14 +66,14 @@ class ObjectProposition:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What can be done with a value of the language, whatever it is."""
+    """Operations on all values of the language."""
 
     show: Callable[[Any], Observed]
-    """As reports show it."""
+    """A value as reports show it."""
     rank: Callable[[Any], Any]
-    """A key that puts any values of one type in an order that is the same in every run."""
+    """A key that sorts values of one type in the same order in every run."""
     renamed: Callable[[Any, Callable[[Pid], Any]], Any]
-    """The value with other names for the references in it, or other values in their place."""
+    """The value with the references in it replaced by other names or values."""
 
 
 _NUMBERS = Values(lambda value: value, lambda value: value, lambda value, rename: value)
@@ -81,7 +81,7 @@ _NUMBERS = Values(lambda value: value, lambda value: value, lambda value, rename
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The functions of a program, and what is known of them."""
+    """The functions of a program, and what is known about them."""
 
     functions: Mapping[str, Callable[..., Any] | Definition] = field(default_factory=dict)
     values: Values = _NUMBERS
@@ -89,14 +89,14 @@ class Library:
     total: frozenset[str] = frozenset()
     """Functions that never fail."""
     theory: Mapping[str, str] = field(default_factory=dict)
-    """Functions that the solver knows, by its name for them."""
+    """Functions that are built into the solver, with its names for them."""
     arithmetic: Mapping[str, Definition] = field(default_factory=dict)
-    """What some functions are on numbers, as expressions."""
+    """Definitions of some functions on numbers, as expressions."""
     inputs: Mapping[str, ScalarType] = field(default_factory=dict)
-    """Functions without parameters, whose values can be given from outside."""
+    """Functions without parameters whose values can be given from outside."""
     names_matter: bool = False
-    """May the program do something else where objects and futures have other names? It may compare them, but what
-    it does must not depend on their order, nor on how they are written."""
+    """May the behaviour of the program depend on the names of objects and futures? A program may compare them for
+    equality, but without this flag it must not depend on their order or on how they are printed."""
 
     def with_inputs(self, values: Mapping[str, Value]) -> Library:
         """The same functions with other values for some of the inputs."""

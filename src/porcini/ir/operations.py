@@ -1,12 +1,12 @@
 """What edges do: the operations of their blocks, and communication.
 
-A block is a sequence of operations, carried out as one step. Most edges have a few assignments. Blocks of tasks
-are whole stretches of code, with branches, loops and calls, and with places where the step may end before the
-block does: at an `Await` whose guard does not hold, at a `Get` of a future that is not there yet, at a `Suspend`,
-and at a `Return`. Where it ends is found by running it; otherwise it ends at the target of its edge.
+A block is a sequence of operations that are carried out as one step. Most edges have a few assignments. Blocks of
+tasks are whole stretches of code, with branches, loops and calls, and with places where the step may end before
+the block does: at an `Await` whose guard does not hold, at a `Get` of an unresolved future, at a `Suspend`, and at
+a `Return`. Where it ends is found by running it; otherwise it ends at the target of its edge.
 
-Objects form groups (an actor is a group of one); tasks of a group take turns. A task that stands at a `Get` keeps
-its group to itself. A future is the task that will resolve it.
+Objects form groups (an actor is a group of one), and the tasks of a group take turns. A task that waits at a `Get`
+blocks its group. A future is the task that will resolve it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Target = Var | Select
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """`target := value`. Silent assignments keep house (a scope is left, say) and are not shown."""
+    """`target := value`. Silent assignments are book-keeping, for example at the end of a scope, and are not
+    shown."""
 
     target: Target
     value: Expr
@@ -34,8 +35,8 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
-    """Start a process; `copies` gives private variables of the new one their values in this one. Its number goes
-    `into` a variable, if it is wanted."""
+    """Start a process; `copies` gives private variables of the new process their values, evaluated in this one.
+    Its number is stored `into` a variable, if that is given."""
 
     template: int
     copies: tuple[tuple[Var, Expr], ...] = ()
@@ -45,7 +46,7 @@ class Spawn:
 
 @dataclass(frozen=True, slots=True)
 class Assert:
-    """If it does not hold, the process stops here and the run's kind is `assertion`."""
+    """If the test does not hold, the process stops here and the run's kind is `assertion`."""
 
     test: Expr
     text: str = ""
@@ -62,17 +63,17 @@ class Print:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """These will be assigned before they are read again: what they hold makes no difference."""
+    """These variables will be assigned before they are read again: their values make no difference."""
 
     variables: tuple[Var, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The process is gone, and its number is free."""
+    """The process disappears, and its number is free."""
 
 
-# Of tasks
+# Operations of tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Make a task of the receiver; `target` gets its future. `classes` are those the receiver may have."""
+    """Create a task on the receiver; `target` gets its future. `classes` are those that the receiver may have."""
 
     target: Var | None
     receiver: Expr
@@ -104,7 +105,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """Make an object; `local` puts it into the group of its maker."""
+    """Create an object; `local` puts it into the group of its creator."""
 
     target: Var | None
     class_: int
@@ -115,7 +116,7 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Run a method that never lets go, here and now, on an object of the same group."""
+    """Run a method synchronously, on an object of the same group; the method must not release the group."""
 
     target: Var | None
     receiver: Expr
@@ -135,7 +136,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """Go on if the guard holds, else stand at a point until it does."""
+    """Go on if the guard holds; otherwise wait at a point until it does."""
 
     guard: Expr
     point: int
@@ -144,7 +145,7 @@ class Await:
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """Take the value of a future; if it is not there yet, stand at a point and keep the group."""
+    """Read the value of a future; if it is not resolved yet, wait at a point and block the group."""
 
     target: Var | None
     future: Expr
@@ -154,7 +155,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Suspend:
-    """Stand at a point, whatever holds."""
+    """Stop at a point unconditionally."""
 
     point: int
     place: Place
@@ -169,7 +170,7 @@ Block = tuple[Op, ...]
 
 
 def inside(block: Block) -> Iterator[Op]:
-    """Every operation of a block, in order, with those of its parts."""
+    """Every operation of a block, in order, including nested ones."""
     for op in block:
         yield op
         match op:
@@ -181,7 +182,7 @@ def inside(block: Block) -> Iterator[Op]:
 
 
 def place_of(op: Op) -> Place | None:
-    """Where an operation stands in the source, if that is kept."""
+    """The place of an operation in the source, if that is kept."""
     return None if isinstance(op, Spawn | Print | Forget | Exit) else op.place
 
 
@@ -196,13 +197,13 @@ class Send:
     values: tuple[Expr, ...]
     ordered: bool = False
     in_d_step: bool = False
-    """It is an error if this turns out to be a rendezvous: a `d_step` does not wait."""
+    """Is it inside a `d_step`? Then a rendezvous is an error: a `d_step` does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receive:
-    """Take the first message, or the first that fits (`anywhere`); `keep` leaves it there. A part of a message
-    must be equal to its `pattern`, goes `into` a variable, or may be anything."""
+    """Take the first message, or the first that matches (`anywhere`); `keep` leaves it in the channel. Each field
+    of the message must be equal to its `pattern`, is stored `into` a variable, or may be anything."""
 
     channel: Expr
     pattern: tuple[Expr | None, ...]
@@ -215,8 +216,8 @@ class Receive:
 
 
 def reads_of(op: Op) -> tuple[Expr, ...]:
-    """The expressions that an operation itself evaluates, without its parts, with the index of a cell that it
-    assigns to."""
+    """The expressions that an operation itself evaluates, without nested operations, but with the index of a cell
+    that it assigns to."""
     match op:
         case Assign(target=Select(index=index), value=value):
             return (index, value)
@@ -266,7 +267,7 @@ def reads_of_talk(talk: Send | Receive | None) -> tuple[Expr, ...]:
 
 
 def loads(expr: Expr) -> Iterator[Target]:
-    """The variables and cells whose values an expression may look at, the outermost first."""
+    """The variables and cells that an expression may read, the outermost first."""
     if isinstance(expr, Var):
         yield expr
     elif isinstance(expr, Select):
@@ -284,7 +285,7 @@ def variable_of(target: Target) -> Var:
 
 
 def defined_op(op: Op) -> Expr:
-    """When an operation can be carried out without a run-time error."""
+    """The condition under which an operation can be carried out without a run-time error."""
     needed = [defined(expr) for expr in reads_of(op)]
     if isinstance(op, Assign) and isinstance(op.target, Select):
         needed.append(defined(op.target))

@@ -2,24 +2,26 @@
 
 A template is a kind of process: points, and edges from point to point. A process stands at a point, and may take
 an edge when its guard is true and its communication, if it has one, can happen; then its block is carried out as
-one step (`operations`). A process that has come to `Template.end` has ended. Methods of classes are templates,
-too, and tasks are their processes (`objects`).
+one step (`operations`). A process at `Template.end` has ended. Methods of classes are templates as well, and tasks
+are their processes (`objects`).
 
-Expressions name shared variables (`x`), variables of the process itself (`.x`) and fields of its object (`@f`). A
-variable with `bounds` holds whole numbers of so many bits, and storing wraps around; without, it holds any number,
-a boolean, or a value of the language's own (`objects.Library`). A channel is named by a number, its id.
+Expressions refer to shared variables (`x`), variables of the process itself (`.x`) and fields of its object
+(`@f`). A variable with `bounds` holds whole numbers of so many bits, and storing wraps around; a variable without
+holds any number, a boolean, or a value of the language's own (`objects.Library`). A channel is identified by a
+number, its id.
 
-Edges have attributes; what they mean is said here, once, and every machine must agree:
+Edges have attributes; their meaning is defined here, once, and every machine must agree:
 
-    otherwise   `else`: can be taken when no other edge of its family can
+    otherwise   `else`: the edge can be taken when no other edge of its family can
     rank        an edge can be taken when no edge of its point with a lower rank can; of the receives by which a
-                process may answer a rendezvous, only those of the lowest rank are there (`unless`)
-    atomic      after this edge the process keeps the turn: nobody else moves until it is blocked, or comes out
+                process may answer a rendezvous, only those of the lowest rank count (`unless`)
+    atomic      after this edge the process keeps the turn: nobody else moves until it is blocked or leaves the
+                sequence
     d_step      after this edge the process goes on at once, within the same step
-    choice      edges with one number exclude each other: the state decides between them, not the scheduler
+    choice      edges with the same number exclude each other: the state decides between them, not the scheduler
 
-A process can do something, be it to answer a rendezvous, only while what its template is `provided` with holds;
-and with `Program.priorities`, only while no process with a higher priority can do something.
+A process can do something, including answering a rendezvous, only while the `provided` condition of its template
+holds; and with `Program.priorities`, only while no process with a higher priority can do something.
 """
 
 from __future__ import annotations
@@ -49,14 +51,14 @@ from porcini.ir.operations import (
 from porcini.ir.simplify import simplify
 
 MOST_PROCESSES = 255
-"""Of a program that is packed: numbers of processes have eight bits, as in SPIN."""
+"""The limit for packed programs: process numbers have eight bits, as in SPIN."""
 
 # Variables and channels
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Whole numbers of so many bits. `kind` is for people: `int`, `bool`, `mtype`, `mtype:fruit` or `chan`."""
+    """Whole numbers of so many bits. `kind` is for display: `int`, `bool`, `mtype`, `mtype:fruit` or `chan`."""
 
     bits: int
     signed: bool = False
@@ -86,15 +88,15 @@ class Variable:
     value: Value | None
     bounds: Bounds | None = None
     sizes: tuple[int, ...] = ()
-    """Of an array in arrays, the outermost first."""
+    """The dimensions of nested arrays, the outermost first."""
     constant: bool = False
     """Does nothing ever assign to it?"""
     set_up: bool = False
-    """It gets its first value when its process starts: a parameter, or an initial value that is worked out."""
+    """Does it get its first value when its process starts, as a parameter or by an initial expression?"""
     remote: bool = False
-    """Another process may look at it."""
+    """May another process read it?"""
     observed: bool = True
-    """Is it part of what a run comes to?"""
+    """Is it part of the outcome of a run?"""
 
     @property
     def var(self) -> Var:
@@ -106,7 +108,7 @@ class Variable:
 
     @property
     def title(self) -> str:
-        """Its name as the source has it."""
+        """Its name in the source."""
         return self.name.lstrip(".").partition("#")[0]
 
     @property
@@ -152,7 +154,7 @@ class ChannelType:
 
 @dataclass(eq=False, slots=True)
 class Edge:
-    """A guarded step from a point; `text` is what it says in the source, where that is kept."""
+    """A guarded step from a point; `text` is its source text, where that is kept."""
 
     guard: Expr
     block: Block
@@ -168,7 +170,7 @@ class Edge:
     atomic: bool = False
     d_step: bool = False
     parts: tuple[Edge, ...] = ()
-    """The edges as they were written, if this one was made of others."""
+    """The original edges, if this one was merged from several."""
 
     @property
     def guards(self) -> tuple[Expr, ...]:
@@ -181,14 +183,15 @@ class Edge:
 
 
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
-    """The parts of a conjunction, in order; none for what is always true."""
+    """The conjuncts of an expression, in order; none if it is the constant true."""
     if isinstance(expr, Junction) and expr.op == "and":
         return expr.args
     return () if expr is TRUE else (expr,)
 
 
 def rivals(edge: Edge, edges: Iterable[Edge]) -> list[Edge]:
-    """The edges that keep one from being taken while they can be: of an `else`, and of one with a higher rank."""
+    """The edges that prevent another one while they can be taken: those of the same family, for an `else`, and
+    those with a lower rank."""
     family = edge.families[-1] if edge.otherwise else None
     return [
         other
@@ -202,7 +205,7 @@ def rivals(edge: Edge, edges: Iterable[Edge]) -> list[Edge]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The edges of a point that are decided by the state, not by the scheduler."""
+    """Edges of a point between which the state decides, not the scheduler."""
 
     number: int
     edges: tuple[Edge, ...]
@@ -221,19 +224,19 @@ Standing = Literal["", "start", "await", "get", "suspend"]
 @dataclass(eq=False, slots=True)
 class Point:
     """A place where a process can stand, and what it may do from there. A task has one edge at each point, whose
-    block is all that may follow; what it waits for there is the guard of this edge."""
+    block is everything that may follow; the task waits there for the guard of this edge."""
 
     place: Place | None = None
     edges: list[Edge] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
     kind: Standing = ""
-    """Of a task: why it stands there. At a `get` it keeps its group to itself."""
+    """For a task: why it stands there. At a `get` it blocks its group."""
     text: str = ""
-    """The same for people."""
+    """The same in words."""
 
     @property
     def code(self) -> Block:
-        """All that a task may do from here on."""
+        """Everything that a task may do from here on."""
         return self.edges[0].block if self.edges else ()
 
     @property
@@ -260,26 +263,26 @@ class Template:
     """Parameters first."""
     parameters: list[Variable] = field(default_factory=list)
     setup: list[tuple[Variable, Expr]] = field(default_factory=list)
-    """Values that are worked out when a process starts."""
+    """Values that are computed when a process starts."""
     channels: list[ChannelType] = field(default_factory=list)
-    """Made with each process."""
+    """Channels that are created with each process."""
     channel_cells: list[tuple[Variable, int]] = field(default_factory=list)
-    """For each own channel, the cell that is its name at first."""
+    """For each own channel, the cell that initially holds its id."""
     labels: dict[str, int] = field(default_factory=dict)
     provided: Expr = TRUE
     """Its processes do nothing while this is false; but they do not stop in the middle of a `d_step`."""
     class_: int = 0
-    """Of a method: the class that it is of."""
+    """For a method: its class."""
     result: Type = "int"
-    """Of a method: what its future holds."""
+    """For a method: the type of its future's value."""
     releases: bool = False
-    """Of a method: may it let go before it ends?"""
+    """For a method: may it release its group before it ends?"""
     calls: tuple[CallSite, ...] = ()
-    """Of a method: the calls that it may make."""
+    """For a method: the calls that it may make."""
 
     @property
     def vars(self) -> tuple[Var, ...]:
-        """Its private variables as expressions know them."""
+        """Its private variables as expressions."""
         return tuple(variable.var for variable in self.variables)
 
     @property
@@ -301,27 +304,27 @@ class Program:
     templates: list[Template]
     initial: list[int] = field(default_factory=lambda: [0])
     channels: list[ChannelType] = field(default_factory=list)
-    """Shared by all processes, of ids 1, 2, 3, ..."""
+    """The channels that all processes share; their ids are 1, 2, 3, ..."""
     mtypes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each kind of them (`mtype`, `mtype:fruit`) the names, from the largest value to 1."""
+    """For each kind (`mtype`, `mtype:fruit`) its names, from the largest value down to 1."""
     notes: list[str] = field(default_factory=list)
     """What a user should know about how it was read."""
     unordered: list[Variable | int] = field(default_factory=list)
-    """The model's own word: variables and shared channels (by id) whose users need not be ordered."""
+    """Declared by the model: variables and shared channels (by id) whose accesses count as independent."""
     strangers: list[tuple[int, int]] = field(default_factory=list)
-    """The same for all that processes of two templates do."""
+    """Declared by the model: pairs of templates whose processes are independent of each other."""
     settled: Expr = TRUE
-    """What must hold where a run ends, besides that all processes stand where they may end."""
+    """A condition that must hold where a run ends, besides that all processes stand where they may end."""
     priorities: Variable | None = None
-    """An array: for the number of each process its priority. Who has a higher one goes first. There is no
-    rendezvous then."""
+    """An array with the priority of each process, by its number. Processes with a higher priority go first, and
+    there is no rendezvous."""
     classes: list[ObjectClass] = field(default_factory=list)
-    """Class 0 is that of the main block's own object, template 0 the main block."""
+    """Class 0 is that of the main block's own object; template 0 is the main block."""
     library: Library = field(default_factory=Library)
     uses_futures: bool = False
-    """Does anybody look at futures?"""
+    """Does the program read futures?"""
     uses_get: bool = False
-    """Does anybody keep a group for himself while he waits for a future?"""
+    """Does a task ever block its group while it waits for a future?"""
 
     @property
     def inputs(self) -> dict[str, Type]:
@@ -334,7 +337,7 @@ class Program:
 
     @property
     def declared(self) -> dict[Var, Variable]:
-        """All variables by the names that expressions know them by; for programs in which these are unique."""
+        """All variables by their names in expressions; for programs in which these are unique."""
         private = (v for template in self.templates for v in template.variables)
         return {v.var: v for v in (*self.variables, *private)}
 
@@ -343,7 +346,7 @@ class Program:
 
 
 def expressions(edge: Edge) -> Iterator[Expr]:
-    """All that an edge evaluates, whole expressions only."""
+    """All expressions that an edge evaluates."""
     yield from edge.guards
     yield from reads_of_talk(edge.talk)
     for op in inside(edge.block):
@@ -351,7 +354,7 @@ def expressions(edge: Edge) -> Iterator[Expr]:
 
 
 def nodes_of(edge: Edge) -> Iterator[Expr]:
-    """All that an edge evaluates, with the parts of each expression."""
+    """All nodes of the expressions that an edge evaluates."""
     for expr in expressions(edge):
         yield from nodes(expr)
 

@@ -159,7 +159,7 @@ def _fold(node: Binary) -> Expr:
 
 
 def _modulo(left: Expr, modulus: int) -> Expr:
-    """`(x % 8 + y) % 4` is `(x + y) % 4`: what wraps around need not wrap around before."""
+    """`(x % 8 + y) % 4` is `(x + y) % 4`: a remainder inside another one can be dropped."""
     constant, terms = _linear(left)
     form: Linear = constant, {}
     for term, k in terms.items():
@@ -229,7 +229,8 @@ _OPPOSITE: dict[str, BinaryOp] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", 
 
 
 def _negate(arg: Expr) -> Expr:
-    """The negation of a simplified expression, simplified. Kept: nested `and` and `or` ask again and again."""
+    """The negation of a simplified expression, simplified. It is cached: nested `and` and `or` need it
+    repeatedly."""
     found = _negations.get(arg)
     if found is None:
         found = _negations[arg] = _negation(arg)
@@ -251,7 +252,7 @@ def _negation(arg: Expr) -> Expr:
 
 
 def _join(op: str, args: tuple[Expr, ...]) -> Expr:
-    """`and` and `or` are dual: `stop` decides the whole, `unit` says nothing."""
+    """`and` and `or` are dual: `stop` is the absorbing element, `unit` the neutral one."""
     stop, unit, make, dual = (FALSE, TRUE, conj, disj) if op == "and" else (TRUE, FALSE, disj, conj)
     parts = dict.fromkeys(_flatten(op, args))
     while True:
@@ -261,7 +262,7 @@ def _join(op: str, args: tuple[Expr, ...]) -> Expr:
         new: dict[Expr, None] = {}
         for part in parts:
             if isinstance(part, Junction):
-                # What its neighbours say already: absorbed, or shortened by unit propagation.
+                # What the other parts imply is absorbed, or shortened by unit propagation.
                 if not literals.isdisjoint(part.args):
                     continue
                 part = dual(*(a for a in part.args if isinstance(a, Junction) or _negate(a) not in literals))

@@ -1,8 +1,8 @@
 """Expressions as Python source: operators are the same for every machine, variables are not.
 
-A machine says how it gets at what it keeps (`Leaf`); all else is written here. What fails calls a function of the
-machine's: `quot`, `rem`, `shl`, `shr` and `index`, which raise what the machine catches. Source holds numbers and
-names of ours only, never a name or a string from the input.
+A machine says how it reads its own storage (`Leaf`); everything else is written here. Operations that may fail
+call a function of the machine: `quot`, `rem`, `shl`, `shr` and `index`, which raise what the machine catches.
+Source contains only numbers and names of ours, never a name or a string from the input.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from porcini.ir.expr import WORD, Binary, Checked, Const, Expr, Ite, Junction, Neg, Not
 
 Leaf = Callable[[Expr], str | None]
-"""Source for what a machine knows how to get; None for what is made of other expressions."""
+"""Source for an expression that a machine reads from its storage; None for one that consists of others."""
 
 _CALLED = {"quot": "quot", "rem": "rem", "<<": "shl", ">>": "shr"}
 _HALF = 1 << WORD - 1
@@ -48,7 +48,7 @@ def source(expr: Expr, leaf: Leaf) -> str:
 
 
 def _operation(expr: Binary, leaf: Leaf) -> str:
-    """An operation; a chain of sums on its left has no bracket for each, since Python allows 200."""
+    """An operation. A chain of sums on its left gets no brackets, since Python allows only 200 nested ones."""
     parts = [f" {_WRITTEN.get(expr.op, expr.op)} {source(expr.right, leaf)}"]
     left = expr.left
     while isinstance(left, Binary) and left.op in _CHAINED and expr.op in _CHAINED and leaf(left) is None:
@@ -58,7 +58,7 @@ def _operation(expr: Binary, leaf: Leaf) -> str:
 
 
 def _conditional(expr: Expr, leaf: Leaf) -> str:
-    """A chain of conditions, without a bracket for each."""
+    """A chain of conditions, without nested brackets."""
     parts: list[str] = []
     while isinstance(expr, Ite) and leaf(expr) is None:
         parts.append(f"{source(expr.then, leaf)} if {source(expr.test, leaf)} else ")

@@ -25,11 +25,11 @@ from porcini.ir.expr import (
 
 _TIGHTNESS = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5} | dict.fromkeys(("*", "/", "%", "quot", "rem"), 6)
 _BITS = ("<<", ">>", "&", "^", "|")
-"""Their places differ between languages: always in brackets."""
+"""Their precedence differs between languages, so they are always in brackets."""
 _WRITTEN = {"quot": "/", "rem": "%"}
 _COMPARISON, _NEGATION, _ATOM = 4, 7, 8
 LONGEST = 20_000
-"""Nodes printed at the most: sharing can make a small expression print as a huge text."""
+"""The largest number of nodes that is printed: because of sharing, a small expression can print as a huge text."""
 
 
 def show_number(value: int) -> str:
@@ -38,7 +38,7 @@ def show_number(value: int) -> str:
 
 
 def name_for_people(name: str) -> str:
-    """A variable as its author knows it: without what tells it from others of its name."""
+    """A variable as its author wrote it, without the suffix that distinguishes it from others of the same name."""
     return name.lstrip(".@").partition("#")[0] or "_"
 
 
@@ -53,7 +53,7 @@ def show(expr: Expr, name: Callable[[str], str] = name_for_people) -> str:
     if expr.size > LONGEST:
         return f"... ({expr.size} nodes)"
     shown: dict[Expr, tuple[str, int]] = {}
-    for node in nodes(expr):  # children first, so that depth is no matter
+    for node in nodes(expr):  # children come first, so that depth does not matter
         shown[node] = (name(node.name), _ATOM) if isinstance(node, Var) else _text(node, shown)
     return shown[expr][0]
 

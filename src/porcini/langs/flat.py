@@ -64,7 +64,7 @@ class FlatModel(Model):
     def observable(self) -> set[str]:
         return {variable.name for variable in self.program.variables if "#" not in variable.name}
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> FlatSystem:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> FlatSystem:
         missing = self.inputs.keys() - inputs.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))

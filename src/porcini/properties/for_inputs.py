@@ -1,9 +1,9 @@
-"""For which inputs does the order matter? Path classes compared with each other, by a solver.
+"""For which inputs does the order matter? A solver compares classes of paths with each other.
 
-Two classes whose conditions overlap are two orders of a run with the same input; if they end differently for
-some of these inputs, the order matters there. `Ending`s are classes that end alike, so few pairs are asked
-about. `simplest` looks for a short way to say a condition: a literal, two of them, or what is left when all that
-is implied is dropped.
+Two classes whose conditions overlap are two orders of a run with the same input; if they end differently for some
+of these inputs, the order matters there. Classes with the same `Ending` are grouped, so that few pairs have to be
+compared. `simplest` looks for a short equivalent of a condition: a literal, two of them, or what is left when all
+that is implied is dropped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _GLANCED_AT = 12
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A way to end: its kind, and what is observed, as expressions over the inputs."""
+    """How paths end: the kind, and the observed values as expressions over the inputs."""
 
     kind: Kind
     state: tuple[tuple[str, Expr], ...]
@@ -68,15 +68,15 @@ def _unequal(a: Expr, b: Expr) -> Expr:
 
 
 class Inputs:
-    """Questions about conditions on inputs. `gave_up` counts those that the solver did not settle."""
+    """Questions about conditions on inputs. `gave_up` counts those that the solver could not decide."""
 
     def __init__(self, smt: Smt, tick: Callable[[], None] = lambda: None, given: Expr = TRUE) -> None:
         self.smt = smt
         self.term = Terms(smt)
         self.given = given
-        """What holds for all inputs."""
+        """A condition that holds for all inputs."""
         self.tick = tick
-        """Called between questions; it may stop the work."""
+        """It is called between questions, and may stop the work."""
         self.found: dict[Expr, None] = {}
         """Conditions under which the order matters, as far as they are known."""
 
@@ -107,7 +107,7 @@ class Inputs:
     def where_it_matters(self, endings: Mapping[Ending, Sequence[Expr]]) -> list[Expr]:
         """Conditions under which two orders end differently, from the conditions of each ending's classes."""
         found = self.found
-        self._glance(endings)
+        self._find_quickly(endings)
         shorter = {ending: self._fewer(conditions) for ending, conditions in endings.items()}
         for (one, conditions), (two, others) in combinations(shorter.items(), 2):
             differ = one.differs(two)
@@ -120,8 +120,8 @@ class Inputs:
                         found[self.without_implied(both)] = None
         return list(found)
 
-    def _glance(self, endings: Mapping[Ending, Sequence[Expr]]) -> None:
-        """One condition soon, if there is one near the surface: all of them may take long."""
+    def _find_quickly(self, endings: Mapping[Ending, Sequence[Expr]]) -> None:
+        """Find one condition soon, among the shortest ones, if possible: to find all of them may take long."""
         shortest = [(ending, min(conditions, key=lambda c: c.size)) for ending, conditions in endings.items()]
         shortest.sort(key=lambda pair: pair[1].size)
         for (one, a), (two, b) in combinations(shortest[:_GLANCED_AT], 2):
@@ -131,7 +131,7 @@ class Inputs:
                 return
 
     def _fewer(self, conditions: Sequence[Expr]) -> list[Expr]:
-        """Conditions without those that follow from another one; the same disjunction."""
+        """Fewer conditions with the same disjunction: those that imply the rest are dropped."""
         distinct = list(dict.fromkeys(map(self.without_implied, dict.fromkeys(conditions))))
         for part in list(distinct):
             rest = [other for other in distinct if other is not part]
@@ -139,12 +139,12 @@ class Inputs:
                 distinct = rest
         return distinct
 
-    # A short way to say it
+    # Short conditions
 
     def simplest(self, parts: Sequence[Expr]) -> Expr:
         """A short condition that is equivalent to a disjunction."""
         kept = list(dict.fromkeys(parts))
-        for part in list(kept):  # what others say already
+        for part in list(kept):  # drop those that the others cover
             rest = [other for other in kept if other is not part]
             if rest and self.valid(simplify(disj(not_(part), *rest))):
                 kept.remove(part)
@@ -154,7 +154,7 @@ class Inputs:
         short = self._short(whole, kept)
         if simplify(defined(short)) is TRUE:
             return short
-        # To us everything has a value, to a reader `1 / y` has none where y is 0: say so, or do not shorten.
+        # Our expressions are total, but to a reader `1 / y` has no value where y is 0: say so, or do not shorten.
         careful = simplify(conj(defined(short), short))
         return careful if self.equivalent(careful, whole) else whole
 
@@ -170,7 +170,7 @@ class Inputs:
         return simplify(disj(*(self._shorter(part, whole) for part in kept)))
 
     def without_implied(self, condition: Expr) -> Expr:
-        """A conjunction without what follows from the rest of it."""
+        """A conjunction without the parts that follow from the rest."""
         if not (isinstance(condition, Junction) and condition.op == "and"):
             return condition
         parts = list(condition.children)
@@ -187,7 +187,7 @@ class Inputs:
         return shorter if simplify(defined(shorter)) is TRUE else condition
 
     def _shorter(self, part: Expr, whole: Expr) -> Expr:
-        """A conjunction without what makes no difference to the whole."""
+        """A conjunction without the literals that make no difference to the whole."""
         if not (isinstance(part, Junction) and part.op == "and"):
             return part
         literals = list(part.children)
@@ -200,7 +200,7 @@ class Inputs:
 
 
 def _literals(condition: Expr) -> list[Expr]:
-    """Comparisons in a condition, and their opposites, the simple ones first."""
+    """The comparisons in a condition, and their negations, the simplest ones first."""
     found: dict[Expr, None] = {}
     for node in nodes(condition):
         if node.type == "bool" and isinstance(node, Binary | Var | Not) and not isinstance(node, Junction):
@@ -214,8 +214,8 @@ def _literals(condition: Expr) -> list[Expr]:
     return sorted(found, key=lambda expr: sum(1 for _ in nodes(expr)))
 
 
-def grouped(items: Iterable[tuple[Ending, Expr]]) -> dict[Ending, list[Expr]]:
-    """The conditions of classes, by how they end."""
+def group_by_ending(items: Iterable[tuple[Ending, Expr]]) -> dict[Ending, list[Expr]]:
+    """The conditions of classes, by their endings."""
     found: dict[Ending, list[Expr]] = {}
     for ending, condition in items:
         found.setdefault(ending, []).append(condition)

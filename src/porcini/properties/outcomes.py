@@ -1,4 +1,4 @@
-"""The three questions of `explore`, asked of the outcomes of a search."""
+"""The three questions of `explore`, answered from the outcomes of a search."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import get_args
 
 from porcini.core.events import Schedule
 from porcini.core.reports import Counterexample, Cycles, Outcome, PropertyName, Verdict, differences
-from porcini.core.traces import common_prefix, switches
-from porcini.properties.shrink import in_long_turns
+from porcini.core.traces import common_prefix, count_context_switches
+from porcini.properties.shrink import reorder_in_long_turns
 
 EXPLORED: tuple[PropertyName, ...] = ("deterministic", "deadlock-free", "failure-free")
 _BAD_KINDS = {"deadlock-free": ("deadlock",), "failure-free": ("assertion", "error")}
@@ -21,25 +21,27 @@ assert set(EXPLORED) < set(get_args(PropertyName))
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: one property, some in order, or those that are usual; or a formula instead."""
+    """What is asked: one property, several in order, or the default ones; or a formula instead."""
 
     property: PropertyName | None = None
     properties: tuple[PropertyName, ...] = ()
     deterministic: bool = False
-    """For real code: is it usual that the result does not depend on the order?"""
+    """For real code: is `deterministic` one of the default properties?"""
     first: bool = False
     """Is one violation enough?"""
     ltl: str | None = None
     formula: str | None = None
     """The name of one of the model's own formulas, to be checked alone."""
     claim: str | Path | None = None
-    """The file that the model's never claim is from, which is to be checked alone."""
+    """The file with the model's never claim, which is to be checked alone."""
+    pattern: str | None = None
+    """A pattern of states to search for instead."""
     cycles: Cycles | None = None
-    """Runs for ever to look for that labels tell of, instead."""
+    """The kind of infinite runs that labels describe to look for instead."""
 
 
 def counterexample(name: PropertyName, outcomes: Sequence[Outcome]) -> Counterexample | None:
-    """Runs that show that a property does not hold, or None."""
+    """Runs that violate a property, or None."""
     if name == "deterministic":
         return closest_pair(outcomes) if len(outcomes) > 1 else None
     bad = [outcome for outcome in outcomes if outcome.kind in _BAD_KINDS[name]]
@@ -51,7 +53,7 @@ def counterexample(name: PropertyName, outcomes: Sequence[Outcome]) -> Counterex
 def first_violated(
     wanted: Sequence[PropertyName], outcomes: Sequence[Outcome]
 ) -> tuple[PropertyName, Counterexample] | None:
-    """The first of some properties that does not hold, with its counterexample."""
+    """The first of some properties that is violated, with its counterexample."""
     for name in wanted:
         found = counterexample(name, outcomes)
         if found is not None:
@@ -59,8 +61,8 @@ def first_violated(
     return None
 
 
-def inequivalent(runs: Sequence[Outcome]) -> Counterexample | None:
-    """Two of some runs that are not equivalent to each other: such that end differently, if there are any."""
+def find_inequivalent(runs: Sequence[Outcome]) -> Counterexample | None:
+    """Two runs that are not equivalent to each other: two that end differently, if there are any."""
     if len(runs) < 2:
         return None
     ends = {(run.kind, *run.state.items()): run for run in reversed(runs)}
@@ -68,18 +70,19 @@ def inequivalent(runs: Sequence[Outcome]) -> Counterexample | None:
 
 
 def verdict(violated: bool, exhausted: bool) -> Verdict:
-    """A violation stays one, whatever stopped the search; `holds` needs all of it."""
+    """A violation stays one, whatever stopped the search; `holds` needs an exhaustive search."""
     if violated:
         return "violated"
     return "holds" if exhausted else "unknown"
 
 
 def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
-    """Of two outcomes that differ, the pair with the fewest context switches that parts the latest."""
+    """Two outcomes that differ: the pair with the fewest context switches, and of these the one that differs
+    last."""
     simplest = sorted(outcomes, key=_simplicity)[:_MOST_COMPARED]
-    ordered = sorted(map(in_long_turns, simplest), key=_simplicity)
-    fewest, second = (switches(outcome.schedule) for outcome in ordered[:2])
-    simple = [o for o in ordered if switches(o.schedule) <= second]
+    ordered = sorted(map(reorder_in_long_turns, simplest), key=_simplicity)
+    fewest, second = (count_context_switches(outcome.schedule) for outcome in ordered[:2])
+    simple = [o for o in ordered if count_context_switches(o.schedule) <= second]
     pairs = combinations(simple, 2) if fewest == second else ((simple[0], o) for o in simple[1:])
     pair = min(
         pairs,
@@ -92,4 +95,4 @@ def closest_pair(outcomes: Sequence[Outcome]) -> Counterexample:
 
 
 def _simplicity(outcome: Outcome) -> tuple[int, int, Schedule]:
-    return switches(outcome.schedule), len(outcome.trace), outcome.schedule
+    return count_context_switches(outcome.schedule), len(outcome.trace), outcome.schedule

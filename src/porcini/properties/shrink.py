@@ -1,8 +1,9 @@
-"""Making two runs that differ look alike: fewest context switches first, then the latest point where they part.
+"""Making two runs that differ as similar as possible: fewest context switches first, then the longest common
+prefix.
 
 A run may be replaced by any order of its class, which ends the same way. The first run is put into an order with
 long turns; the second follows the first for as long as its own class allows, and then takes long turns too.
-Everything is decided by the runs alone, so that the same program gives the same counterexample.
+The result depends on the runs alone, so that the same program gives the same counterexample.
 """
 
 from __future__ import annotations
@@ -15,32 +16,32 @@ from porcini.core.events import Event
 from porcini.core.execution import Dependence, Execution
 from porcini.core.pids import Pid
 from porcini.core.reports import Counterexample, Outcome
-from porcini.core.traces import Trace, common_prefix, switches
+from porcini.core.traces import Trace, common_prefix, count_context_switches
 
 _LONGEST = 5_000
-"""Longer runs are left as they are: nobody reads them, and sets of positions grow with the square."""
+"""Longer runs are not reordered: nobody reads them, and sets of positions take quadratic space."""
 
 
-def shrunk(example: Counterexample) -> Counterexample:
+def shrink(example: Counterexample) -> Counterexample:
     """The same counterexample in the closest orders of its two runs; one run alone just gets long turns."""
     if any(len(run.trace) > _LONGEST for run in example.runs):
         return example
     if len(example.runs) == 1:
-        return replace(example, runs=(_ordered(example.runs[0], ()),))
+        return replace(example, runs=(_reorder(example.runs[0], ()),))
     one, two = example.runs
     candidates = []
     for first, second in ((one, two), (two, one)):
-        leader = _ordered(first, ())
-        follower = _ordered(second, leader.trace)
-        alone = _ordered(second, ())
+        leader = _reorder(first, ())
+        follower = _reorder(second, leader.trace)
+        alone = _reorder(second, ())
         candidates += [(leader, follower), (leader, alone)]
     best = min(candidates, key=_distance)
     return replace(example, runs=best if _same_end(best[0], one) else (best[1], best[0]))
 
 
-def in_long_turns(outcome: Outcome) -> Outcome:
-    """The same outcome by an order of its run in which each process goes on for as long as it can."""
-    return outcome if len(outcome.trace) > _LONGEST else _ordered(outcome, ())
+def reorder_in_long_turns(outcome: Outcome) -> Outcome:
+    """The same outcome, with its run in an order in which each process goes on for as long as it can."""
+    return outcome if len(outcome.trace) > _LONGEST else _reorder(outcome, ())
 
 
 def _same_end(a: Outcome, b: Outcome) -> bool:
@@ -49,16 +50,19 @@ def _same_end(a: Outcome, b: Outcome) -> bool:
 
 def _distance(pair: tuple[Outcome, Outcome]) -> tuple[int, int]:
     a, b = pair
-    return switches(a.schedule) + switches(b.schedule), -common_prefix(a.schedule, b.schedule)
+    return count_context_switches(a.schedule) + count_context_switches(b.schedule), -common_prefix(
+        a.schedule, b.schedule
+    )
 
 
-def _ordered(outcome: Outcome, leader: Sequence[Event]) -> Outcome:
-    trace = Trace(_linearised(outcome.trace, leader))
+def _reorder(outcome: Outcome, leader: Sequence[Event]) -> Outcome:
+    trace = Trace(_linearise(outcome.trace, leader))
     return replace(outcome, trace=trace, schedule=trace.schedule)
 
 
-def _linearised(trace: Trace, leader: Sequence[Event]) -> list[Event]:
-    """The events of a trace in an order of its class: as the leader while that is possible, then in long turns."""
+def _linearise(trace: Trace, leader: Sequence[Event]) -> list[Event]:
+    """The events of a trace in an order of its class: like the leader while that is possible, then in long
+    turns."""
     execution = Execution(Dependence())
     queues: dict[Pid, deque[int]] = {}
     for position, event in enumerate(trace):
@@ -84,13 +88,13 @@ def _linearised(trace: Trace, leader: Sequence[Event]) -> list[Event]:
     while len(order) < len(trace):
         if current is None or not ready(current):
             able = [pid for pid in sorted(queues) if ready(pid)]
-            current = max(able, key=lambda pid: _turn(queues[pid], past, done))
+            current = max(able, key=lambda pid: _turn_length(queues[pid], past, done))
         take(current)
     return order
 
 
-def _turn(queue: Iterable[int], past: list[int], done: int) -> int:
-    """How many steps a process can take from here without anyone else."""
+def _turn_length(queue: Iterable[int], past: list[int], done: int) -> int:
+    """How many steps a process can take from here before another one must move."""
     count = 0
     for position in queue:
         if past[position] & ~done:

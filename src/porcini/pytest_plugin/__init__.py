@@ -2,28 +2,28 @@
 
     @pytest.mark.porcini(mode="any", max_schedules=10_000, timeout=60.0, max_depth=None, deterministic=False,
                          engine="optimal", allow_unknown=False, packages=(), seed=0, step_seconds=5.0,
-                         real_time=False)
+                         real_time=False, suspend=True)
     async def test_transfer(): ...
 
 A marked test is collected as always; only how it is called is ours (`_run`), so other plugins for async tests keep
 theirs. It stops at the first failure, which is then run once more in the code as pytest loaded it: the traceback
 and the values in assertions are pytest's own. What Porcini knows is added to the report.
 
-The user's fixtures for one function are made anew for each schedule (`fixtures`); all others are made once, and
-shared by all schedules. A test that changes one of those carries something from one schedule into the next, which
-is an error where it is noticed: let the fixture return a factory, or make the object in the test. An async fixture
-would live on a loop of its own, which is an error.
+Each schedule has the whole life of a test (`life`, `cases`): setup, fixtures for one function, async ones
+included, and teardown. What fails there fails the schedule. Fixtures with a wider scope are made once, and shared
+by all schedules. A test that changes one of those carries something from one schedule into the next, which is an
+error where it is noticed: let the fixture return a factory, or make the object in the test.
 
 Nothing hangs: `timeout` is for all schedules of a test, and a run of more than 10,000 steps ends the search
 (a `max_depth` of your own only cuts runs that are longer). A search that was stopped is `unknown`, which fails
-unless `allow_unknown`. What was explored is summed up at the end of pytest's output. An exception of Porcini's
-own, or of a fixture that is made anew, is an error and not a failure of the test.
+unless `allow_unknown`. What was explored is summed up at the end of pytest's output. What says nothing about the
+test is an error, and not a failure that `xfail` could expect: what is refused (`coroutines.guards`), an exception
+of Porcini's own, or of a fixture that is made anew.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections import Counter
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
@@ -41,12 +41,12 @@ SECTION = pytest.StashKey[Callable[[], str]]()
 REPORT = pytest.StashKey["Report"]()
 """What was explored."""
 
-_BROKEN = pytest.StashKey[bool]()
-"""Was it Porcini that failed, or a fixture, and not the test?"""
+BROKEN = pytest.StashKey[bool]()
+"""Could the test not be explored, so that nothing was found out about it?"""
 
 _OPTIONS = (
     "mode, max_schedules, timeout, max_depth, deterministic, engine, allow_unknown, packages, seed, step_seconds, "
-    "real_time"
+    "real_time, suspend"
 )
 _MOST_PLACES = 3
 
@@ -85,31 +85,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before an async fixture is made on somebody else's loop."""
     if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER):
-        names = _async_fixtures(item)
-        if names:
-            pytest.fail(
-                f"@pytest.mark.{MARKER}: {', '.join(names)} is an async fixture, which would live on another loop "
-                "than the test, once for all schedules. Make it in the test, or let a plain fixture return the "
-                "coroutine function that makes it.",
-                pytrace=False,
-            )
+        from porcini.pytest_plugin.life import LIFE, Life, refusal_of
+
+        refusal = refusal_of(item)
+        if refusal is not None:
+            pytest.fail(f"@pytest.mark.{MARKER}: {refusal}.", pytrace=False)
+        item.stash[LIFE] = Life(item)
 
 
-def _async_fixtures(item: pytest.Function) -> list[str]:
-    """Those that a test asks for, or that these ask for. One that nobody asks for (autouse) may be as it likes."""
-    found: list[str] = []
-    todo, seen = list(item._fixtureinfo.argnames), set[str]()
-    while todo:
-        name = todo.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for fixture in item._fixtureinfo.name2fixturedefs.get(name, ())[-1:]:
-            function = inspect.unwrap(fixture.func)
-            if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-                found.append(f"`{name}`")
-            todo += fixture.argnames
-    return found
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    try:
+        return (yield)
+    finally:
+        if item.get_closest_marker(MARKER):
+            from porcini.pytest_plugin.life import LIFE
+
+            if LIFE in item.stash:
+                item.stash[LIFE].restore()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -120,7 +113,10 @@ def pytest_runtest_makereport(
     if report.when == "call":
         found = item.stash.get(REPORT, None)
         report.porcini = None if found is None else _portable(found)  # type: ignore[attr-defined]
-        report.porcini_broken = item.stash.get(_BROKEN, False)  # type: ignore[attr-defined]
+        if item.stash.get(BROKEN, False):
+            report.porcini_broken = True  # type: ignore[attr-defined]
+            report.outcome = "failed"
+            vars(report).pop("wasxfail", None)
     section = item.stash.get(SECTION, None)
     if section is not None and report.when == "call" and report.failed:
         if isinstance(report.longrepr, ExceptionRepr):
@@ -146,7 +142,7 @@ def _portable(report: Report) -> dict[str, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
-    """A bug of ours says nothing about the test: it is an error, not a failure."""
+    """What says nothing about the test is an error, and not a failure."""
     broken = report.failed and vars(report).get("porcini_broken")  # not all reports are made by us
     return ("error", "E", "ERROR") if broken else None
 
@@ -204,7 +200,7 @@ def _run(item: pytest.Function) -> None:
     try:
         problem = problem_of(item)
     except Exception:
-        item.stash[_BROKEN] = True
+        item.stash[BROKEN] = True
         raise
     if problem is not None:
         raise problem

@@ -36,6 +36,7 @@ class Wanted:
     seed: int = 0
     step_seconds: float = 5.0
     real_time: bool = False
+    suspend: bool = True
 
     @property
     def limits(self) -> Limits:
@@ -43,7 +44,7 @@ class Wanted:
 
     @property
     def guards(self) -> Guards:
-        return Guards(self.seed, self.real_time, self.step_seconds)
+        return Guards(self.seed, self.real_time, self.step_seconds, suspend=self.suspend)
 
 
 def wanted_by(item: pytest.Function) -> Wanted:
@@ -105,4 +106,5 @@ _SENSE: dict[str, tuple[Callable[[Any], bool], str | Callable[[], str]]] = {
     "deterministic": (_switch, "True or False"),
     "allow_unknown": (_switch, "True or False"),
     "real_time": (_switch, "True or False"),
+    "suspend": (_switch, "True or False"),
 }

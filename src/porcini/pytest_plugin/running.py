@@ -22,6 +22,7 @@ from porcini.core.reports import Outcome, Report
 from porcini.coroutines.code import Code
 from porcini.coroutines.comparing import raised
 from porcini.coroutines.explaining import ended, raised_in
+from porcini.coroutines.guards import Blocking
 from porcini.coroutines.lines import at
 from porcini.coroutines.notes import MODES, show_leftovers
 from porcini.coroutines.steady import NondeterministicProgram
@@ -31,12 +32,14 @@ from porcini.formats.lanes import show_lanes
 from porcini.formats.schedules import parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.properties.outcomes import Question
-from porcini.pytest_plugin import MARKER, REPORT, SECTION
-from porcini.pytest_plugin.fixtures import Fixtures
+from porcini.pytest_plugin import BROKEN, MARKER, REPORT, SECTION
+from porcini.pytest_plugin.cases import Function, coroutine_function_of
+from porcini.pytest_plugin.drawing import explore_examples, is_drawn
+from porcini.pytest_plugin.life import LIFE, Life
 from porcini.pytest_plugin.options import Wanted, wanted_by
 
 _FACTORY = (
-    "fixtures with a scope wider than a function, of plugins, or that take `request` are made once for all "
+    "fixtures with a scope wider than a function are made once for all "
     "schedules: let one that the test changes return a factory, or make its object in the test"
 )
 
@@ -47,8 +50,13 @@ _FACTORY = (
 def problem_of(item: pytest.Function) -> BaseException | None:
     """What to raise for a marked test, if anything."""
     try:
-        return MarkedTest(item, wanted_by(item)).problem()
+        wanted, life = wanted_by(item), item.stash[LIFE]
+        if is_drawn(item):
+            return explore_examples(item, life, lambda test: MarkedTest(item, wanted, life, test).problem())
+        _check(item)
+        return MarkedTest(item, wanted, life, coroutine_function_of(item, life)).problem()
     except InputError as error:
+        item.stash[BROKEN] = isinstance(error, Blocking)
         hint = f"\n{_FACTORY}" if isinstance(error, NondeterministicProgram) and item._fixtureinfo.argnames else ""
         return failed(f"{_placed(error, item)}{hint}")
 
@@ -65,19 +73,27 @@ def failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
 
 
-class MarkedTest:
-    """A marked test with its arguments."""
+def _check(item: pytest.Function) -> None:
+    if not inspect.iscoroutinefunction(item.obj):
+        raise InputError(f"@pytest.mark.{MARKER} is for async tests", hint=f"define {item.name} by `async def`")
 
-    def __init__(self, item: pytest.Function, wanted: Wanted) -> None:
-        if not inspect.iscoroutinefunction(item.obj):
-            raise InputError(
-                f"@pytest.mark.{MARKER} is for async tests", hint=f"define {item.name} by `async def`"
-            )
+
+class MarkedTest:
+    """A marked test with its arguments; `test` is the coroutine function that is explored for it."""
+
+    def __init__(self, item: pytest.Function, wanted: Wanted, life: Life, test: Function) -> None:
         self.item = item
-        self.fixtures = Fixtures(item)
-        self.test = functools.partial(item.obj, **self.fixtures.arguments)
+        self.life = life
+        self.test = functools.partial(test, **life.arguments)
+        life.take_over()
         self.wanted = wanted
-        guards = replace(wanted.guards, at_start=(self._start_run,), made_anew=self.fixtures.made_anew)
+        guards = replace(
+            wanted.guards,
+            at_start=(self._start_run,),
+            made_anew=life.made_anew,
+            at_end=(life.tear_down,),
+            looks_back=life.looks_back,
+        )
         hears = {what for what, names in _LISTENERS.items() if names & set(item.fixturenames)}
         self.code = Code(self.test, (), wanted.mode, wanted.packages, guards, frozenset(hears))
         self.stored = _Stored(item)
@@ -88,11 +104,12 @@ class MarkedTest:
         try:
             return self.explore() if replayed is None else self.replay(replayed)
         finally:
-            self.fixtures.tear_down()
+            self.life.give_up()
 
     def _start_run(self) -> None:
-        self.fixtures.start_run()
-        self.test.keywords.update(self.fixtures.arguments)
+        self.life.give_up()
+        self.life.set_up()
+        self.test.keywords.update(self.life.arguments)
 
     def explore(self) -> BaseException | None:
         """What to raise for a test that fails in some order. The schedule that failed the last time goes first."""
@@ -151,7 +168,7 @@ class MarkedTest:
 
     def _raised(self, run: Outcome) -> BaseException | None:
         code = self.code
-        return raised(self.test, run.schedule, mode=code.mode, packages=code.packages, guards=code.guards)
+        return raised(self.test, run.schedule, mode=code.mode, guards=code.guards)
 
     def _explained(self, report: Report, where: str) -> BaseException:
         """The exception to raise, with the rest put where pytest's report finds it."""

@@ -1,7 +1,7 @@
-"""A small typed front to z3: terms are built by name, and a claim is proved or not.
+"""A small typed front end to z3: terms are built by name, and a claim is proved or not.
 
-Integers are unbounded. Division and modulo round down, by zero they give 0, and a cell outside an array is 0 or
-False: the total meaning that expressions have (see `ir.expr`).
+Integers are unbounded. Division and modulo round down and give 0 for a divisor of 0, and a cell outside an array
+is 0 or False: this is the total semantics of expressions (see `ir.evaluation`).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 import z3
 
 Term = Any
-"""A z3 term; nobody outside this module looks into one."""
+"""A z3 term; it is opaque outside of this module."""
 
 
 class Mismatch(Exception):
-    """Terms that do not go together: an order on data, a number where a rational is wanted."""
+    """Terms whose sorts do not match: an order on data, a number where a rational is expected."""
 
 
 def _milliseconds(seconds: float) -> int:
-    """At least 1, since 0 means no limit to z3; at most what it takes."""
+    """At least 1, since 0 means no limit to z3; at most the largest value that z3 accepts."""
     return min(max(1, int(seconds * 1000)), 2**31)
 
 
@@ -48,7 +48,7 @@ class Smt:
         return z3.Const(name, z3.ArraySort(z3.IntSort(self._context), sort) if is_array else sort)
 
     def _sort(self, name: str) -> Term:
-        """Numbers, booleans, sets and maps of elements, and data that nobody looks into."""
+        """The sort of numbers, of booleans, of sets and maps of elements, or of opaque data."""
         match name:
             case "int":
                 return z3.IntSort(self._context)
@@ -61,7 +61,7 @@ class Smt:
         return self._data
 
     def datum(self, value: object, sort: str) -> Term:
-        """A value of a data type. Equal values are equal; whether others differ is not said."""
+        """A value of a data type. Equal values are equal terms; that different values differ is not asserted."""
         if sort == "Set" and value == frozenset():
             return z3.K(self._element, z3.BoolVal(False, self._context))
         number = self._values.setdefault((sort, value), len(self._values))
@@ -74,29 +74,27 @@ class Smt:
             raise Mismatch(str(problem)) from None
 
     def _function(self, name: str, args: list[Term], sort: str) -> Term:
-        """A function by name: those of sets and maps mean what they say, of others it is known that they are
-        functions.
-        """
+        """A function by name: those of sets and maps are interpreted, all others are uninterpreted."""
         match name, args:
             case "set insert", (a, x):
-                return z3.Store(a, self._boxed(x), z3.BoolVal(True, self._context))
+                return z3.Store(a, self._box(x), z3.BoolVal(True, self._context))
             case "set remove", (a, x):
-                return z3.Store(a, self._boxed(x), z3.BoolVal(False, self._context))
+                return z3.Store(a, self._box(x), z3.BoolVal(False, self._context))
             case "set has", (a, x):
-                return z3.Select(a, self._boxed(x))
+                return z3.Select(a, self._box(x))
             case "map put", (a, k, v):
-                return z3.Store(a, self._boxed(k), self.function("just", [self._boxed(v)], "data"))
+                return z3.Store(a, self._box(k), self.function("just", [self._box(v)], "data"))
             case "map drop", (a, k):
-                return z3.Store(a, self._boxed(k), self.variable("nothing", "data"))
+                return z3.Store(a, self._box(k), self.variable("nothing", "data"))
             case "map get", (a, k):
-                return z3.Select(a, self._boxed(k))
+                return z3.Select(a, self._box(k))
         sorts = [arg.sort() for arg in args]
         shape = " ".join(map(str, sorts))
         if not args:
             return self.variable(f"{name}()", sort)
         return z3.Function(f"{name}/{shape}", *sorts, self._sort(sort))(*args)
 
-    def _boxed(self, term: Term) -> Term:
+    def _box(self, term: Term) -> Term:
         """An element of sets and maps: different numbers are different elements."""
         sort = term.sort()
         if sort == z3.IntSort(self._context):
@@ -108,11 +106,11 @@ class Smt:
     def apply(self, op: str, *args: Term) -> Term:
         """The operators of expressions, by their text; also `not`, `neg`, `ite` and `iff`."""
         try:
-            return self._applied(op, args)
+            return self._apply_operator(op, args)
         except (TypeError, z3.Z3Exception) as problem:
             raise Mismatch(str(problem)) from None
 
-    def _applied(self, op: str, args: tuple[Term, ...]) -> Term:
+    def _apply_operator(self, op: str, args: tuple[Term, ...]) -> Term:
         match op, args:
             case "and", _:
                 return z3.And(*args, self._context)
@@ -146,7 +144,7 @@ class Smt:
         return z3.If(z3.And(index >= 0, index < size), z3.Store(array, index, value), array)
 
     def proves(self, claim: Term) -> bool:
-        """Does a claim hold for all values of its variables? What is not settled in time is not proved."""
+        """Does a claim hold for all values of its variables? A claim that is not decided in time is not proved."""
         self._solver.push()
         self._solver.add(z3.Not(claim))
         answer = self._solver.check()
@@ -157,7 +155,7 @@ class Smt:
 
 
 class Assumptions:
-    """A stack of assumptions with one solver: what is assumed along a search is told once, not for each
+    """A stack of assumptions in one solver: what is assumed along a search is asserted once, not for each
     question."""
 
     def __init__(self, smt: Smt, timeout: float) -> None:
@@ -180,7 +178,7 @@ class Assumptions:
         self.seconds += perf_counter() - started
 
     def possible(self, *terms: Term) -> bool | None:
-        """Can all of this be true, with what is assumed? None if the solver did not find out in time."""
+        """Can all terms be true under the assumptions? None if the solver did not find out in time."""
         self.calls += 1
         started = perf_counter()
         answer = self._solver.check(*terms)
@@ -191,7 +189,8 @@ class Assumptions:
         return bool(answer == z3.sat)
 
     def example(self, *terms: Term, wanted: Mapping[str, Term]) -> dict[str, int | bool] | None:
-        """Values of some variables for which all of this is true; None if there are none, or none were found."""
+        """Values of the wanted variables for which all terms are true; None if there are none, or none were
+        found."""
         if not self.possible(*terms):
             return None
         started = perf_counter()

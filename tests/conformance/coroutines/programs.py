@@ -7,7 +7,7 @@ each task has a digit of its own, so that an order that is lost tends to be an o
 A task waits only for tasks with larger numbers: two that waited for each other would also cancel each other,
 without end. Holes in the lines below: {v}, {w} and {u} are attributes, {n} is the digit of the task, {k} is a key,
 {i} an index, {t} the handle of another task, {later} and {latest} are those of tasks that may be waited for, and
-{c} is the number of a task that another one starts.
+{c} is the number of a task that another one starts. `g` is a variable of `main`.
 """
 
 from __future__ import annotations
@@ -81,6 +81,24 @@ FLAVOURS = {
         s.{v} = s.l[-1]
         if len(s.log) > 1: s.{v} = {n}
         """
+    ),
+    "variables": Flavour(
+        """
+        g += 1
+        g += 1
+        g += {n}
+        g = 10 * g + {n}
+        g, s.{v} = {n}, g
+        s.{v}, g = g, {n}
+        del g
+        s.{v} = g
+        s.{v} = (g := s.{w}) + {n}
+        for g in (s.{v}, {n}): pass
+        if g: s.{v} = {n}
+        """,
+        blocks="""
+        try: / except NameError as error:
+        """,
     ),
     "counting": Flavour(
         """

@@ -101,8 +101,8 @@ class Task:
 
     def lines(self) -> Iterator[str]:
         yield f"async def {self.call}:"
-        for statement in self.body or (Statement("pass"),):
-            yield from _indented(statement.lines())
+        lines = [line for statement in self.body or (Statement("pass"),) for line in statement.lines()]
+        yield from _indented(["nonlocal g", *lines] if _uses_variable(lines) else lines)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,9 @@ class Program:
         used = [name for name in INITIAL if _uses_attribute(name, code)]
         begin = ["s = State()"] if used or _uses_attribute(r"(t\d|join)", code) else []
         begin += [f"s.{name} = {INITIAL[name]}" for name in used]
+        begin += ["g = 0"] if _uses_variable(code) else []
         values = [dict(self.shown).get(name) or SHOWN.get(name) or f"s.{name}" for name in used]
+        values += ["g"] if _uses_variable(code) else []
         if self.curious:
             values += [f"{task.handle}.done() and {task.handle}.cancelled()" for task in self._started_first()]
         state = ["class State:", "    pass", "", ""] if begin else []
@@ -238,6 +240,10 @@ class Program:
             ),
             children=self.children - {number},
         )
+
+
+def _uses_variable(lines: Iterable[str]) -> bool:
+    return any(re.search(r"\bg\b", line) for line in lines)
 
 
 def _uses_attribute(name: str, lines: Iterable[str]) -> bool:

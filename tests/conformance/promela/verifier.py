@@ -24,8 +24,7 @@ from pathlib import Path
 PLAIN = ("-o1", "-o2", "-o3")
 DEADLOCK, ASSERTION, CYCLE, CLAIM = "invalid end state", "assertion violated", "acceptance cycle", "claim"
 FAILURES = (ASSERTION, "parameters in send", "fields in recv", "pars in receive", "event_trace error")
-"""What is a failure of the model's own: a message that does not fit its channel, too, and an event that a trace does
-not allow."""
+"""Failures of a model: assertions, messages that do not fit their channel, events that a trace does not allow."""
 _MEGABYTES = 1_500
 _SECTION = re.compile(r"/\* (PROC|CLAIM) (\S+) \*/")
 _PASS_OVER = "#define pass_over(condition, text, i, t, at) ((void) (condition))\n"

@@ -19,7 +19,7 @@ from conformance.laws import Broken
 from conformance.theories.theory import NAME, Theory
 from porcini import InputError, Limits
 from porcini.api import check_annotations, verify_reduction
-from porcini.core.children import in_child
+from porcini.core.children import run_in_child
 from porcini.core.systems import SystemGraph
 from porcini.engines.catalogue import Options
 from porcini.engines.equivalence import build
@@ -41,16 +41,17 @@ def check(theory: Theory, engines: object = None) -> int:
         path = Path(folder, "theory.maude")
         path.write_text(theory.text(), "utf-8")
         path.with_suffix(".toml").write_text(theory.description(), "utf-8")
-        plain = in_child(lambda: _plain(theory, path))
+        plain = run_in_child(lambda: _plain(theory, path))
         if isinstance(plain, str):
             raise oracle.TooMany
         try:
-            found = _Found(*in_child(lambda: _ours(theory, path)))
+            found = _Found(*run_in_child(lambda: _ours(theory, path)))
         except InputError as problem:
             raise Broken(f"refused: {problem.message}") from None
         except (ValueError, KeyError, TypeError, StopIteration, RuntimeError) as problem:
             raise Broken(f"{type(problem).__name__}: {problem}") from None
-        ends = in_child(lambda: _same_ends(theory, path, found.ends))
+        ends = run_in_child(lambda: _same_ends(theory, path, found.ends))
+        searched = run_in_child(lambda: _searched(theory, path))
     for engine, same in ends.items():
         if not same:
             raise Broken(f"{engine}: other ends than plain Maude's")
@@ -58,6 +59,7 @@ def check(theory: Theory, engines: object = None) -> int:
         if holds != plain[0]:
             says = "holds" if holds else "does not hold"
             raise Broken(f"{engine}: `{theory.formula()}` {says}, unlike in plain Maude")
+    _compare_searches(theory, found.searches, searched)
     if found.loses:
         raise Broken("--verify-reduction finds a loss")
     return plain[1]
@@ -129,6 +131,46 @@ def _same_ends(theory: Theory, path: Path, found: dict[str, list[str]]) -> dict[
     return same
 
 
+def _searched(theory: Theory, path: Path) -> tuple[int, int, int]:
+    """What `search` finds: the number of solutions, of states with solutions, and of steps to the first."""
+    import maude
+
+    arrows = {
+        "=>*": maude.ANY_STEPS,
+        "=>+": maude.AT_LEAST_ONE_STEP,
+        "=>1": maude.ONE_STEP,
+        "=>!": maude.NORMAL_FORM,
+    }
+    module = _module(path, f"{NAME}-PROPS")
+    start = module.parseTerm(theory.variables.get("init", "init"))
+    text, such_that = theory.pattern(with_sorts=True)
+    pattern = module.parseTerm(text)
+    condition = []
+    if such_that is not None:
+        test = such_that.removesuffix(" = true")
+        condition = [maude.EqualityCondition(module.parseTerm(test), module.parseTerm("true"))]
+    found = [(state, len(way()) // 2) for state, _, way, _ in _all(start, arrows, theory, pattern, condition)]
+    return len(found), len({state for state, _ in found}), found[0][1] if found else 0
+
+
+def _all(start: Any, arrows: dict[str, int], theory: Theory, pattern: Any, condition: list[Any]) -> Any:
+    arrow = arrows[theory.sought[0]]
+    return start.search(arrow, pattern, condition=condition) if condition else start.search(arrow, pattern)
+
+
+def _compare_searches(
+    theory: Theory, ours: dict[str, tuple[int, int, int, bool]], plain: tuple[int, int, int]
+) -> None:
+    """All that a search counts must be the same; of a reduced one, whether there is anything to be found."""
+    for how, (solutions, states, steps, exact) in ours.items():
+        same = (solutions, states, steps) == plain if exact and how == "none" else (solutions, states) == plain[:2]
+        if not exact:
+            same = (solutions > 0) == (plain[0] > 0) and solutions <= plain[0]
+        if not same:
+            told = f"{solutions} solutions in {states} states after {steps} steps, plain Maude {plain}"
+            raise Broken(f"search ({how}) of {theory.sought}: {told}")
+
+
 # Porcini ------------------------------------------------------------------------------------------------------
 
 
@@ -138,9 +180,11 @@ class _Found(NamedTuple):
     ends: dict[str, list[str]]
     verdicts: dict[str, bool]
     loses: bool
+    searches: dict[str, tuple[int, int, int, bool]]
+    """By reduction: solutions, states, steps to the first, and whether these are all."""
 
 
-def _ours(theory: Theory, path: Path) -> tuple[dict[str, list[str]], dict[str, bool], bool]:
+def _ours(theory: Theory, path: Path) -> tuple[Any, ...]:
     model = porcini.load(path)
     system: Any = model.system()
     graph = SystemGraph(system)
@@ -148,7 +192,7 @@ def _ours(theory: Theory, path: Path) -> tuple[dict[str, list[str]], dict[str, b
     ends = {"all states": [_text(state) for state, after in whole.items() if not after]}
     stats = laws.ran(system, laws.Search("optimal"), MOST_RUNS)
     if stats is not None:
-        ends["optimal"] = [_text(state) for state in {graph.along(trace) for trace, _, _ in stats.runs}]
+        ends["optimal"] = [_text(state) for state in {graph.state_after(trace) for trace, _, _ in stats.runs}]
     told: dict[str, Any] = {"ltl": theory.formula(), "limits": LIMITS, "options": Options(ample=theory.ample)}
     verdicts = {
         engine: porcini.check(model, engine=engine, **told).verdict == "holds" for engine in ("maude", "graph")
@@ -160,7 +204,17 @@ def _ours(theory: Theory, path: Path) -> tuple[dict[str, list[str]], dict[str, b
             raise
         loses = False
     check_annotations(model, ltl=theory.formula(), limits=LIMITS)
-    return ends, verdicts, loses
+    searches = {how: _our_search(theory, model, how) for how in ("none", theory.ample)}
+    return ends, verdicts, loses, searches
+
+
+def _our_search(theory: Theory, model: Any, how: str) -> tuple[int, int, int, bool]:
+    text, condition = theory.pattern(with_sorts=False)
+    asked = f"{theory.sought[0]} {text}" + (f" such that {condition}" if condition else "")
+    options = Options(reduction="none") if how == "none" else Options(ample=how)
+    report = porcini.check(model, pattern=asked, limits=LIMITS, options=options)
+    found = report.search
+    return found.count, found.states, len(found.first[0].trace) if found.first else 0, found.exact
 
 
 def _text(state: Any) -> str:

@@ -92,7 +92,7 @@ PLAIN = {
     "pair": Syntax("pr"),
     **{part: Syntax(part) for part in PARTS},
     **{kind: Syntax(f"i-{kind}") for kind in INSTRUCTIONS},
-    **{name: Syntax(name) for name in ("nobody", "done", "mixed", "is", "over", "has")},
+    **{name: Syntax(name) for name in ("nobody", "done", "mixed", "is", "over", "has", "both")},
 }
 """How operators are written where nothing is drawn."""
 
@@ -116,6 +116,8 @@ class Theory:
     """Has the soup an identity?"""
     kinds_of_threads: bool = False
     """Are threads of a sort below `Thread`?"""
+    sought: tuple[str, str] = ("=>*", "cell")
+    """States to search for: how, and what they look like."""
     overloaded: bool = False
     """Are there operators of the same names with other arguments?"""
 
@@ -168,6 +170,30 @@ class Theory:
             role, *args = pieces[number].split()
             pieces[number] = self.operator(role).of(*map(self.value, args))
         return "".join(pieces)
+
+    def pattern(self, *, with_sorts: bool) -> tuple[str, str | None]:
+        """A pattern of states to search for, and a condition; variables as they are declared, or with sorts."""
+        sorts = {"I": "Nat", "N": "Nat", "K": self.sort("Code"), "V": self.sort("Val"), "R": self.sort("Conf")}
+        v = {n: f"{self._variable(n)}:{s}" if with_sorts else self._variable(n) for n, s in sorts.items()}
+        name, value = self.cells[0]
+        thread, done = self.operator("thread").of, self.operator("done").form
+        match self.sought[1]:
+            case "cell":
+                return self.soup(self.operator("cell").of(name, v["V"]), v["R"]), None
+            case "changed":
+                changed = self.operator("cell").of(name, v["V"])
+                return self.soup(changed, v["R"]), f"{v['V']} =/= {_bracketed(self.value(value))}"
+            case "alike":
+                return self.soup(thread(v["I"], v["K"]), thread(v["N"], v["K"]), v["R"]), None
+            case "over":
+                return self.soup(thread(v["I"], done), v["R"]), f"{v['I']} > 0"
+        role, *args = self.sought[1].split()
+        proposition = self.operator(role).of(*map(self.value, args))
+        return (v["R"], f"({v['R']} |= {proposition}) = true") if with_sorts else (proposition, None)
+
+    @property
+    def seeks_proposition(self) -> bool:
+        return " " in self.sought[1]
 
     def initial(self) -> str:
         threads = [self.operator("thread").of(str(n), self.code(code)) for n, code in enumerate(self.threads)]
@@ -329,6 +355,7 @@ class Theory:
             self.operator("is").declared(f"{name} {s('Val')}", "Prop"),
             self.operator("over").declared("Nat", "Prop"),
             self.operator("has").declared("Nat", "Prop"),
+            self.operator("both").declared(f"{name} {name} {s('Val')}", "Prop"),
             f"  vars {v('I')} {v('N')} : Nat .  var {v('V')} : {s('Val')} .  var {v('X')} : {name} .",
             f"  var {rest} : {s('Conf')} .",
             *self._container_variables(),
@@ -337,6 +364,9 @@ class Theory:
                 self.operator("thread").of(v("I"), self.operator("done").form), self.operator("over").of(v("I"))
             ),
         ]
+        cell, other = self.operator("cell").of, f"Other:{name}"
+        two = self.soup(cell(v("X"), v("V")), cell(other, v("V")))
+        lines.append(holds(two, self.operator("both").of(v("X"), other, v("V"))))
         if "set" in self.parts:
             inside = self.operator("set").of(f"({v('N')}, {v('A')})")
             lines.append(holds(inside, self.operator("has").of(v("N"))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from conformance.theories.theory import INSTRUCTIONS, Code, Step, Syntax, Theory
@@ -11,7 +12,7 @@ _OURS = """
     Weight StateInfo PState ThreadList Start noInfo left-out noThread noState state MarkAmples Moved TidOf Can Next
     CanMove Disturbs Able Apart Invisible Size First Choose Try Everyone SetList noSet set Ample Sets Reached
     Length PropList noProp Watched Changes Same Views Alike View Shows Alters Whole Threads Mark Unmark Location
-    Access Footprint reads writes awaits anything nothing way0 way1 Sees0 at-Cell step
+    Sought Access Footprint reads writes awaits anything nothing way0 way1 Sees0 at-Cell step
 """
 """Words of Porcini's generated modules."""
 _LETTERS = "U T Y Z Ys F G C Us Cs Ss B O P Ps Flag Ct Then X0"
@@ -58,7 +59,9 @@ _STRUCTURE = ("thread", "cell", "soup", "seq", "pair", "set", "queue", "memory")
 
 
 def generate(random: Random) -> Theory:
-    return _Writer(random).theory()
+    writer = _Writer(random)
+    theory = writer.theory()
+    return writer._pass_by(theory) if random.random() < 0.1 else theory
 
 
 class _Writer:
@@ -103,7 +106,8 @@ class _Writer:
             self.constants,
             random.random() < 0.85,
             random.random() < 0.3,
-            random.random() < 0.3,
+            overloaded=random.random() < 0.3,
+            sought=self._sought(),
         )
 
     def _word(self) -> str:
@@ -165,6 +169,20 @@ class _Writer:
     def _formula(self) -> str:
         text = self.random.choice(FORMULAS)
         return text.replace("|A|", f"|{self._proposition()}|").replace("|B|", f"|{self._proposition()}|")
+
+    def _sought(self) -> tuple[str, str]:
+        """States to search for."""
+        random = self.random
+        arrow = random.choice(["=>*", "=>*", "=>!", "=>!", "=>+", "=>1"])
+        both = f"both {' '.join(self.names[:2])} {random.randint(0, 2)}"
+        return arrow, random.choice(["cell", "changed", "alike", "over", self._proposition(), both])
+
+    def _pass_by(self, theory: Theory) -> Theory:
+        """Two cells that hold the same for a while, if threads take turns. Of what one cell holds, all runs of a
+        class see the same; a state like this is one that a reduction can pass by."""
+        one, two = self.names[:2]
+        threads = tuple((Step("put", (name, "5")), Step("put", (name, "6"))) for name in (one, two))
+        return replace(theory, threads=threads, sought=("=>*", f"both {one} {two} 5"))
 
     def _proposition(self) -> str:
         random = self.random

@@ -18,7 +18,7 @@ from papers.p3.strategies_p3 import (
 from porcini.ir.evaluation import evaluate
 from porcini.ir.symbolic.abstraction import (
     abstracts,
-    composed,
+    compose,
     final_substitution,
     final_valuation,
     models,
@@ -51,7 +51,7 @@ def matched(concrete: Concretely, symbolic: Symbolically) -> None:
     for step, other in symbolic_steps:
         if models(valuation, path_condition(other.trace)):
             (after,) = [after for action, after in concrete_steps if (action.pid, after.s) == (step.pid, other.s)]
-            final = composed(valuation, final_substitution(other.trace))
+            final = compose(valuation, final_substitution(other.trace))
             assert final_valuation(after.trace, valuation) == final == after.values
 
 

@@ -22,7 +22,7 @@ from papers.p3.strategies_p3 import (
 from porcini.ir.symbolic.abstraction import (
     abstracts,
     assignments,
-    composed,
+    compose,
     final_substitution,
     final_valuation,
     models,
@@ -69,7 +69,7 @@ def follow_concretely(concrete, symbolic: Symbolically, end: Symbolically) -> No
     for label in end.trace[len(symbolic.trace) :]:
         (now,) = [after for action, after in now.steps() if action.pid == label.pid]
     assert now.s == end.s
-    expected = composed(concrete.valuation, final_substitution(end.trace))
+    expected = compose(concrete.valuation, final_substitution(end.trace))
     assert final_valuation(now.trace, concrete.valuation) == expected == now.values
 
 
@@ -81,5 +81,5 @@ def test_the_slip() -> None:
     ((_, last),) = middle.steps()
     *_, symbolic = reached(symbolic_start(program))
     final = final_substitution(symbolic.trace)
-    assert last.values == composed(valuation, final) == {"x": 7}
-    assert composed(final_valuation(middle.trace, valuation), final) == {"x": 8}
+    assert last.values == compose(valuation, final) == {"x": 7}
+    assert compose(final_valuation(middle.trace, valuation), final) == {"x": 8}

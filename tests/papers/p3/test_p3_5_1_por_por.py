@@ -27,7 +27,7 @@ from porcini.engines.semantic import SemanticDependence
 from porcini.ir.symbolic.abstraction import (
     abstracts,
     assignments,
-    composed,
+    compose,
     final_substitution,
     final_valuation,
     models,
@@ -57,7 +57,7 @@ def test_step_by_step(relation: str, program: Program, numbers: tuple[int, ...])
                 assert any(abstracts(other.trace, after.trace, valuation) for other in answers)
             for other in symbolic_steps:
                 if models(valuation, path_condition(other.trace)):
-                    final = composed(valuation, final_substitution(other.trace))
+                    final = compose(valuation, final_substitution(other.trace))
                     ends = [after for after in concrete_steps if after.s == other.s]
                     assert any(final_valuation(end.trace, valuation) == final == end.values for end in ends)
 

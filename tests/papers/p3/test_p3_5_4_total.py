@@ -25,7 +25,7 @@ from porcini.engines.equivalences import EQUIVALENCES
 from porcini.ir.symbolic.abstraction import (
     abstracts,
     assignments,
-    composed,
+    compose,
     final_substitution,
     models,
     path_condition,
@@ -58,7 +58,7 @@ def test_step_by_step(relation: str, program: Program, numbers: tuple[int, ...])
                 assert any(abstracts(other.trace, after.trace, valuation) for other in answers)
             for other in symbolic_steps:
                 if models(valuation, path_condition(other.trace)):
-                    final = composed(valuation, final_substitution(other.trace))
+                    final = compose(valuation, final_substitution(other.trace))
                     assert final in [after.values for after in concrete_steps if after.s == other.s]
     assert met == 20 or len(classes) == 60 or met == len(reached(concrete_start(program, valuation), 20))
 

@@ -77,7 +77,7 @@ class TurnsModel(Model):
         steps = [step for steps in self.processes for step in steps]
         return {step.target for step in steps} | {name for step in steps for name in step.reads}
 
-    def compiled(self, inputs, *, optimise):
+    def compile(self, inputs, *, optimise):
         return TurnsSystem(self.processes, sorted(self.observable))
 
 

@@ -18,7 +18,7 @@ from porcini.core.formulas import Formula
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
-from porcini.engines.fagiani import Recorded, Store, compile_run
+from porcini.engines.fagiani import CompiledTrace, Store, compile_run
 from porcini.ir.analysis.footprint import Touched, locations, of_edge, of_guards
 from porcini.ir.expr import ArrayType, Expr, Type, Var, var
 from porcini.ir.operations import Assert, Assign
@@ -33,8 +33,8 @@ T = TypeVar("T")
 _Operation = Assign | Assert
 
 
-def labelled_run(recording: Recording, file: str) -> LabelledRun:
-    """A recording in which every step has a formula. What does not fit together is an `InputError`."""
+def label_recording(recording: Recording, file: str) -> LabelledRun:
+    """The labels of a recording in which every step has a formula. Contradictions raise `InputError`."""
     reader = _Reader(recording, file)
     run = reader.run({})
     extra = _Check(recording, file, compile_run(run)).extra()
@@ -65,7 +65,7 @@ class _Reader:
                 seen.add(place)
 
     def run(self, extra: dict[int, Footprint]) -> LabelledRun:
-        """`extra` is what the steps of some lines touch besides what their formulas say."""
+        """The labelled run; `extra` is what the steps of some lines touch in addition to their formulas."""
         recording, store = self.recording, dict(self.store)
         known = {place for each in self._names.own.values() for place in locations(each)}
         for foot in extra.values():
@@ -131,17 +131,19 @@ class _Reader:
     def _guard(self, text: str, line: int) -> Expr:
         if text not in self._guards:
             at = Place(line, 1)
-            self._guards[text] = self._located(
+            self._guards[text] = self._locate_errors(
                 text, line, lambda: typed(parse_expression(text, at, quoted=True), "bool", self._names)
             )
         return self._guards[text]
 
     def _operation(self, text: str, line: int) -> _Operation:
         if text not in self._operations:
-            self._operations[text] = self._located(text, line, lambda: self._parsed(text, Place(line, 1)))
+            self._operations[text] = self._locate_errors(
+                text, line, lambda: self._parse_operation(text, Place(line, 1))
+            )
         return self._operations[text]
 
-    def _parsed(self, text: str, at: Place) -> _Operation:
+    def _parse_operation(self, text: str, at: Place) -> _Operation:
         match parse_simple(text, at, quoted=True):
             case ast.Assertion(test=test):
                 return Assert(typed(test, "bool", self._names))
@@ -156,8 +158,8 @@ class _Reader:
                 return Assign(place, typed(value, place.type, self._names))
         raise InputError("an operation is an assignment or an assertion")
 
-    def _located(self, text: str, line: int, read: Callable[[], T]) -> T:
-        """What is wrong with an expression is said of the line that it stands in."""
+    def _locate_errors(self, text: str, line: int, read: Callable[[], T]) -> T:
+        """Let errors in an expression refer to its line."""
         if not text.strip():
             self._refuse("a guard, or something to do, is empty", line)
         try:
@@ -187,7 +189,7 @@ def _choice(guards: Sequence[Expr]) -> Choice:
 
 
 def _touched(edge: Edge) -> Touched:
-    """What an edge touches; to copy an array is to read all of its cells."""
+    """What an edge touches; copying an array reads all of its cells."""
     copied = [op.value for op in edge.block if isinstance(op, Assign) and isinstance(op.value.type, ArrayType)]
     cells = {place for value in copied if isinstance(value, Var) for place in locations(value)}
     return of_edge(edge) | Touched(Footprint(frozenset(cells)), (), ())
@@ -196,12 +198,12 @@ def _touched(edge: Edge) -> Touched:
 class _Check:
     """Follows the recorded order through the formulas."""
 
-    def __init__(self, recording: Recording, file: str, compiled: Recorded) -> None:
+    def __init__(self, recording: Recording, file: str, compiled: CompiledTrace) -> None:
         self.recording, self.file, self.compiled = recording, file, compiled
         self._slots = {place: bit.bit_length() - 1 for place, bit in compiled.bits.items()}
 
     def extra(self) -> dict[int, Footprint]:
-        """What steps touch, by their lines, besides what their formulas say."""
+        """What steps touch in addition to their formulas, by their lines."""
         compiled, store = self.compiled, self.compiled.store
         at = dict.fromkeys(compiled.pids, 0)
         extra: dict[int, Footprint] = {}
@@ -250,7 +252,7 @@ class _Check:
         return Footprint(reads - foot.reads - foot.writes, writes - foot.writes)
 
     def _cells(self, names: Any) -> frozenset[Location]:
-        """Locations, with all of its cells for an array."""
+        """Locations; an array is replaced by all of its cells."""
         found: set[Location] = set()
         for name in names:
             _, size = self.compiled.slots.get(name, (0, None))

@@ -24,11 +24,11 @@ _REQUIRED: Any = object()
 
 
 class _Refused(Exception):
-    """A value that JSON has and traces do not."""
+    """A value that JSON allows and traces do not."""
 
 
 class Fields:
-    """One object. `take` gives the value of a key, checked; `end` refuses what was not asked for."""
+    """One object. `take` returns the value of a key, checked; `end` rejects keys that were not taken."""
 
     def __init__(self, found: object, file: str, line: int, what: str = "") -> None:
         self.file, self.line, self.what = file, line, what or "an event"
@@ -62,7 +62,7 @@ class Fields:
             hint = f"did you mean `{close[0]}`?" if close else "what is for people only goes under `info`"
             self.refuse(f"unknown key {_brief(key)}", hint=hint)
 
-    def wanted(self, key: str, what: str, value: object) -> NoReturn:
+    def refuse_value(self, key: str, what: str, value: object) -> NoReturn:
         self.refuse(f"`{key}` must be {what}, not {_brief(value)}")
 
 
@@ -70,7 +70,7 @@ class Fields:
 
 
 def text(fields: Fields, key: str, value: Any) -> str:
-    return value if isinstance(value, str) else fields.wanted(key, "a text", value)
+    return value if isinstance(value, str) else fields.refuse_value(key, "a text", value)
 
 
 def text_or_null(fields: Fields, key: str, value: Any) -> str | None:
@@ -78,16 +78,16 @@ def text_or_null(fields: Fields, key: str, value: Any) -> str | None:
 
 
 def truth(fields: Fields, key: str, value: Any) -> bool:
-    return value if isinstance(value, bool) else fields.wanted(key, "true or false", value)
+    return value if isinstance(value, bool) else fields.refuse_value(key, "true or false", value)
 
 
 def natural(fields: Fields, key: str, value: Any) -> int:
     small = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9
-    return value if small else fields.wanted(key, "a whole number", value)  # type: ignore[no-any-return]
+    return value if small else fields.refuse_value(key, "a whole number", value)  # type: ignore[no-any-return]
 
 
 def items(fields: Fields, key: str, value: Any) -> list[Any]:
-    return value if isinstance(value, list) else fields.wanted(key, "a list", value)
+    return value if isinstance(value, list) else fields.refuse_value(key, "a list", value)
 
 
 def texts(fields: Fields, key: str, value: Any) -> tuple[str, ...]:
@@ -95,12 +95,12 @@ def texts(fields: Fields, key: str, value: Any) -> tuple[str, ...]:
 
 
 def mapping(fields: Fields, key: str, value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else fields.wanted(key, "an object", value)
+    return value if isinstance(value, dict) else fields.refuse_value(key, "an object", value)
 
 
 def process(fields: Fields, key: str, value: Any) -> Pid:
     if not isinstance(value, str) or not _PID.match(value):
-        fields.wanted(key, 'a process such as "0.1"', value)
+        fields.refuse_value(key, 'a process such as "0.1"', value)
     return Pid.parse(value)
 
 
@@ -115,7 +115,7 @@ def processes(fields: Fields, key: str, value: Any) -> tuple[Pid, ...]:
 def place(fields: Fields, key: str, value: Any) -> Place:
     found = _PLACE.match(value) if isinstance(value, str) else None
     if found is None:
-        fields.wanted(key, 'a place such as "3:14"', value)
+        fields.refuse_value(key, 'a place such as "3:14"', value)
     return Place(int(found[1]), int(found[2]))
 
 
@@ -125,7 +125,7 @@ def touched(fields: Fields, key: str, value: Any) -> dict[Location, Any]:
         names = texts(fields, key, value)
         value = dict.fromkeys(names)
     elif not isinstance(value, dict):
-        fields.wanted(key, "an object of locations and values, or a list of locations", value)
+        fields.refuse_value(key, "an object of locations and values, or a list of locations", value)
     return {Location(name): each for name, each in variables(fields, key, value).items()}
 
 

@@ -136,7 +136,7 @@ def _failure(fields: Fields, key: str, value: Any) -> Failure:
 
 def _end(fields: Fields, failed: bool) -> tuple[Kind, tuple[RecordedWait, ...]]:
     kind: Any = fields.take("end", text)
-    fields.take("state", variables, {})  # for people: who needs it works it out
+    fields.take("state", variables, {})  # this is for readers of the file; Porcini computes it
     if kind not in _ENDS:
         fields.refuse(f"a run ends as one of {', '.join(_ENDS)}, not `{kind}`")
     waits = tuple(_wait(fields, each) for each in fields.take("waiting", items, []))
@@ -158,7 +158,7 @@ def _wait(fields: Fields, value: object) -> RecordedWait:
 
 
 def _kind(steps: Sequence[RecordedStep]) -> Kind:
-    """How a run ended that does not say so."""
+    """How a run ended, if its trace does not say so."""
     kinds = {step.event.failure.kind for step in steps if step.event.failure}
     return "error" if "error" in kinds else "assertion" if kinds else "terminated"
 
@@ -166,7 +166,7 @@ def _kind(steps: Sequence[RecordedStep]) -> Kind:
 def _check_processes(
     file: str, given: tuple[Pid, ...] | None, steps: Sequence[RecordedStep], waits: Sequence[RecordedWait]
 ) -> tuple[Pid, ...]:
-    """Who is there from the start. No process may act, wait or be woken before it is spawned."""
+    """The initial processes. No process may act, wait or be woken before it is spawned."""
 
     def refuse(line: int, message: str) -> NoReturn:
         raise InputError(message, file=file, place=Place(line, 1))

@@ -16,7 +16,7 @@ from porcini.formats.sources import short_path
 from porcini.formats.traces import FORMAT, LONGEST_NUMBER, VERSION
 
 _MOST_BITS = LONGEST_NUMBER * 33 // 10
-"""A number of so many bits has no more digits than may be read: one digit takes more than 3.3 bits."""
+"""A number of so many bits has no more digits than can be read again: one digit takes more than 3.3 bits."""
 
 
 def write_trace(recording: Recording, file: str | Path) -> None:

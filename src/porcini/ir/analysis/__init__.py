@@ -1,1 +1,1 @@
-"""What can be told of a program from its points and edges alone."""
+"""What is known about a program from its points and edges alone."""

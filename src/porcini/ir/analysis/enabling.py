@@ -1,9 +1,10 @@
 """What processes may do at each point of a program, and what must be written before they can.
 
-    reach           the points that a process may come to from a point, with those of the processes it may spawn
-    conflicting     the points at which something may be done that conflicts with a footprint
-    writing         the points at which one of some locations may be written
-    needed          of a point at which nothing can be done: what must be written before that changes
+    reach                     the points that a process may reach from a point, with those of processes it may
+                              spawn
+    points_conflicting_with   the points at which something may be done that conflicts with a footprint
+    points_writing            the points at which one of some locations may be written
+    unmet_locations           for a point at which nothing can be done: what must be written before that changes
 
 Sets of points are whole numbers, a bit for each: programs may have thousands.
 """
@@ -16,41 +17,41 @@ from collections.abc import Iterable, Mapping
 from porcini.core.footprints import Footprint, Location
 from porcini.core.systems import Value
 from porcini.ir.analysis import footprint
-from porcini.ir.analysis.lookahead import closed, touched
+from porcini.ir.analysis.lookahead import close_under_successors, footprints_by_point
 from porcini.ir.analysis.numbering import Numbering
 from porcini.ir.evaluation import defined, evaluate
 from porcini.ir.expr import TRUE, Expr, Junction, free
 
 
 class PointEnabling:
-    """The relations of one program, worked out once."""
+    """The relations of one program, computed once."""
 
     def __init__(self, numbering: Numbering) -> None:
         self._touching: defaultdict[Location, int] = defaultdict(int)
         self._writing: defaultdict[Location, int] = defaultdict(int)
-        for number, foot in enumerate(touched(numbering)):
+        for number, foot in enumerate(footprints_by_point(numbering)):
             for place in foot.reads | foot.writes:
                 self._touching[place] |= 1 << number
             for place in foot.writes:
                 self._writing[place] |= 1 << number
-        self.reach = closed([1 << number for number in range(len(numbering.points))], numbering)
+        self.reach = close_under_successors([1 << number for number in range(len(numbering.points))], numbering)
         self._guards = [[_safe_conjuncts(edge.guard) for edge in point.edges] for point in numbering.points]
 
-    def conflicting(self, foot: Footprint) -> int:
-        found = self.writing(foot.reads)
+    def points_conflicting_with(self, foot: Footprint) -> int:
+        found = self.points_writing(foot.reads)
         for place in foot.writes:
             found |= self._touching[place]
         return found
 
-    def writing(self, places: Iterable[Location]) -> int:
+    def points_writing(self, places: Iterable[Location]) -> int:
         found = 0
         for place in places:
             found |= self._writing[place]
         return found
 
-    def needed(self, point: int, store: Mapping[str, Value]) -> frozenset[Location] | None:
-        """If every edge of a point has a condition that is false whatever the process itself knows: what these
-        conditions read. None if there is an edge without one."""
+    def unmet_locations(self, point: int, store: Mapping[str, Value]) -> frozenset[Location] | None:
+        """If every edge of a point has a condition over shared variables that is false: the locations that these
+        conditions read. None if there is an edge without such a condition."""
         found: set[Location] = set()
         for conjuncts in self._guards[point]:
             false = next((each for each in conjuncts if not evaluate(each, store)), None)
@@ -61,8 +62,8 @@ class PointEnabling:
 
 
 def _safe_conjuncts(guard: Expr) -> list[Expr]:
-    """The parts of a guard that say no on their own: about shared variables only, and reached without an error. (A
-    guard that cannot be evaluated lets its process go on, and fail.)"""
+    """The conjuncts of a guard that can block it on their own: they read shared variables only, and are evaluated
+    without an error. (A guard that cannot be evaluated lets its process go on, and fail.)"""
     found: list[Expr] = []
     for part in guard.args if isinstance(guard, Junction) and guard.op == "and" else (guard,):
         if defined(part) is not TRUE:

@@ -1,8 +1,8 @@
-"""What a choice or an edge reads and writes, as far as it can be known before it runs.
+"""What a choice or an edge reads and writes, as far as that is known before it runs.
 
 Reads are syntactic: every variable of the guard and of what the block evaluates, whether evaluation stops
 early or not. A cell `a[e]` is the cell at the current value of `e`; where `e` may change within the block,
-it is the whole array. Private variables are no locations: nobody shares them.
+it is the whole array. Private variables are not locations: no other process can access them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def of_edge(edge: Edge) -> Touched:
     read = [edge.guard]
     targets: list[Var | Select] = []
     changed: set[Var] = set()  # by earlier operations of the block
-    unstable: set[Expr] = set()  # cells whose index they may move
+    unstable: set[Expr] = set()  # cells whose index these operations may change
     for op in edge.block:
         exprs = reads_of(op)
         read += exprs
@@ -68,7 +68,7 @@ def of_guards(choice: Choice) -> Touched:
 
 
 def of_decision(choice: Choice) -> Touched:
-    """What settles whether a process can move, by which edge, and on which cells that edge works."""
+    """What determines whether a process can move, by which edge, and which cells that edge accesses."""
     guards = [edge.guard for edge in choice.edges]
     indices = [
         node.index
@@ -88,7 +88,7 @@ def of_decision(choice: Choice) -> Touched:
 
 
 def static(touched: Touched) -> Footprint:
-    """The same with every cell that is not known standing for its whole array."""
+    """A footprint for every state: a cell whose index is not known counts as its whole array."""
     reads = touched.fixed.reads.union(*(locations(variable_of(c)) for c in touched.read_cells))
     writes = touched.fixed.writes.union(*(locations(variable_of(c)) for c in touched.written_cells))
     return Footprint(reads, writes)

@@ -1,7 +1,7 @@
-"""What a process may still do, from points and edges alone: conservative, and worked out once per point.
+"""What a process may still do, from points and edges alone: conservative, and computed once per point.
 
-Everything that can be reached from a point counts, whether its guards can ever hold or not, with all that may be
-spawned on the way; an array cell whose index is not known stands for the whole array.
+Everything that can be reached from a point counts, whether its guards can ever hold or not, with all processes
+that may be spawned on the way; an array cell whose index is not known counts as the whole array.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class PointLookahead:
 
     def __init__(self, program: Program, numbering: Numbering | None = None) -> None:
         numbering = numbering or Numbering(program)
-        self._from = closed(touched(numbering), numbering)
+        self._from = close_under_successors(footprints_by_point(numbering), numbering)
 
     def may_still_do(self, state: Sequence[Any], pid: Pid) -> Footprint:
         return self.from_point(state[state[0].by_pid[pid].base])
 
     def from_point(self, point: int) -> Footprint:
-        """The same of a process that stands at a point."""
+        """The same for a process that stands at a point."""
         return self._from[point] if point >= FIRST_POINT else EMPTY
 
 
-def touched(numbering: Numbering) -> list[Footprint]:
+def footprints_by_point(numbering: Numbering) -> list[Footprint]:
     """For each point, what its edges may read and write."""
     found = [EMPTY] * len(numbering.points)
     for number, point in enumerate(numbering.points):
@@ -43,7 +43,7 @@ def touched(numbering: Numbering) -> list[Footprint]:
     return found
 
 
-def closed(found: list[T], numbering: Numbering) -> list[T]:
+def close_under_successors(found: list[T], numbering: Numbering) -> list[T]:
     """For each point, the union of what is given for all points that can be reached from it, by the process or by
     those that it may spawn: a least fixpoint."""
     found = list(found)
@@ -56,7 +56,7 @@ def closed(found: list[T], numbering: Numbering) -> list[T]:
                     before[numbering.entries[op.template]].add(number)
     left = dict.fromkeys(range(len(numbering.points)))
     while left:
-        number, _ = left.popitem()  # the last first: most edges go forward
+        number, _ = left.popitem()  # the last point first, since most edges go forward
         for earlier in before[number]:
             grown = found[earlier] | found[number]
             if grown != found[earlier]:

@@ -1,4 +1,4 @@
-"""The points of a whole program, one number for each: for what looks at all templates at once.
+"""Numbers for all points of a program, for analyses of all templates at once.
 
 The first three are not points of the program: a process ends in `ENDED`, or is stopped in `FAILED_ASSERTION` or
 `FAILED_ERROR`.
@@ -34,11 +34,11 @@ class Numbering:
         self.entries = [self.numbers[n][template.entry] for n, template in enumerate(program.templates)]
 
     def template_at(self, number: int) -> Template:
-        """The template that a point is of."""
+        """The template of a point."""
         return self.program.templates[self.template_of[number]]
 
     def task_name(self, template: int) -> str:
-        """What a task is called that runs a method."""
+        """The name of a task that runs a method."""
         method = self.program.templates[template]
         return f"{self.program.classes[method.class_].name}.{method.name}" if template else "main"
 

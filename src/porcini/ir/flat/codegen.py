@@ -3,11 +3,11 @@
 `s` is the state, `b` the slot where the frame of the running process begins. The source holds slot numbers
 and literals only, never a name or a string from the input, and runs without builtins.
 
-    decide(s, b)   which edge of a choice is enabled: its position, BLOCKED or UNDEFINED
-    apply(s, b)    run an edge's block in place: None, or which operation stopped it
-    cells(s, b)    the array cells, as slots, that a step reads and (after -1) writes
+    decide(s, b)   returns which edge of a choice is enabled: its position, BLOCKED or UNDEFINED
+    apply(s, b)    runs an edge's block in place, and returns None or which operation stopped it
+    cells(s, b)    returns the array cells, as slots, that a step reads and (after -1) writes
 
-Functions with the same text are one function: ten thousand equal statements compile once.
+Functions with the same text are compiled once, so that ten thousand equal statements share one function.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _operation(op: Op, position: int, slots: Slots, frames: Sequence[Sequence[tu
 
 
 def fire_label(label: Label, slots: Slots) -> list[str]:
-    """Lines that give the store after a label's step, or None where the step would not happen as it did."""
+    """Lines that return the store after a label's step, or None where the step would not happen as recorded."""
     guards = [expression(guard, slots) for guard in label.guards]
     if label.taken == BLOCKED:
         return ["return None"]
@@ -180,7 +180,7 @@ def fire_label(label: Label, slots: Slots) -> list[str]:
 
 
 def can_move(label: Label, slots: Slots) -> list[str]:
-    """Lines that list the choices by which the label's process could move, be it by failing."""
+    """Lines that list the choices by which the label's process could move, including those by which it fails."""
     if label.choices:
         lines = ["k = []"]
         for guard, choice in zip(label.guards, label.choices, strict=True):
@@ -206,7 +206,7 @@ def cells(reads: Sequence[Select], writes: Sequence[Select], slots: Slots) -> li
     for group in (reads, writes):
         for node in group:
             assert isinstance(node.array, Var)
-            # An index that cannot be evaluated belongs to a part that is not evaluated either.
+            # An index that cannot be evaluated is in a part of the step that is not evaluated either.
             lines += ["try:", f"    k += [{_cell(node.array, node.index, slots)}]", f"{_ERRORS}:", "    pass"]
         lines.append("k += [-1]")
     return [*lines, "return tuple(k)"]

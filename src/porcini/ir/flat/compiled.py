@@ -28,7 +28,7 @@ class CompiledEdge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledChoice:
-    """A choice with its compiled decision; `number` is negative, so that it never is an edge's."""
+    """A choice with its compiled decision; `number` is negative, so that it differs from those of edges."""
 
     number: int
     choice: Choice
@@ -56,8 +56,8 @@ def compile_program(
     for standing, point in enumerate(numbering.points):
         slots = codegen.Slots(shared, private[numbering.template_of[standing]])
         choices: list[CompiledChoice] = []
-        # A process that goes by one of its choices gives up the others, whatever their guards would have come to:
-        # so each of its steps reads the guards of all of them.
+        # A process that takes one of its choices gives up the others, whatever their guards are: so each of its
+        # steps reads the guards of all of them.
         several = len(point.choices) > 1
         for choice in point.choices:
             read_by = Choice(0, tuple(point.edges)) if several else choice

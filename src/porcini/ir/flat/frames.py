@@ -1,7 +1,7 @@
-"""Processes with frames in a flat state: shared by programs of points and edges and by objects and tasks.
+"""Processes with frames in a flat state: used for programs of points and edges, and for objects and tasks.
 
-A layout says which processes there are and where their frames begin, ordered by pid, so that equal states are
-equal tuples however they were reached. A state holds its layout in slot 0.
+A layout says which processes exist and where their frames begin, ordered by pid, so that equal states are equal
+tuples however they were reached. A state holds its layout in slot 0.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ State = tuple[Any, ...]
 """(layout, slots...)"""
 
 MOST_PROCESSES, MOST_GENERATIONS = 1_000, 500
-"""A program that spawns more processes than this, or in longer chains, is taken for one that does not end."""
+"""A program that spawns more processes than this, or in longer chains, is assumed not to terminate."""
 _MOST_RECENT = 2_000
 
 
-def want_room(processes: int, pid: Pid) -> None:
-    """Is there room for one more process beside so many?"""
+def require_room(processes: int, pid: Pid) -> None:
+    """Raise `LimitHit` unless there is room for one more process beside so many."""
     if processes >= MOST_PROCESSES:
         raise LimitHit(f"the limit of {MOST_PROCESSES:,} processes")
     if len(pid) > MOST_GENERATIONS:
@@ -39,30 +39,30 @@ def want_room(processes: int, pid: Pid) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Process:
-    """A process in a layout. `known` holds its actions; all layouts with this process share it."""
+    """A process in a layout. `actions_by_key` holds its actions; all layouts with this process share it."""
 
     pid: Pid
     base: int
     template: int
-    known: dict[Any, Any]
+    actions_by_key: dict[Any, Any]
 
 
 class Layout:
-    """Which processes there are and where their frames begin. Made once each, compared by identity."""
+    """Which processes exist and where their frames begin. Layouts are interned, and compared by identity."""
 
-    __slots__ = ("__weakref__", "_grown", "by_pid", "notes", "processes")
+    __slots__ = ("__weakref__", "_extensions", "by_pid", "notes", "processes")
 
     def __init__(self, processes: tuple[Process, ...], by_pid: dict[Pid, Process]) -> None:
         self.processes = processes
         self.by_pid = by_pid
-        self.notes: Any = None  # what a system works out once per layout
-        self._grown: WeakValueDictionary[tuple[Pid, int], Layout] = WeakValueDictionary()
+        self.notes: Any = None  # what a system computes once per layout
+        self._extensions: WeakValueDictionary[tuple[Pid, int], Layout] = WeakValueDictionary()
 
     def with_process(self, pid: Pid, template: int, layouts: Layouts) -> Layout:
-        """The layout with one more process; the frames of those that come after it move up."""
-        grown = self._grown.get((pid, template))
+        """The layout with one more process; the frames of the processes after it move up."""
+        grown = self._extensions.get((pid, template))
         if grown is None:
-            grown = self._grown[pid, template] = layouts.grow(self, pid, template)
+            grown = self._extensions[pid, template] = layouts.grow(self, pid, template)
         return grown
 
     def __repr__(self) -> str:
@@ -74,47 +74,47 @@ Members = tuple[tuple[Pid, int], ...]
 
 
 class Layouts:
-    """All layouts of one program; the frame of a process is as large as its template wants."""
+    """All layouts of one program; the template of a process determines the size of its frame."""
 
     def __init__(self, first_frame: int, frame_sizes: Sequence[int]) -> None:
         self._first_frame = first_frame
         self._frame_sizes = frame_sizes
-        self._made: WeakValueDictionary[Members, Layout] = WeakValueDictionary()
-        self._recent: deque[Layout] = deque(maxlen=_MOST_RECENT)  # a search comes back to them
-        self._known: dict[Pid, dict[Any, Any]] = {}
+        self._by_members: WeakValueDictionary[Members, Layout] = WeakValueDictionary()
+        self._recent: deque[Layout] = deque(maxlen=_MOST_RECENT)  # kept alive, since a search returns to them
+        self._actions_of_pid: dict[Pid, dict[Any, Any]] = {}
         self.empty = Layout((), {})
 
     def grow(self, layout: Layout, pid: Pid, template: int) -> Layout:
         processes = layout.processes
-        want_room(len(processes), pid)
+        require_room(len(processes), pid)
         at = bisect(processes, pid, key=lambda process: process.pid)
         before, after = processes[:at], processes[at:]
         base = before[-1].base + self._frame_sizes[before[-1].template] if before else self._first_frame
         size = self._frame_sizes[template]
-        added = Process(pid, base, template, self._known.setdefault(pid, {}))
-        moved = tuple(Process(p.pid, p.base + size, p.template, p.known) for p in after)
+        added = Process(pid, base, template, self._actions_of_pid.setdefault(pid, {}))
+        moved = tuple(Process(p.pid, p.base + size, p.template, p.actions_by_key) for p in after)
         members = tuple((process.pid, process.template) for process in (*before, added, *moved))
-        found = self._made.get(members)
+        found = self._by_members.get(members)
         if found is None:
             by_pid = layout.by_pid | {process.pid: process for process in (added, *moved)}
             found = self._keep(members, Layout((*before, added, *moved), by_pid))
         return found
 
     def of(self, members: Members) -> Layout:
-        """The layout of some processes, which come in order."""
-        found = self._made.get(members)
+        """The layout of some processes, which must be in order."""
+        found = self._by_members.get(members)
         if found is None:
             processes: list[Process] = []
             base = self._first_frame
             for pid, template in members:
-                processes.append(Process(pid, base, template, self._known.setdefault(pid, {})))
+                processes.append(Process(pid, base, template, self._actions_of_pid.setdefault(pid, {})))
                 base += self._frame_sizes[template]
             by_pid = {process.pid: process for process in processes}
             found = self._keep(members, Layout(tuple(processes), by_pid))
         return found
 
     def _keep(self, members: Members, layout: Layout) -> Layout:
-        self._made[members] = layout
+        self._by_members[members] = layout
         self._recent.append(layout)
         return layout
 
@@ -122,9 +122,9 @@ class Layouts:
 class FrameSystem(System):
     """What all systems of processes with frames have in common: who can move, and what an event changed.
 
-    A frame begins with the control point and the number of children. A language of graphs says what the actions
-    of one process are (`_actions_of`), takes one in place (`apply`) and describes a state in which nothing can
-    move (`final`).
+    A frame begins with the control point and the number of children. A subclass computes the actions of one
+    process (`_actions_of`), takes an action in place (`apply`) and describes a state in which nothing can move
+    (`final`).
     """
 
     _initial: State
@@ -134,7 +134,7 @@ class FrameSystem(System):
 
     @abstractmethod
     def apply(self, s: list[Any], action: Action) -> Event:
-        """Take an action in place; it must be one of the current state's."""
+        """Take an action in place; it must be an action of the current state."""
 
     @abstractmethod
     def final(self, state: Sequence[Any]) -> Final: ...
@@ -166,13 +166,14 @@ class FrameSystem(System):
         return found
 
     def actions_after(self, state: Sequence[Any], before: Sequence[Any], event: Event) -> list[Any]:
-        """The actions after an event, given those before it: only what it may have changed is looked at again."""
+        """The actions after an event, given those before it: only those that it may have changed are
+        recomputed."""
         found: list[Any] = []
         writes, mover, again = event.footprint.writes, event.pid, None
         for action in before:
             pid, guard_locations = action.pid, action.guard_locations
             if (guard_locations and writes and not writes.isdisjoint(guard_locations)) or pid == mover:
-                if pid != again:  # several choices of one process come together
+                if pid != again:  # the choices of one process are adjacent
                     again = pid
                     found += self.actions_of(state, pid)
             else:

@@ -1,10 +1,10 @@
 """Running programs in flat states: a transition system whose states are flat tuples of slots.
 
-Slot 0 holds the layout: which processes there are and where their frames begin, ordered by pid, so that
+Slot 0 holds the layout: which processes exist and where their frames begin, ordered by pid, so that
 equal states are equal tuples however they were reached. Then come the shared variables, arrays cell by
-cell, then one frame per process: its control point, how many children it has, its private variables.
+cell, then one frame per process: its control point, its number of children, its private variables.
 
-Actions, events and labels are made once per (process, edge, children, cells touched) and shared.
+Actions, events and labels are created once per (process, edge, children, cells touched) and shared.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ _FRAME = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatAction(Action):
-    """An action together with the edge to take (None: blocked, or a guard that cannot be evaluated)."""
+    """An action with the edge to take. The edge is None if the action is blocked, or a guard cannot be
+    evaluated."""
 
     choice_: CompiledChoice = field(kw_only=True)
     edge: CompiledEdge | None = field(kw_only=True)
@@ -81,7 +82,7 @@ class FlatSystem(FrameSystem):
         module = codegen.Module(spawn=self._spawn)
         self._choices = compile_program(program, self.numbering, self._shared, self._private, module)
         self.source = module.source
-        self.chooses = any(len(choices) > 1 for choices in self._choices)
+        self.has_choices = any(len(choices) > 1 for choices in self._choices)
         layout = self._layouts.empty
         frames: list[Scalar] = []
         for number, template in enumerate(program.initial):
@@ -90,13 +91,13 @@ class FlatSystem(FrameSystem):
         self._initial: State = (layout, *cells, *frames)
 
     def _spawn(self, s: list[Any], b: int, template: int, values: list[Scalar]) -> None:
-        """Called by generated code: insert the frame of a new process where its pid belongs."""
+        """Insert the frame of a new process where its pid belongs. Generated code calls this."""
         layout: Layout = s[0]
         parent = layout.processes[bisect(layout.processes, b, key=lambda process: process.base) - 1].pid
         pid = parent.child(s[b + 1])
         s[b + 1] += 1
         grown = s[0] = layout.with_process(pid, template, self._layouts)
-        base = grown.by_pid[pid].base  # a child sorts after its parent, so b stays where it is
+        base = grown.by_pid[pid].base  # a child sorts after its parent, so b does not change
         s[base:base] = [self.numbering.entries[template], 0, *values]
 
     # The transition system
@@ -119,14 +120,14 @@ class FlatSystem(FrameSystem):
                     edge.cells and edge.cells(state, b),
                     deciding and deciding(state, b),
                 )
-            action = process.known.get(key)
+            action = process.actions_by_key.get(key)
             if action is None:
                 action = self._action(state, process, choice, edge, cast(int, position))
-                process.known[key] = action
+                process.actions_by_key[key] = action
             found.append(action)
 
     def apply(self, s: list[Any], action: Action) -> Event:
-        """Take an action in place; it must be one of the current state's."""
+        """Take an action in place; it must be an action of the current state."""
         if not action.enabled or not isinstance(action, FlatAction):
             raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         b = s[0].by_pid[action.pid].base
@@ -147,7 +148,7 @@ class FlatSystem(FrameSystem):
         position = stopped if stopped >= 0 else ~stopped
         s[b] = FAILED_ASSERTION if kind == "assertion" else FAILED_ERROR
         choice, pid, children = action.choice_.choice, action.pid, action.children
-        label = self._once(
+        label = self._intern_label(
             (edge.number, pid, children, stopped),
             lambda: labels.label_of_failure(choice, edge.position, pid, children, position, kind),
         )
@@ -155,7 +156,7 @@ class FlatSystem(FrameSystem):
             pid, choice.number, label, action.footprint, label.spawned, label.failure, action.guard_locations
         )
 
-    # What is made once
+    # What is created once
 
     def _action(
         self,
@@ -170,16 +171,16 @@ class FlatSystem(FrameSystem):
         foot = self._footprint(part.fixed, part.cells, state, process.base)
         guard_locations = self._footprint(choice.deciding, choice.deciding_cells, state, process.base).reads
         if edge is not None:
-            label = self._once(
+            label = self._intern_label(
                 (edge.number, pid, children if edge.spawns else 0),
                 lambda: labels.label_of(choice.choice, edge.position, pid, children),
             )
         elif position == labels.UNDEFINED:
-            label = self._once(
+            label = self._intern_label(
                 (choice.number, pid, "error"), lambda: labels.label_of_guard_error(choice.choice, pid)
             )
         else:
-            label = self._once((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
+            label = self._intern_label((choice.number, pid), lambda: labels.waiting_label(choice.choice, pid))
         number, enabled = choice.choice.number, position != labels.BLOCKED
         event = Event(pid, number, label, foot, label.spawned, label.failure, guard_locations) if enabled else None
         return FlatAction(
@@ -195,8 +196,8 @@ class FlatSystem(FrameSystem):
             children=children,
         )
 
-    def _once(self, key: Hashable, make: Callable[[], labels.Label]) -> labels.Label:
-        """Labels are compared by identity, so each is made once."""
+    def _intern_label(self, key: Hashable, make: Callable[[], labels.Label]) -> labels.Label:
+        """Labels are compared by identity, so each is created once."""
         if key not in self._labels:
             self._labels[key] = make()
         return self._labels[key]
@@ -213,7 +214,7 @@ class FlatSystem(FrameSystem):
     # Looking at states
 
     def observe(self, state: Sequence[Any]) -> dict[str, Value]:
-        """The shared variables by name; those with a `#` are the language's own."""
+        """The shared variables by name, without those of the language itself, which have a `#`."""
         return {name: value for name, value in self._globals(state).items() if "#" not in name}
 
     def _globals(self, state: Sequence[Any]) -> dict[str, Value]:
@@ -223,7 +224,7 @@ class FlatSystem(FrameSystem):
         return sorted(self.program.variables, key=lambda v: v.name)
 
     def store(self, state: Sequence[Any]) -> dict[str, Value]:
-        """Every variable by the name that labels use, private ones as `pid.name`."""
+        """Every variable by its name in labels; private variables as `pid.name`."""
         values = self._globals(state)
         for process in state[0].processes:
             slots = self._private[process.template]
@@ -240,7 +241,7 @@ class FlatSystem(FrameSystem):
                 values[f"{process.pid}{v.name}"] = cast(Value, v.value)
         return values
 
-    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+    def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
         assert isinstance(after, FrameRun)
         waiting = [_label(action.label) for action in after.actions()]
@@ -256,10 +257,10 @@ class FlatSystem(FrameSystem):
             lambda value: {name: value(name) for name in names},
         )
 
-    # Runs that a person follows, or that are written down
+    # Runs that a user follows, or that are recorded
 
     def variables(self, run: Any) -> dict[str, Observed]:
-        """The shared variables, and the private ones as `pid.name`; those with a `#` are the language's own."""
+        """The shared variables, and the private ones as `pid.name`, without those of the language itself."""
         return {name: value for name, value in self.store(run.slots).items() if "#" not in name}
 
     def source_of(self, label: object) -> StepSource:
@@ -284,7 +285,7 @@ class FlatSystem(FrameSystem):
         return PointLookahead(self.program, self.numbering)
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[State]:
-        """A proposition that has no value, because it divides by zero, say, does not hold."""
+        """A proposition without a value, for example because it divides by zero, does not hold."""
         tests = [conj(defined(expr), expr) for expr in propositions]
 
         def letter(state: State) -> int:

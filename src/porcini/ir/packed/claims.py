@@ -1,7 +1,7 @@
 """Never claims: processes that only test, and take a step whenever the system does (`engines.product.Claim`).
 
-A claim that reaches its end, or stands at an `accept` label again and again, has seen what must never happen.
-Labels of the model itself make claims as well: acceptance cycles, and those without progress.
+A claim that reaches its end, or visits an `accept` label infinitely often, has observed what must never happen.
+Labels of the model itself define claims as well: acceptance cycles, and cycles without progress.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ACCEPTING = 1
 
 
 class NeverClaim:
-    """A never claim over the states of a system; it has one mark, for what it accepts."""
+    """A never claim over the states of a system; its only mark is for acceptance."""
 
     acceptance = 1
 
@@ -40,7 +40,7 @@ class NeverClaim:
         able = able or [edge for _, edge in self._edges[here] if edge.otherwise]
         found: list[tuple[int, int]] = []
         for edge in able:
-            if edge.atomic or edge.d_step:  # inside `atomic` the claim goes on in the same state
+            if edge.atomic or edge.d_step:  # inside `atomic` the claim moves on in the same state
                 found += [(there, marks | more) for there, more in self.moves(edge.target, state)]
             else:
                 found.append((edge.target, marks))
@@ -55,14 +55,14 @@ class NeverClaim:
 
 
 class _LabelClaim:
-    """What labels say of runs for ever: one mark, for what is looked for."""
+    """A claim about infinite runs that labels define; its only mark is for acceptance."""
 
     initial, acceptance = 0, 1
 
     def __init__(self, system: PackedSystem, label: str) -> None:
         self.system, self.label = system, label
 
-    def labelled(self, state: int) -> bool:
+    def is_labelled(self, state: int) -> bool:
         """Does some process stand at a label of this kind?"""
         return any(
             label.startswith(self.label)
@@ -72,13 +72,13 @@ class _LabelClaim:
 
 
 class AcceptanceCycles(_LabelClaim):
-    """Runs on which some process is at an `accept` label again and again."""
+    """Runs on which some process is at an `accept` label infinitely often."""
 
     def __init__(self, system: PackedSystem) -> None:
         super().__init__(system, "accept")
 
     def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
-        return [(0, _ACCEPTING if self.labelled(state) else 0)]
+        return [(0, _ACCEPTING if self.is_labelled(state) else 0)]
 
 
 class NonProgressCycles(_LabelClaim):
@@ -88,6 +88,6 @@ class NonProgressCycles(_LabelClaim):
         super().__init__(system, "progress")
 
     def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
-        if self.labelled(state):
+        if self.is_labelled(state):
             return [(0, 0)] if here == 0 else []
         return [(0, 0), (1, 0)] if here == 0 else [(1, _ACCEPTING)]

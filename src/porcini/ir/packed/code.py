@@ -1,4 +1,4 @@
-"""The functions of one process, generated for where it stands in a state and for what never changes there.
+"""The functions of one process, generated for its slot in the state and for its constants.
 
 A process is specialised by its number and the values of its constant parameters: so `fork[id]` is one cell, a
 channel that was handed over is one channel, and an edge is a few shifts and masks. Source is generated when a
@@ -54,7 +54,7 @@ from porcini.ir.source import source
 
 
 class Surroundings(Protocol):
-    """What generated code asks of the state as a whole."""
+    """What generated code needs to know about the state as a whole."""
 
     def channel(self, s: int, number: int) -> Channel: ...
 
@@ -73,8 +73,8 @@ class Surroundings(Protocol):
 
 @dataclass(eq=False, slots=True)
 class EdgeCode:
-    """An edge's functions. Where it communicates, `channel` says on what; a rendezvous uses `values` of the
-    sender, `wanted` and `accept` of the receiver."""
+    """The functions of an edge. If it communicates, `channel` gives the channel; a rendezvous uses `values` of the
+    sender, and `wanted` and `accept` of the receiver."""
 
     edge: Edge
     ready: Callable[[int, bool], bool]
@@ -82,7 +82,7 @@ class EdgeCode:
     channel: Callable[[int], Channel] | None = None
     fixed: Channel | None = None
     among: tuple[Channel, ...] | None = None
-    """The channels that it may be: a cell of an array that nobody assigns to."""
+    """The channels that it may use, if they are cells of an array that is never assigned to."""
     values: Callable[[int], tuple[int, ...]] | None = None
     wanted: Callable[[int], tuple[int | None, ...]] | None = None
     accept: Callable[[int, tuple[int, ...]], int] | None = None
@@ -122,7 +122,7 @@ RENDEZVOUS_IN_D_STEP = "a rendezvous cannot be sent inside d_step"
 
 
 def _buffered(channel: Channel) -> Channel:
-    """The channel of a send inside a `d_step`, which cannot wait for who receives."""
+    """The channel of a send inside a `d_step`, which cannot wait for a receiver."""
     if channel.capacity == 0:
         raise RunError(RENDEZVOUS_IN_D_STEP)
     return channel
@@ -158,7 +158,7 @@ _ASKED = {
 
 
 class Constants:
-    """What is known of expressions in one process, whatever the state."""
+    """The values of constant expressions in one process."""
 
     def __init__(self, slot: int | None, values: Mapping[Variable, int], declared: Mapping[Var, Variable]) -> None:
         self.slot, self.values, self.declared = slot, values, declared
@@ -183,7 +183,7 @@ class Constants:
                 return None
 
     def _folded(self, expr: Expr) -> int | None:
-        """The value of an operation on constants; none if it fails."""
+        """The value of an operation on constants; None if it fails."""
         operands: list[Expr] = []
         for child in expr.children:
             value = self.of(child)
@@ -221,14 +221,17 @@ class Coder:
         self.base = layout.base(slot) if slot is not None else 0
         self.frame = layout.frame_mask(slot, template) if slot is not None else 0
         self.channels = channels
-        """Those that the process is known to use, by id."""
+        """The channels that the process is known to use, by id."""
         self._objects: list[object] = []
+        self._functions: dict[Expr, Callable[[int], int]] = {}
         self._space: dict[str, Any] = {**_PROVIDED, "around": around, "objects": self._objects}
 
     # Expressions
 
     def function(self, expr: Expr) -> Callable[[int], int]:
-        made: Callable[[int], int] = self._define("s", f"    return {self.expr(expr)}")
+        made = self._functions.get(expr)
+        if made is None:
+            made = self._functions[expr] = self._define("s", f"    return {self.expr(expr)}")
         return made
 
     def expr(self, expr: Expr) -> str:
@@ -411,7 +414,7 @@ class Coder:
 def channels_named(
     channel: Expr, known: Mapping[int, Channel], declared: Mapping[Var, Variable]
 ) -> tuple[Channel, ...] | None:
-    """The channels that an expression may name, if it is a cell of an array of them that nobody assigns to."""
+    """The channels that an expression may refer to, if it is a cell of an array that is never assigned to."""
     if isinstance(channel, Var | Select):
         var = declared[variable_of(channel)]
         if var.constant and not var.set_up and not var.local:

@@ -1,4 +1,4 @@
-"""The states of a packed program as engines search them (`core.systems.StateGraph`)."""
+"""The graph of states of a packed program, as engines search it (`core.systems.StateGraph`)."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class PackedGraph:
     def initial(self) -> int:
         return self.space.initial()
 
-    def way(self, state: int, after: int) -> list[Event]:
+    def events_between(self, state: int, after: int) -> list[Event]:
         events: list[Event] = []
-        for step in self.space.way(state, after):
+        for step in self.space.steps_between(state, after):
             events += self.view.events(state, step)
             state = step.after
         return events
 
-    def named(self, events: Sequence[Event]) -> list[Event]:
+    def with_run_names(self, events: Sequence[Event]) -> list[Event]:
         names = Names(len(self.space.system.program.initial))
-        return [names.named(event) for event in events]
+        return [names.rename(event) for event in events]
 
-    def moves_by(self, state: int) -> list[tuple[int, int]]:
+    def successors_by_process(self, state: int) -> list[tuple[int, int]]:
         """The successors of a state, each with the process that moves; in a rendezvous it is the sender."""
         space = self.space
         present = space.present(state)
@@ -50,7 +50,7 @@ class PackedGraph:
                 found += [(process.slot, state + m.change) for m in space.quiet_moves(state, present, process)]
         return found
 
-    def along(self, events: Sequence[Event]) -> int:
+    def state_after(self, events: Sequence[Event]) -> int:
         run = self.view.start()
         for event in events:
             run.step(next(action for action in run.actions() if action.move == event.move and action.enabled))
@@ -59,5 +59,5 @@ class PackedGraph:
     def final(self, state: int) -> Final:
         return self.view.final(state)
 
-    def ended(self, state: int, events: Sequence[Event]) -> Final:
+    def final_of_run(self, state: int, events: Sequence[Event]) -> Final:
         return self.final(state)

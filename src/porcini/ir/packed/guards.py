@@ -1,4 +1,4 @@
-"""The guards of transitions: what must hold for each, and by whose writing it may come to hold."""
+"""The guards of transitions: what must hold for each, and which writes may make it true."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from porcini.ir.program import rivals
 
 
 class Guards:
-    """Makes the guards of the transitions of one set of processes."""
+    """Builds the guards of the transitions of one set of processes."""
 
     def __init__(self, system: PackedSystem, present: ProcessSet) -> None:
         self.system, self.present = system, present
 
     def of(self, process: Process, code: EdgeCode, here: PointCode) -> tuple[Guard, ...]:
-        """Those of an edge that a process takes without a partner."""
+        """The guards of an edge that a process takes without a partner."""
         toucher, found = process.toucher, [*self._allowed(process, code, here)]
         for expr in code.edge.guards:
             if any(isinstance(node, Timeout) for node in nodes(expr)):
@@ -44,7 +44,8 @@ class Guards:
         answer: EdgeCode,
         there: PointCode,
     ) -> tuple[Guard, ...]:
-        """Those of a rendezvous: what is sent fits, both may run, and neither has to do something else first."""
+        """The guards of a rendezvous: the message matches, both may run, and neither has to do something else
+        first."""
         wakes = 0
         for mover, part in ((process, code), (other, answer)):
             talk = part.edge.talk

@@ -1,4 +1,4 @@
-"""Processes that may still be started: all that is known of them is their template."""
+"""Processes that may still be started: only their template is known."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from porcini.ir.program import Edge, Template
 
 @dataclass(eq=False, slots=True)
 class Later:
-    """Anything that processes of a template might do which are not there yet: with all that may follow while the
-    turn is held, also by others that they meet."""
+    """Anything that processes of a template that do not exist yet might do: with all that may follow while the
+    turn is held, including steps of others that they meet."""
 
     number: int
     template: Template
@@ -36,7 +36,7 @@ class Later:
                 yield other.talk
 
     def met_while_holding(self) -> Iterator[Edge]:
-        """The sends that it may come to while it holds the turn."""
+        """The sends that it may reach while it holds the turn."""
         held = {edge.target for edge in self.template.edges if edge.atomic}
         for point in held:
             yield from (edge for edge in self.template.points[point].edges if isinstance(edge.talk, Send))
@@ -50,7 +50,7 @@ def may_talk(one: tuple[Channel, ...] | None, other: tuple[Channel, ...] | None)
 
 
 def any_of(system: PackedSystem, number: int) -> Later:
-    """All that a process of a template might do, by itself."""
+    """All that a process of a template might do by itself."""
     template = system.program.templates[number]
     constants = Constants(None, system.inputs, system.layout.declared)
     channels = {channel.id: channel for channel in system.layout.shared_channels}

@@ -1,12 +1,13 @@
-"""Where everything stands in a state, which is one whole number.
+"""The layout of a state, which is one whole number.
 
-From the low bits up: whose turn it is while someone holds it (his number plus 1), whether something has failed,
-how many processes there are, the shared variables, the shared channels, then one frame for each process: which
-template it is of (plus 1; 0 for no process), its point, its variables, its channels. What is not there is all
-zeros, so that equal states are equal numbers.
+From the low bits up: the process that holds the turn (its number plus 1, or 0), whether something has failed, the
+number of processes, the shared variables, the shared channels, then one frame for each process: the number of its
+template (plus 1; 0 for no process), its point, its variables, its channels. What does not exist is all zeros, so
+that equal states are equal numbers.
 
-A channel has its length and then its messages, the oldest first. Channels are known by ids: the shared ones are
-1, 2, 3, ..., after that each frame has as many ids as a template has channels at most.
+A channel consists of its length and then its messages, the oldest first. Channels are identified by ids: the
+shared ones are 1, 2, 3, ..., and after that each frame has as many ids as the largest number of channels of a
+template.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class CheckFailed(Exception):
 
 
 class Channel:
-    """One channel of one state: where it stands and how it is used."""
+    """One channel: its place in a state, and the operations on it."""
 
     __slots__ = (
         "_fields",
@@ -74,7 +75,7 @@ class Channel:
         return [self._unpack(buffer >> i * bits & mask) for i in range(self.length(s))]
 
     def fits(self, values: Sequence[int]) -> tuple[int, ...]:
-        """The values as the channel's fields hold them."""
+        """The values cut to the channel's fields."""
         if len(values) > len(self._fields):
             raise RunError(
                 f"a message of {len(values)} values on channel {self.name}, which takes {len(self._fields)}"
@@ -87,7 +88,7 @@ class Channel:
         if not ordered:
             return s + (message << start + count * self._message) + (1 << self.at)
         held = self.messages(s)
-        sent = (*values, *[0] * (len(self._fields) - len(values)))  # SPIN compares what was not cut yet
+        sent = (*values, *[0] * (len(self._fields) - len(values)))  # SPIN compares the values before they are cut
         place = next((i for i, other in enumerate(held) if sent < other), count)
         return self._with(s, [*held[:place], self._unpack(message), *held[place:]])
 
@@ -148,7 +149,7 @@ def channel_bits(type_: ChannelType) -> int:
 
 
 class Layout:
-    """Where things stand: absolute for what is shared, from the frame's base on for what is private."""
+    """Offsets in a state: absolute for what is shared, relative to the base of the frame for what is private."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -176,7 +177,7 @@ class Layout:
         self.channels_each = max((len(template.channels) for template in program.templates), default=0)
 
     def _frame(self, template: Template, number: int) -> list[int]:
-        """Where the template's own channels stand in its frame, and where the frame ends."""
+        """The offsets of the template's own channels in its frame, and the size of the frame."""
         at = self.template_bits + self.point_bits[number]
         for var in template.variables:
             self.of_var[var] = at

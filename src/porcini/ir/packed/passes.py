@@ -1,14 +1,14 @@
 """Fewer states for the same behaviour: passes over packed programs.
 
-    forget   a private variable that will be assigned before it is read again is set to 0: what it held makes no
-             difference, and states that differ in nothing else become one (SPIN does so too, `-o1` turns it off)
-    merge    a step that touches nothing but private variables, and can always be taken, is taken together with the
-             one before it: nobody can see whether others go first (SPIN: `-o3`). But who sends by a rendezvous
-             can see that another process has not come yet to where it would receive: by `else`,
-             or by giving up the turn. Where this may be, steps to such points are left alone
+    forget   a private variable that will be assigned before it is read again is set to 0: its value makes no
+             difference, and states that differ in nothing else become one (as in SPIN, where `-o1` turns it off)
+    merge    a step that touches only private variables, and can always be taken, is merged with the one before it:
+             nobody can observe whether others go first (SPIN: `-o3`). But the sender of a rendezvous can observe
+             that another process has not reached a point where it would receive: by `else`, or by giving up the
+             turn. Where that is possible, steps to such points are not merged
 
-Points keep their numbers and their labels. An edge remembers the edges that it was made of (`parts`), so that a
-run of the smaller program is a run of the one that was written.
+Points keep their numbers and their labels. An edge keeps the edges that it was merged from (`parts`), so that a
+run of the smaller program is a run of the original one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from porcini.ir.operations import (
     Receive,
     Send,
     Spawn,
+    Target,
     loads,
     reads_of,
     reads_of_talk,
@@ -35,12 +36,12 @@ from porcini.ir.program import Edge, Point, Program, Template, Variable, targets
 Declared = Mapping[Var, Variable]
 
 
-def optimised(program: Program) -> Program:
+def optimise_program(program: Program) -> Program:
     """The same program with fewer states."""
     declared = program.declared
     missed = _may_be_missed(program)
     merged = program.templates
-    if program.priorities is None:  # with them, no step can always be taken
+    if program.priorities is None:  # with priorities, no step can always be taken
         merged = [_merge(template, declared, missed) for template in merged]
     return replace(program, templates=[_forget(template, declared) for template in merged])
 
@@ -69,13 +70,13 @@ def _merge(template: Template, declared: Declared, missed: bool) -> Template:
     points = [
         point
         if number in inside
-        else replace(point, edges=[_extended(template, number, edge, declared, missed) for edge in point.edges])
+        else replace(point, edges=[_extend(template, number, edge, declared, missed) for edge in point.edges])
         for number, point in enumerate(template.points)
     ]
     return replace(template, points=points)
 
 
-def _extended(template: Template, source: int, edge: Edge, declared: Declared, missed: bool) -> Edge:
+def _extend(template: Template, source: int, edge: Edge, declared: Declared, missed: bool) -> Edge:
     """An edge with the private steps after it, as far as they go."""
     if edge.atomic or edge.d_step or edge.target == source:
         return edge
@@ -101,7 +102,7 @@ def _receives(point: Point) -> bool:
 
 
 def _private_step(point: Point, declared: Declared) -> Edge | None:
-    """The only step from a point, if it is always possible and nobody else can tell whether it was taken."""
+    """The only step from a point, if it is always possible and nobody else can observe whether it was taken."""
     if len(point.edges) != 1 or point.labels:
         return None
     edge = point.edges[0]
@@ -114,22 +115,28 @@ def _private(op: Op, declared: Declared) -> bool:
     if not isinstance(op, Assign):
         return isinstance(op, Print)
     var = declared[variable_of(op.target)]
-    return var.local and not var.remote and all(_own(expr, declared) for expr in reads_of(op))
+    if not var.local or var.remote or not _is_there(op.target, var):
+        return False
+    return all(_own(expr, declared) for expr in reads_of(op))
 
 
 def _own(expr: Expr, declared: Declared) -> bool:
-    """Does an expression look at nothing but the process itself, and never fail?"""
+    """Does an expression read only the process itself, and never fail?"""
     match expr:
         case Var() | Select():
             var = declared[variable_of(expr)]
-            fixed = isinstance(expr, Var) or (isinstance(expr.index, Const) and 0 <= expr.index.value < var.size)
-            return fixed and (var.local or var.constant)
+            return _is_there(expr, var) and (var.local or var.constant)
         case Const() | OwnNumber():
             return True
         case Not() | Neg() | Binary() | Junction() | Ite():
             return not is_partial(expr) and all(_own(child, declared) for child in expr.children)
         case _:
             return False
+
+
+def _is_there(cell: Target, var: Variable) -> bool:
+    """Is it a variable, or a cell that its array has for sure?"""
+    return isinstance(cell, Var) or (isinstance(cell.index, Const) and 0 <= cell.index.value < var.size)
 
 
 # Forgetting

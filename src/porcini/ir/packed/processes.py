@@ -1,7 +1,7 @@
 """The processes of a state, each with its code: a process set.
 
 A process is compiled once for its slot, its template and the values of its constant parameters, and shared by all
-sets that it is in. Most programs have few of these; which one a state has is told by a few of its bits.
+sets that contain it. Most programs have few sets; a few bits of a state determine which one it has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from porcini.ir.expr import TRUE
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
-from porcini.ir.packed.layout import Channel, Layout
+from porcini.ir.packed.layout import Channel, Layout, RunError
 from porcini.ir.packed.touch import Resources, Touch, Toucher
 from porcini.ir.program import Edge, Point, Template, Variable, rivals
 
@@ -26,13 +26,13 @@ class PointCode:
     ranks: tuple[tuple[EdgeCode, ...], ...]
     """The edges of each rank, the lowest first."""
     touches: tuple[Touch, ...]
-    """Of each edge."""
+    """What each edge touches."""
     touch: Touch
-    """Of all edges together."""
+    """What all edges together touch."""
 
 
 class Process:
-    """One process, specialised for where it stands."""
+    """One process, compiled for its slot and its constants."""
 
     def __init__(
         self,
@@ -55,22 +55,35 @@ class Process:
         self.coder = Coder(layout, number, self.constants, around, channels)
         self.toucher = Toucher(layout, number, self.constants, channels, resources, channels.get)
         self.provided: Callable[[int], int] | None = None
-        """What must hold for it to do anything; None if nothing need hold."""
+        """The condition under which it may do anything; None if there is none."""
         if self.template.provided is not TRUE:
             self.provided = self.coder.function(self.template.provided)
         self._points: dict[int, PointCode] = {}
 
     def may_run(self, s: int) -> bool:
-        return self.provided is None or bool(self.provided(s))
+        """Does what it is provided with hold? Without a value it does: the process can go, and fails."""
+        try:
+            return self.provided is None or bool(self.provided(s))
+        except RunError:
+            return True
+
+    def stopped(self, s: int) -> RunError | None:
+        """Why it fails before it does anything: what it is provided with has no value."""
+        try:
+            if self.provided is not None:
+                self.provided(s)
+        except RunError as problem:
+            return problem
+        return None
 
     def point(self, number: int) -> PointCode:
-        """A point's code; that of a failed process has no edges."""
+        """The code of a point; that of a failed process has no edges."""
         found = self._points.get(number)
         if found is None:
-            found = self._points[number] = self._compiled(number)
+            found = self._points[number] = self._compile(number)
         return found
 
-    def _compiled(self, number: int) -> PointCode:
+    def _compile(self, number: int) -> PointCode:
         points = self.template.points
         point = points[number] if number < len(points) else Point(points[-1].place)
         touches = tuple(self._touch(point, edge) for edge in point.edges)
@@ -83,8 +96,8 @@ class Process:
         return PointCode(number, point, edges, ranks, touches, touch)
 
     def _touch(self, point: Point, edge: Edge) -> Touch:
-        """What an edge touches; `else` reads the guards of its family, and what they communicate on, and so does
-        what waits for edges of a lower rank."""
+        """What an edge touches. An `else` also reads the guards and channels of its family, and an edge with a
+        rank those of the edges with a lower rank."""
         touch = self.toucher.edge(edge)
         for other in rivals(edge, point.edges):
             seen = self.toucher.edge(other)
@@ -106,8 +119,9 @@ class Process:
                 found += self.point(edge.target).edges
         return found
 
-    def lasting(self, code: EdgeCode) -> Touch:
-        """What an edge touches as a step: with the rest of a `d_step`, and what tells whether the turn is kept."""
+    def step_touch(self, code: EdgeCode) -> Touch:
+        """What an edge touches as a step: with the rest of a `d_step`, and what determines whether the turn is
+        kept."""
         touch = Touch()
         for part in (code, *self.rest_of_d_step(code)):
             touch |= self.toucher.edge(part.edge)
@@ -125,7 +139,7 @@ class Process:
         number = s >> self.point_at & self.point_mask
         return self._points.get(number) or self.point(number)
 
-    def moved_to(self, s: int, point: int) -> int:
+    def move_to(self, s: int, point: int) -> int:
         return s ^ ((s >> self.point_at ^ point) & self.point_mask) << self.point_at
 
 

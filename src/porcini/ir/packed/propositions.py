@@ -1,4 +1,4 @@
-"""Propositions over states: which of them hold, and what they look at."""
+"""Propositions over states: which of them hold, and what they read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from porcini.ir.packed.touch import NOTHING, Toucher
 
 
 class Propositions:
-    """Evaluated once for each value of the bits that they look at."""
+    """Propositions, evaluated once for each value of the bits that they read."""
 
     def __init__(self, system: PackedSystem, exprs: Sequence[Expr]) -> None:
         self.system = system
@@ -26,13 +26,13 @@ class Propositions:
             touch |= toucher.expr(expr)
         self._mask = touch.bits
         self.visible = touch.reads | touch.wide
-        """The resources by whose writing a proposition may change."""
-        self._known: dict[int, int] = {}
+        """The resources that can change a proposition when they are written."""
+        self._letters: dict[int, int] = {}
 
     def letter(self, s: int) -> int:
         """The propositions that hold in a state, as bits."""
         view = s & self._mask
-        found = self._known.get(view)
+        found = self._letters.get(view)
         if found is None:
             found = 0
             for number, function in enumerate(self._functions):
@@ -43,5 +43,5 @@ class Propositions:
                     self.system.notes[f"a proposition could not be evaluated, and counts as false: {problem}"] = (
                         None
                     )
-            self._known[view] = found
+            self._letters[view] = found
         return found

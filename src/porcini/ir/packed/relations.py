@@ -1,14 +1,14 @@
-"""The transitions of the processes of a state, and what they have to do with each other.
+"""The transitions of the processes of a state, and the relations between them.
 
 A transition is an edge of a process, or the two edges of a rendezvous, with all that follows while the turn is
-held. It can be taken when each of its processes stands at the right point and all of its guards are true. Of
-processes that may still be started there is one transition for each template: anything that they might do; and one
-for each edge by which a process that is there may meet them.
+held. It is enabled when each of its processes stands at the right point and all of its guards are true. For
+processes that may still be started there is one transition for each template, which stands for anything that they
+might do; and one for each edge by which an existing process may meet them.
 
-    conflicts   transitions that do not accord with one, and may be possible at the same time
-    enablers    for a guard that is false: without one of these, it stays false (a necessary enabling set)
+    conflicts   the transitions that do not accord with one, and may be enabled at the same time
+    enablers    for a guard that is false: it stays false until one of these is taken (a necessary enabling set)
 
-Sets of transitions are whole numbers, a bit for each. All of this is worked out when it is first asked for.
+Sets of transitions are whole numbers, a bit for each. The relations are computed when they are first needed.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Relations:
         self._find_later()
         for process in present.members:
             for point in range(len(process.template.points)):
-                self._of_point(process, point)
+                self._add_transitions(process, point)
         self.later = len(self.all)
-        """From here on they are of processes that are not there yet."""
+        """From this number on, transitions belong to processes that do not exist yet."""
         for later in self._laters:
             number = len(self.all)
             made = Transition(number, (), (), later.touch, (), starts=later.starts, template=later.number)
@@ -53,9 +53,10 @@ class Relations:
         self._futures: dict[tuple[int, int], int] = {}
         self._alone: dict[tuple[int, int], int] = {}
         self._own: dict[int, int] = {}
+        self._starters: dict[int, int] = {}
         self._movers: dict[int, frozenset[int]] = {}
         self.points = 0
-        """The bits of a state that tell where each process stands."""
+        """The bits of a state that hold the points of all processes."""
         for process in present.members:
             self.points |= process.toucher.point
         self._unordered = 0
@@ -69,9 +70,9 @@ class Relations:
             if visible and transition.touch.may_wake(visible):
                 self.visible |= 1 << transition.number
 
-    # Making them
+    # Building the transitions
 
-    def _of_point(self, process: Process, point: int) -> None:
+    def _add_transitions(self, process: Process, point: int) -> None:
         if not self._can_stand(process, point):
             return
         here = process.point(point)
@@ -82,13 +83,14 @@ class Relations:
                     self._meetings(process, point, number)
                 if always_meets(code):
                     continue
-            run = self._followed(here.touches[number], process, code)
+            run = self._follow(here.touches[number], process, code)
             made = self._add(((process, point),), (code,), run, self._guards.of(process, code, here))
             self._by_edges[code, None] = made.number
             self._watch_partners(made, process, code, here)
 
     def _can_stand(self, process: Process, point: int) -> bool:
-        """Inside an atomic sequence a process stands only where it may be blocked."""
+        """May a process stand at a point between steps? Inside an atomic sequence it stands only where it may be
+        blocked."""
         template = process.template
         if template.provided is not TRUE:
             return True
@@ -102,7 +104,7 @@ class Relations:
 
     def _meetings(self, process: Process, point: int, number: int) -> None:
         code = process.point(point).edges[number]
-        run = self._followed(process.point(point).touches[number], process, code)
+        run = self._follow(process.point(point).touches[number], process, code)
         for other in self.present.members:
             if other is process:
                 continue
@@ -110,25 +112,26 @@ class Relations:
                 spot = other.point(there)
                 for answer, touched in zip(spot.edges, spot.touches, strict=True):
                     if isinstance(answer.edge.talk, Receive) and may_meet(code, answer):
-                        both = run.joined(self._followed(touched, other, answer))
+                        both = run.join(self._follow(touched, other, answer))
                         guards = self._guards.of_meeting(process, code, process.point(point), other, answer, spot)
                         made = self._add(((process, point), (other, there)), (code, answer), both, guards)
                         self._by_edges[code, answer] = made.number
                         self._watch_partners(made, process, code, process.point(point))
 
     def _later_meetings(self, process: Process, point: int, number: int) -> None:
-        """One half of a rendezvous whose other half is not there yet: it waits for that one to be started."""
+        """One half of a rendezvous whose other process does not exist yet: it waits for that process to be
+        started."""
         here = process.point(point)
         for later in self._laters:
             if later.may_meet(here.edges[number]):
-                run = self._followed(here.touches[number], process, here.edges[number])
+                run = self._follow(here.touches[number], process, here.edges[number])
                 run.meet(later)
                 guard = Guard(0, lambda s: False, template=later.number)
                 self._add(((process, point),), (here.edges[number],), run, (guard,))
 
     def _watch_partners(self, made: Transition, process: Process, code: EdgeCode, here: PointCode) -> None:
-        """A process that comes to where it would answer a rendezvous makes an `else` beside that impossible, and
-        what has a higher rank."""
+        """When another process reaches a point where it would answer a rendezvous, it disables an `else` beside
+        that rendezvous, and edges with a higher rank."""
         others = rivals(code.edge, [rival.edge for rival in here.edges])
         sends = [c for c in here.edges if c.edge in others and isinstance(c.edge.talk, Send) and rendezvous(c)]
         for other in self.present.members if sends else ():
@@ -156,8 +159,12 @@ class Relations:
             self.at[mover.slot, point] = self.at.get((mover.slot, point), 0) | 1 << made.number
         return made
 
-    def _followed(self, touch: Touch, process: Process, code: EdgeCode) -> Run:
-        """What an edge does, with all that may come after it while the turn is held."""
+    def _follow(self, touch: Touch, process: Process, code: EdgeCode) -> Run:
+        """What an edge does, with all that may come after it while the turn is held.
+
+        `left` holds the points at which a process may stand with the turn. Each edge from there may follow; if it
+        sends by a rendezvous, so may every receive that can answer, after which the receiver may have the turn.
+        """
         run = Run(touch)
         seen: set[tuple[Process, int]] = set()
         left: list[tuple[Process, int]] = []
@@ -207,7 +214,7 @@ class Relations:
                 self._add_met(later)
 
     def _add_met(self, later: Later) -> None:
-        """What others do whom it meets while it holds the turn is part of its step."""
+        """Add the steps of other processes that it meets while it holds the turn: they are part of its step."""
         for edge in later.met_while_holding():
             assert edge.talk is not None
             channels = later.toucher.among(edge.talk.channel)
@@ -220,14 +227,14 @@ class Relations:
                     here = process.point(point)
                     for code, touch in zip(here.edges, here.touches, strict=True):
                         if isinstance(code.edge.talk, Receive) and may_talk(channels, code.among):
-                            met = met.joined(self._followed(touch, process, code))
+                            met = met.join(self._follow(touch, process, code))
             later.touch = Touch(0, met.touch.reads, met.touch.writes, met.touch.effects, met.touch.wide)
             later.starts |= met.starts
 
-    # Asking
+    # The relations
 
     def number(self, move: Move) -> int | None:
-        """Which transition a move is; None if it is none, but an error on the way to one."""
+        """The number of the transition that a move takes; None if it is an error on the way to one."""
         return self._by_edges.get((move.code, move.partner_code))
 
     def movers(self, numbers: int) -> frozenset[int]:
@@ -257,7 +264,7 @@ class Relations:
         return known
 
     def conflicts(self, number: int) -> int:
-        """The transitions that do not accord with one that can be taken."""
+        """The transitions that do not accord with a given one."""
         one = self.all[number]
         if one.conflicts is None:
             found = 0
@@ -275,14 +282,14 @@ class Relations:
             for same, there in other.stands:
                 if same is process:
                     if there != point:
-                        return True  # never possible at the same time
+                        return True  # they are never enabled at the same time
                     shared = True
         if not shared and self._declared(one, other):
             return True
         return one.touch.accords(other.touch, self._unordered)
 
     def _declared(self, one: Transition, other: Transition) -> bool:
-        """Does the model say that these two are independent?"""
+        """Does the model declare that these two are independent?"""
         strangers = self.system.program.strangers
         return bool(strangers and one.stands and other.stands) and all(
             (p.number, q.number) in strangers or (q.number, p.number) in strangers
@@ -291,7 +298,7 @@ class Relations:
         )
 
     def enablers(self, guard: Guard) -> int:
-        """The transitions by which a guard may become true."""
+        """The transitions that may make a guard true."""
         if guard.template is not None:
             return self.starters(guard.template)
         if guard.enablers is None:
@@ -306,11 +313,14 @@ class Relations:
 
     def starters(self, template: int) -> int:
         """The transitions that may start a process of a template."""
-        found = 0
-        for other in self.all:
-            if template in other.starts:
-                found |= 1 << other.number
-        return found
+        known = self._starters.get(template)
+        if known is None:
+            known = 0
+            for other in self.all:
+                if template in other.starts:
+                    known |= 1 << other.number
+            self._starters[template] = known
+        return known
 
     def own(self, process: Process) -> int:
         """The transitions of one process alone, wherever it stands."""
@@ -323,8 +333,8 @@ class Relations:
             self._own[process.slot] = known
         return known
 
-    def alone(self, process: Process, here: int) -> int:
-        """All that a process may do at a point, if nobody else has anything to do with it; else 0."""
+    def local_transitions(self, process: Process, here: int) -> int:
+        """All transitions of a process at a point, if they are independent of all other processes; otherwise 0."""
         key = process.slot, here
         known = self._alone.get(key)
         if known is None:
@@ -353,7 +363,7 @@ class Relations:
         return known
 
     def leading(self, process: Process, here: int, there: int) -> int:
-        """Of what a process may do at one point, that from which another point can be reached."""
+        """The transitions of a process at one point from which another point can be reached."""
         key = process.slot, here, there
         known = self._leading.get(key)
         if known is None:
@@ -369,8 +379,9 @@ class Relations:
 
 
 def _tested(process: Process, code: EdgeCode) -> Touch:
-    """What an edge tests that is tried after others of the same step. Sending and receiving accord where both are
-    possible; whether this one is possible by then may depend on what others do at the other end of its channel."""
+    """What an edge reads of its channel when it is tried later in the same step. Sending and receiving accord
+    where both are possible; but whether this one is possible by then may depend on what others do at the other
+    end."""
     return NOTHING if code.edge.talk is None else process.toucher.tested(code.edge.talk.channel)
 
 

@@ -1,4 +1,4 @@
-"""Runs of a packed program: their steps, and names for processes whose numbers are used again."""
+"""Runs of a packed program: their steps, and names for processes, whose numbers are reused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TURN = Location("the turn")
 
 @dataclass(frozen=True, slots=True)
 class StepLabel:
-    """A step's text and where it is; equal labels are the same edge of the same kind of process."""
+    """The text and place of a step; equal labels denote the same edge of the same kind of process."""
 
     text: str
     place: Place | None
@@ -34,7 +34,7 @@ class StepLabel:
         return self.text
 
     def formulas(self, step: Event | Action) -> Ways | None:
-        """All ways in which the step may go (`ir.symbolic.formulas.Formulated`)."""
+        """All possible effects of the step (`ir.symbolic.formulas.Formulated`)."""
         if self.view is None or (isinstance(step, Action) and not step.enabled) or TURN in step.footprint.writes:
             return None
         return self.view.step_formulas(self.template, self.point, self.choice, step.pid)
@@ -42,13 +42,14 @@ class StepLabel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedAction(Action):
-    """An action with the step that it is; None if it is blocked."""
+    """An action with its step; the step is None if the action is blocked."""
 
     step: Step | None = field(kw_only=True, default=None)
 
 
 class Names:
-    """Numbers are used again: a process that gets one that was free is `1.1`, `1.2` after the first `1`."""
+    """Names for processes. Numbers are reused: the first process with number 1 is `1`, later ones are `1.1`,
+    `1.2`."""
 
     def __init__(self, initial: int) -> None:
         self.births = [1] * initial
@@ -62,8 +63,9 @@ class Names:
         births = self.births[pid[0]]
         return pid if births == 1 else Pid((pid[0], births - 1))
 
-    def named(self, event: Event) -> Event:
-        """An event with the names that its processes have in this run; it must be told of all, in order."""
+    def rename(self, event: Event) -> Event:
+        """An event with the names that its processes have in this run. It must be called for all events, in
+        order."""
         pid = self(event.pid)
         spawned = tuple(self._born(new[0]) for new in event.spawned)
         if pid == event.pid and spawned == event.spawned:
@@ -90,9 +92,9 @@ class PackedRun:
     """What `printf` statements would have printed."""
 
     def actions(self) -> list[Action]:
-        return [self._named(action) for action in self.view.actions(self.state)]
+        return [self._rename(action) for action in self.view.actions(self.state)]
 
-    def _named(self, action: PackedAction) -> PackedAction:
+    def _rename(self, action: PackedAction) -> PackedAction:
         pid = self.names(action.pid)
         if pid == action.pid:
             return action
@@ -111,7 +113,7 @@ class PackedRun:
         self.state, event = self.view.fire(before, action)
         assert isinstance(action, PackedAction) and action.step is not None
         self.said += self.view.said(before, action.step)
-        return self.names.named(event)
+        return self.names.rename(event)
 
     def final(self) -> Final:
         final = self.view.final(self.state)

@@ -1,12 +1,12 @@
-"""The states of a packed program and what comes after each: by looking up, not by running.
+"""The states of a packed program and their successors, which are looked up in tables instead of computed.
 
 What a process does depends on a few bits of the state only: its point, what its edges read, and what they write.
-So its steps are worked out once for each value of those bits, and kept as differences: a successor is a sum.
+So its steps are computed once for each value of those bits, and stored as differences: a successor is a sum.
 Processes whose bits take few values are looked up together, as one group; a state then costs a few masks and
-look-ups.
+lookups.
 
-Between states nobody holds the turn: an atomic sequence is one step, as in SPIN, whose formulas do not see the
-states inside it either.
+Between states nobody holds the turn: an atomic sequence is one step. In SPIN, too, formulas do not see the states
+inside it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from porcini.ir.packed.touch import EVERYTHING
 from porcini.ir.program import MOST_PROCESSES
 
 _SAMPLE = 512
-"""States with the same processes after which these are put into groups."""
+"""How many states with the same processes are visited before these are put into groups."""
 _MOST_VIEWS = 4_096
-"""About how many entries the table of a group may get."""
+"""The approximate limit on the entries in the table of a group."""
 _MOST_KEPT = 1 << 20
 LONGEST_ATOMIC = 1_000_000
 
 
 class Move(NamedTuple):
-    """A step of one process, with what an atomic sequence does after it: by how much it changes the state."""
+    """A step of one process, with the rest of an atomic sequence after it, and by how much it changes the
+    state."""
 
     code: EdgeCode
     partner: Process | None
@@ -42,8 +43,8 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """What can be done by one unit. It is one object for all states in which that is the same, so that whatever is
-    worked out about it can be kept."""
+    """The moves of one unit. All states in which they are the same share one object, so that what is computed
+    about it can be cached."""
 
     __slots__ = ("all",)
 
@@ -52,13 +53,14 @@ class Moves:
 
 
 class Unit:
-    """What is looked up: the moves of one process; or, with `other`, the rendezvous in which it sends to that
-    one. By where these stand: the bits that their moves depend on, and for these the moves."""
+    """The unit of a lookup: the moves of one process; or, with `other`, the rendezvous in which it sends to that
+    process. For the points of these, a table holds the bits that their moves depend on, and the moves for each
+    value of these bits."""
 
-    __slots__ = ("made", "other", "points", "process", "tables")
+    __slots__ = ("interned", "other", "points", "process", "tables")
 
     def __init__(self, process: Process, other: Process | None = None) -> None:
-        self.made: dict[tuple[Move, ...], Moves] = {}
+        self.interned: dict[tuple[Move, ...], Moves] = {}
         self.process, self.other = process, other
         self.points = process.toucher.point | (0 if other is None else other.toucher.point)
         self.tables: dict[int, tuple[int, dict[int, Moves]]] = {}
@@ -77,8 +79,8 @@ class _Group:
         self.tables: dict[int, tuple[int, dict[int, tuple[int, ...]]]] = {}
 
 
-class _Seen:
-    """What is kept for one set of processes."""
+class _Tables:
+    """The tables for one set of processes."""
 
     __slots__ = ("groups", "of_process", "states", "units")
 
@@ -102,7 +104,7 @@ def _units(present: ProcessSet, process: Process) -> list[Unit]:
 
 
 def _separable(present: ProcessSet, process: Process) -> bool:
-    """Does nothing else hang on whether a rendezvous is possible: no `else`, and nobody keeps the turn?"""
+    """Does nothing else depend on whether a rendezvous is possible: no `else`, and nobody who keeps the turn?"""
     if process.toucher.layout.program.priorities is not None:
         return False
     for point in process.template.points:
@@ -135,9 +137,9 @@ class Space:
     def __init__(self, system: PackedSystem) -> None:
         self.system = system
         self.failures: dict[FailureKind, tuple[int, int]] = {}
-        """By kind, the first move that was seen to fail: the state before it and the one after."""
-        self._seen: dict[ProcessSet, _Seen] = {}
-        # Where nobody starts processes, how many there are tells who they are: the youngest goes first.
+        """For each kind, the first failing move that was found: the state before it and the one after."""
+        self._tables: dict[ProcessSet, _Tables] = {}
+        # If no process is started at run time, their number determines the set: the youngest process ends first.
         self._by_population: list[ProcessSet | None] | None = (
             None if system.starts else [None] * (MOST_PROCESSES + 1)
         )
@@ -146,9 +148,9 @@ class Space:
         return self.system.initial()
 
     def successors(self, s: int) -> list[int]:
-        """The states after a state, one for each move."""
+        """The successors of a state, one for each move."""
         present = self.present(s)
-        seen = self._looked_at_in(present)
+        seen = self._tables_of(present)
         after: list[int] = []
         for group in seen.groups:
             points = s & group.points
@@ -160,7 +162,7 @@ class Space:
             changes = known.get(view)
             if changes is None:
                 changes = known[view] = tuple(
-                    move.change for unit in group.units for move in self.looked_up(s, present, unit).all
+                    move.change for unit in group.units for move in self.lookup_moves(s, present, unit).all
                 )
             for change in changes:
                 after.append(s + change)
@@ -182,32 +184,32 @@ class Space:
             present = self._by_population[population] = self.system.present(s)
         return present
 
-    def _looked_at_in(self, present: ProcessSet) -> _Seen:
-        seen = self._seen.get(present)
+    def _tables_of(self, present: ProcessSet) -> _Tables:
+        seen = self._tables.get(present)
         if seen is None:
-            seen = self._seen[present] = _Seen(present)
+            seen = self._tables[present] = _Tables(present)
         return seen
 
     def units(self, present: ProcessSet) -> tuple[Unit, ...]:
-        """What is looked up for each process, one after the other."""
-        return self._looked_at_in(present).units
+        """The units of all processes, in order."""
+        return self._tables_of(present).units
 
     def moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
         """What one process can do in a state."""
-        units = self._looked_at_in(present).of_process[process]
-        return [move for unit in units for move in self.looked_up(s, present, unit).all]
+        units = self._tables_of(present).of_process[process]
+        return [move for unit in units for move in self.lookup_moves(s, present, unit).all]
 
-    def looked_up_all(self, s: int, present: ProcessSet) -> tuple[Moves, ...]:
+    def lookup_all_moves(self, s: int, present: ProcessSet) -> tuple[Moves, ...]:
         """The moves of all units in a state."""
         found: list[Moves] = []
-        for unit in self._looked_at_in(present).units:
+        for unit in self._tables_of(present).units:
             table = unit.tables.get(s & unit.points)
             moves = None if table is None else table[1].get(s & table[0])
-            found.append(self.looked_up(s, present, unit) if moves is None else moves)
+            found.append(self.lookup_moves(s, present, unit) if moves is None else moves)
         return tuple(found)
 
-    def looked_up(self, s: int, present: ProcessSet, unit: Unit) -> Moves:
-        """The moves of a unit in a state, worked out once for what they depend on."""
+    def lookup_moves(self, s: int, present: ProcessSet, unit: Unit) -> Moves:
+        """The moves of a unit in a state, computed once for each value of the bits that they depend on."""
         table = unit.tables.get(s & unit.points)
         if table is None:
             table = unit.tables[s & unit.points] = self._unit_mask(s, present, unit), {}
@@ -217,7 +219,7 @@ class Space:
             if len(known) >= _MOST_KEPT:
                 known.clear()
             found = tuple(self._moves(s, self._steps_of(s, present, unit, mask)))
-            moves = known[s & mask] = unit.made.setdefault(found, Moves(found))
+            moves = known[s & mask] = unit.interned.setdefault(found, Moves(found))
         return moves
 
     @staticmethod
@@ -227,17 +229,17 @@ class Space:
 
     def _steps_of(self, s: int, present: ProcessSet, unit: Unit, mask: int) -> list[Step]:
         if unit.other is None:
-            alone = len(self._looked_at_in(present).of_process[unit.process]) == 1
+            alone = len(self._tables_of(present).of_process[unit.process]) == 1
             return self.system.steps_of(s, present, unit.process, meetings=alone)
         if not mask:
-            return []  # nothing can be sent and received where these two stand
+            return []  # no rendezvous is possible at the points of these two
         return self.system.meetings_of(s, present, unit.process, unit.other)
 
     def _unit_mask(self, s: int, present: ProcessSet, unit: Unit) -> int:
         process, other = unit.process, unit.other
         if other is None:
-            alone = len(self._looked_at_in(present).of_process[process]) == 1
-            return self._looked_at(present, process, process.here(s), meetings=alone)
+            alone = len(self._tables_of(present).of_process[process]) == 1
+            return self._relevant_bits(present, process, process.here(s), meetings=alone)
         here, there = process.at(s), other.at(s)
         sends = [c for c in here.edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
         takes = [c for c in there.edges if isinstance(c.edge.talk, Receive) and rendezvous(c)]
@@ -246,7 +248,7 @@ class Space:
         return FAILED | here.touch.bits | there.touch.bits
 
     def quiet_moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
-        """What a process can do once nothing can be done without `timeout`."""
+        """The moves of a process when nothing can be done without `timeout`."""
         return self._moves(s, self.system.steps_of(s, present, process, quiet=True))
 
     def _moves(self, s: int, steps: Iterable[Step]) -> list[Move]:
@@ -259,7 +261,8 @@ class Space:
         return found
 
     def _ends(self, start: int, s: int) -> list[int]:
-        """The states in which the turn is given up, from one in which it is held, after `start`."""
+        """The states in which the turn is given up, reached from a state in which it is held; `start` is the state
+        before the whole sequence."""
         seen, left, ends = {s}, [s], []
         while left:
             for step in self.system.steps(left.pop()):
@@ -277,7 +280,7 @@ class Space:
             raise LimitHit("an atomic sequence that never ends")
         return list(dict.fromkeys(ends))
 
-    def way(self, s: int, after: int) -> list[Step]:
+    def steps_between(self, s: int, after: int) -> list[Step]:
         """The steps from a state to one of its successors."""
         for step in self.system.steps(s):
             if step.after == after:
@@ -302,9 +305,9 @@ class Space:
             mask |= self._unit_mask(s, present, unit)
         return mask
 
-    def _looked_at(self, present: ProcessSet, process: Process, point: int, meetings: bool = True) -> int:
+    def _relevant_bits(self, present: ProcessSet, process: Process, point: int, meetings: bool = True) -> int:
         """The bits on which the moves from a point depend, with all that follows while the turn is held."""
-        bits, left = FAILED, [(process, point)]  # whether something has failed is changed from what it was
+        bits, left = FAILED, [(process, point)]  # a change of the failure bits depends on their old value
         seen: set[tuple[Process, int]] = set(left)
         starts = meets = False
         while left:
@@ -324,11 +327,11 @@ class Space:
                     if pair not in seen:
                         seen.add(pair)
                         left.append(pair)
-        # A process that is started meanwhile may answer: nothing is known of it yet.
+        # A process that is started meanwhile may answer, and nothing is known about it yet.
         return EVERYTHING if starts and meets else bits
 
     def _answers(self, other: Process, sent: EdgeCode, followed: list[tuple[Process, int]]) -> int:
-        """What the edges look at by which another process may receive in a rendezvous."""
+        """The bits read by the edges by which another process may receive in a rendezvous."""
         bits = 0
         for point in range(len(other.template.points)):
             edges = other.template.points[point].edges
@@ -341,8 +344,8 @@ class Space:
                         followed.append((other, code.edge.target))
         return bits
 
-    def _regroup(self, seen: _Seen) -> None:
-        """Put together what takes few values. Groups of one are left if they take many."""
+    def _regroup(self, seen: _Tables) -> None:
+        """Join groups with few entries, as long as the expected number of entries stays small."""
         groups: list[_Group] = []
         units: list[Unit] = []
         expected = 1

@@ -1,10 +1,10 @@
 """Running packed programs.
 
-    present     who is there in a state
-    steps       what each process can do, one edge at a time
-    fire        one of these steps, with the turn: a process inside `atomic` goes on alone until it is blocked
+    present     the processes of a state
+    steps       what each process can do, one edge at a time, and the state after each step; a process inside
+                `atomic` keeps the turn until it is blocked
 
-A rendezvous is a step of the sender with a partner. What fails stops its process for good, and marks the state.
+A rendezvous is a step of the sender with a partner. A failure stops its process for good, and marks the state.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
-from porcini.ir.expr import Checked, Const, Select, Timeout, Var, is_partial
-from porcini.ir.operations import Assert, Receive, Send, Spawn, loads, variable_of
+from porcini.ir.expr import Timeout
+from porcini.ir.operations import Assert, Receive, Send
 from porcini.ir.packed.code import POLLED_RENDEZVOUS, RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
+from porcini.ir.packed.failing import may_fail
 from porcini.ir.packed.layout import (
     ASSERTION_FAILED,
     ERROR_FAILED,
@@ -33,7 +34,7 @@ from porcini.ir.packed.layout import (
 )
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.touch import Resources
-from porcini.ir.program import MOST_PROCESSES, Edge, Program, Variable, expressions, nodes_of, targets_of
+from porcini.ir.program import MOST_PROCESSES, Program, Variable, nodes_of
 
 LONGEST_D_STEP = 1_000_000
 PER_ANSWER = 256
@@ -52,8 +53,8 @@ class Step(NamedTuple):
 
     @property
     def last(self) -> tuple[Process, EdgeCode]:
-        """Who did the last thing, and by which edge: of a rendezvous it is the receiver, who goes on if anybody
-        does."""
+        """The process that acted last, and its edge: in a rendezvous this is the receiver, which may keep the
+        turn."""
         if self.partner is not None and self.partner_code is not None:
             return self.partner, self.partner_code
         return self.process, self.code
@@ -65,14 +66,14 @@ class PackedSystem:
     def __init__(self, program: Program, inputs: Mapping[Variable, int] | None = None) -> None:
         self.program = program
         self.inputs = dict(inputs or {})
-        """Shared variables that begin with another value than the program says."""
+        """Shared variables whose initial value differs from that in the program."""
         self.layout = Layout(program)
         self.resources = Resources()
         self.notes: dict[str, None] = {}
-        """What should be said of the runs seen so far: values that were wrapped around, say."""
+        """What a user should know about the runs so far, for example that values were wrapped around."""
         edges = [edge for template in program.templates for edge in template.edges]
         self.uses_timeout = any(isinstance(node, Timeout) for edge in edges for node in nodes_of(edge))
-        self.may_fail = any(_may_fail(edge, self.layout.declared) for edge in edges)
+        self.may_fail = may_fail(program, self.layout.declared)
         self.has_atomic = any(edge.atomic for edge in edges)
         self.starts = any(template.starts for template in program.templates)
         self._process_sets: dict[int, tuple[int, dict[int, ProcessSet]]] = {}
@@ -144,7 +145,7 @@ class PackedSystem:
         return self.inputs.get(var, var.initial[0])
 
     def _with_value(self, s: int, var: Variable, at: int, value: int) -> int:
-        """A state with a value where there are zeros."""
+        """A state with a value stored where it has zeros."""
         if not var.bounded.holds(value):
             self.wrapped(f"`{var.title}`")
         return s | (value & (1 << var.bounded.bits) - 1) << at
@@ -157,7 +158,7 @@ class PackedSystem:
         return s
 
     def stands_at(self, s: int, template: int, pid: int, label: str) -> bool:
-        slot = self._found(s, template, pid)
+        slot = self._find_slot(s, template, pid)
         points = self.program.templates[template].points
         if slot is None:
             return False
@@ -165,7 +166,7 @@ class PackedSystem:
         return here < len(points) and label in points[here].labels
 
     def no_progress(self, s: int) -> bool:
-        """Where nothing can be done there is no progress to be missed."""
+        """Is no process at a progress label? In a state in which nothing can move, progress is not required."""
         here = (process.at(s).point for process in self.present(s).members)
         return not any(label.startswith("progress") for point in here for label in point.labels) and bool(
             self.steps(s)
@@ -176,7 +177,7 @@ class PackedSystem:
         return 0 <= pid < len(members) and self._enabled(s, members[pid], quiet=False)
 
     def _enabled(self, s: int, process: Process, quiet: bool) -> bool:
-        """Can a process do something, as SPIN sees it, which does not look for partners?"""
+        """Can a process do something, in SPIN's sense, which does not look for partners?"""
         for code in process.at(s).edges:
             if code.edge.otherwise:
                 return True
@@ -191,7 +192,7 @@ class PackedSystem:
         return False
 
     def peek(self, s: int, template: int, pid: int, var: Variable, index: int) -> int:
-        slot = self._found(s, template, pid)
+        slot = self._find_slot(s, template, pid)
         if slot is None:
             return 0
         if not 0 <= index < var.size:
@@ -203,8 +204,8 @@ class PackedSystem:
         at = self.layout.of_var[var] + index * bounds.bits + (0 if slot is None else self.layout.base(slot))
         return bounds.wrap(s >> at)
 
-    def _found(self, s: int, template: int, pid: int) -> int | None:
-        """The slot of a process that an expression names; the first of its kind if it has no number."""
+    def _find_slot(self, s: int, template: int, pid: int) -> int | None:
+        """The slot of a process that an expression refers to; the first of its template if no number is given."""
         if pid >= 0:
             return pid if self.layout.template_of(s, pid) == template else None
         slots = range((s & POPULATION) >> POPULATION_AT)
@@ -213,7 +214,7 @@ class PackedSystem:
     def wrapped(self, what: str) -> None:
         self.notes[f"a value did not fit {what} and was wrapped around"] = None
 
-    # Who is there
+    # The processes of a state
 
     def present(self, s: int) -> ProcessSet:
         kinds = s & self._templates_mask
@@ -233,7 +234,7 @@ class PackedSystem:
         return self._templates_mask | self._constants_of(s)
 
     def _constants_of(self, s: int) -> int:
-        """The bits of parameters that never change, of all processes of a state."""
+        """The bits of the constant parameters of all processes of a state."""
         mask = 0
         for slot in range((s & POPULATION) >> POPULATION_AT):
             kind = self.program.templates[self.layout.template_of(s, slot)]
@@ -270,8 +271,7 @@ class PackedSystem:
     # Steps
 
     def steps(self, s: int, quiet: bool = False) -> list[Step]:
-        """All that can be done in a state, choice by choice; `quiet` once it is known that nothing can be done
-        without `timeout`."""
+        """All steps in a state, choice by choice; `quiet` says that nothing can be done without `timeout`."""
         present = self.present(s)
         holder = s & HOLDER
         if holder:
@@ -287,20 +287,24 @@ class PackedSystem:
     def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[Step]:
         """The rendezvous in which one process sends to another."""
         found: list[Step] = []
-        for code in process.at(s).edges if self.may_run(s, present, process) else ():
+        may_run = self.may_run(s, present, process) and process.stopped(s) is None
+        for code in process.at(s).edges if may_run else ():
             if isinstance(code.edge.talk, Send) and always_meets(code):
                 try:
                     found += self._meetings(s, present, process, code, (other,))
                 except RunError:
-                    continue  # `steps_of` tells of it
+                    continue  # `steps_of` reports it
         return found
 
     def steps_of(
         self, s: int, present: ProcessSet, process: Process, quiet: bool = False, meetings: bool = True
     ) -> list[Step]:
-        """What one process can do; who receives a rendezvous does it by the sender's step."""
+        """The steps of one process. Receiving by a rendezvous is part of the sender's step."""
         if not self.may_run(s, present, process, quiet):
             return []
+        problem = process.stopped(s)
+        if problem is not None:
+            return [self._fail(s, process, code, problem) for code in process.at(s).edges[:1]]
         found: list[Step] = []
         for edges in process.at(s).ranks:
             found = self._steps_of_rank(s, present, process, edges, quiet, meetings)
@@ -309,7 +313,7 @@ class PackedSystem:
         return found
 
     def may_run(self, s: int, present: ProcessSet, process: Process, quiet: bool = False) -> bool:
-        """Is a process allowed to do something, if it can?"""
+        """Is a process allowed to move, by its `provided` condition and by priorities?"""
         if not process.may_run(s):
             return False
         if self.program.priorities is None:
@@ -333,7 +337,8 @@ class PackedSystem:
         quiet: bool,
         meetings: bool,
     ) -> list[Step]:
-        """What one process can do by edges among which only `else` waits for others."""
+        """The steps of one process by edges of one rank. An `else` is possible if no other edge of its family
+        is."""
         found: list[Step] = []
         able: set[int] = set()
         waiting: list[EdgeCode] = []
@@ -364,32 +369,32 @@ class PackedSystem:
                 return []
             after = code.apply(s)
         except (RunError, CheckFailed) as problem:
-            return [self._failed(s, process, code, problem)]
-        return [self._settled(present, Step(process, code, after))]
+            return [self._fail(s, process, code, problem)]
+        return [self._settle(present, Step(process, code, after))]
 
     def _broken(self, s: int, process: Process, code: EdgeCode) -> list[Step]:
-        """A rendezvous that fails before anybody is met: an index, a division, in a `d_step`."""
+        """The step of a rendezvous that fails without a partner: by an index, a division, or inside a `d_step`."""
         if isinstance(code.edge.talk, Send) and code.edge.talk.in_d_step:
-            return [self._failed(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
+            return [self._fail(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
         if code.channel is not None and code.values is not None:
             try:
                 code.channel(s)
                 code.values(s)
             except RunError as problem:
-                return [self._failed(s, process, code, problem)]
+                return [self._fail(s, process, code, problem)]
         return []
 
     def _partners(
         self, s: int, others: Sequence[Process], process: Process, code: EdgeCode
     ) -> list[tuple[Process, EdgeCode]]:
-        """Who could receive what a process wants to send by a rendezvous, and by which edge."""
+        """The processes that could receive what a process sends by a rendezvous, each with its edge."""
         if not isinstance(code.edge.talk, Send):
             return []
         assert code.channel is not None and code.values is not None
         channel, values = code.channel(s), code.values(s)
         found: list[tuple[Process, EdgeCode]] = []
         for other in others:
-            if other is process or not other.may_run(s):
+            if other is process or not other.may_run(s) or other.stopped(s) is not None:
                 continue
             for edges in other.at(s).ranks:
                 answers = [answer for answer in edges if answers_with(s, answer, channel, values)]
@@ -403,7 +408,7 @@ class PackedSystem:
     ) -> list[Step]:
         """The rendezvous that a sender can have: one step for each process that could receive."""
         if isinstance(code.edge.talk, Send) and code.edge.talk.in_d_step:
-            return [self._failed(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
+            return [self._fail(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
         found: list[Step] = []
         for other, answer in self._partners(s, others, process, code):
             assert code.accept is not None and code.values is not None and answer.accept is not None
@@ -413,17 +418,17 @@ class PackedSystem:
                     raise RunError(POLLED_RENDEZVOUS)
                 after = answer.accept(code.accept(s, values), values)
             except (RunError, CheckFailed) as problem:
-                step = self._failed(s, other, answer, problem)
+                step = self._fail(s, other, answer, problem)
                 found.append(step._replace(process=process, code=code, partner=other, partner_code=answer))
             else:
-                found.append(self._settled(present, Step(process, code, after, other, answer)))
+                found.append(self._settle(present, Step(process, code, after, other, answer)))
         return found
 
-    def _failed(self, s: int, process: Process, code: EdgeCode, problem: Exception) -> Step:
+    def _fail(self, s: int, process: Process, code: EdgeCode, problem: Exception) -> Step:
         is_error = isinstance(problem, RunError)
         point = process.failed_error if is_error else process.failed_assertion
         mark = ERROR_FAILED if is_error else ASSERTION_FAILED
-        after = process.moved_to(s, point) & ~HOLDER | mark << FAILED_AT
+        after = process.move_to(s, point) & ~HOLDER | mark << FAILED_AT
         failure = Failure("error", str(problem), code.edge.place)
         if isinstance(problem, CheckFailed):
             check = code.edge.block[problem.args[0]]
@@ -431,8 +436,8 @@ class PackedSystem:
             failure = Failure("assertion", f"assertion `{check.text}` failed", check.place)
         return Step(process, code, after, failure=failure)
 
-    def _settled(self, present: ProcessSet, step: Step) -> Step:
-        """A step with what follows from it at once: the rest of a `d_step`, and who has the turn."""
+    def _settle(self, present: ProcessSet, step: Step) -> Step:
+        """A step with what follows at once: the rest of a `d_step`, and who holds the turn."""
         after = step.after & ~HOLDER
         mover, code = step.last
         if code.edge.d_step:
@@ -452,7 +457,7 @@ class PackedSystem:
         return any(code.edge.otherwise or self.can_take(s, present, process, code) for code in process.at(s).edges)
 
     def can_take(self, s: int, present: ProcessSet, process: Process, code: EdgeCode) -> bool:
-        """Can an edge be taken as far as it alone is concerned, be it to fail?"""
+        """Is an edge enabled, without regard to its rivals? An edge that would fail counts as enabled."""
         try:
             if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
                 return bool(self._partners(s, present.members, process, code))
@@ -461,19 +466,19 @@ class PackedSystem:
             return True
 
     def _rest_of_d_step(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
-        """The end of a `d_step`: the first edge that is ready, again and again."""
+        """Run a `d_step` to its end: take the first edge that is ready, repeatedly."""
         process, first = step.last
         for _ in range(LONGEST_D_STEP):
             code: EdgeCode | None = None
             try:
                 code = self._first_ready(s, process.at(s))
                 if code is None:
-                    failed = self._failed(s, process, first, RunError("blocked inside d_step"))
+                    failed = self._fail(s, process, first, RunError("blocked inside d_step"))
                     blocked = Failure("error", "blocked inside d_step", process.at(s).point.place)
                     return step._replace(after=failed.after, failure=blocked)
                 s = code.apply(s)
             except (RunError, CheckFailed) as problem:
-                failed = self._failed(s, process, code or first, problem)
+                failed = self._fail(s, process, code or first, problem)
                 return step._replace(after=failed.after, failure=failed.failure)
             if not code.edge.d_step:
                 return s, code
@@ -481,27 +486,10 @@ class PackedSystem:
 
     @staticmethod
     def _first_ready(s: int, here: PointCode) -> EdgeCode | None:
-        edges = here.ranks[-1]  # nothing goes before a `d_step` once it has begun
+        edges = here.ranks[-1]  # nothing has precedence over a `d_step` once it has begun
         ready = (code for code in edges if not code.edge.otherwise and code.ready(s, False))
         otherwise = (code for code in edges if code.edge.otherwise)
         return next(ready, None) or next(otherwise, None)
-
-
-def _may_fail(edge: Edge, declared: Mapping[Var, Variable]) -> bool:
-    """May an edge stop its process? By an assertion, an index, a division, a channel, one process too many."""
-    if any(isinstance(op, Assert | Spawn) for op in edge.block) or edge.d_step:
-        return True
-    if any(isinstance(node, Checked) or is_partial(node) for node in nodes_of(edge)):
-        return True
-    cells = [cell for expr in expressions(edge) for cell in loads(expr)]
-    if any(isinstance(c, Select) and not isinstance(c.index, Const) for c in (*cells, *targets_of(edge))):
-        return True
-    if edge.talk is None:
-        return False
-    if isinstance(edge.talk, Send) and edge.talk.in_d_step:
-        return True
-    channel = edge.talk.channel
-    return not (isinstance(channel, Var | Select) and declared[variable_of(channel)].constant)
 
 
 def answers_with(s: int, code: EdgeCode, channel: Channel, values: tuple[int, ...]) -> bool:
@@ -520,5 +508,5 @@ def rendezvous(code: EdgeCode) -> bool:
 
 
 def always_meets(code: EdgeCode) -> bool:
-    """Is an edge one half of a rendezvous, whatever channel it means?"""
+    """Is an edge one half of a rendezvous, for every channel that it may use?"""
     return code.among is not None and all(channel.capacity == 0 for channel in code.among)

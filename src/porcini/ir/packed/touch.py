@@ -1,15 +1,15 @@
-"""What the edges of a process touch, known before they are taken.
+"""What the edges of a process touch, as known before they are taken.
 
-Two views of the same thing. `bits`: the part of the state on which an edge's readiness and effect depend, so that
-equal bits mean equal steps. And resources, one bit each, for asking whether two edges depend on each other:
+There are two views of this. `bits` is the part of the state on which an edge's readiness and effect depend, so
+that equal bits mean equal steps. Resources, one bit each, determine whether two edges depend on each other:
 
-    reads, writes   two edges accord if neither writes what the other reads or writes: where both can be taken,
-                    they can be taken in either order, and lead to the same state
+    reads, writes   two edges accord if neither writes what the other reads or writes: where both are enabled, they
+                    can be taken in either order, and lead to the same state
     effects, wide   the same for what is not known exactly: some channel, some process
-    wakes           for each guard: the resources by whose writing it may become true
+    wakes           for each guard, the resources that may make it true when they are written
 
 A channel is two resources, its two ends: sending and receiving accord wherever both are possible, since then the
-channel is neither empty nor full. What a test reads of a channel is both ends.
+channel is neither empty nor full. A test of a channel reads both ends.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Touch:
         )
 
     def accords(self, other: Touch, but: int = 0) -> bool:
-        """Can they be taken in either order? Some resources need not count."""
+        """Can two steps be taken in either order? The resources in `but` do not count."""
         return not (
             self.writes & (other.reads | other.writes) & ~but
             or other.writes & self.reads & ~but
@@ -75,17 +75,17 @@ class Touch:
 
 NOTHING = Touch()
 EVERYONE = Touch(bits=EVERYTHING, reads=POPULATION_OF_ALL, wide=SOME_POINT | SOME_VARIABLE | SOME_CHANNEL)
-"""What each process can do: every step may make a difference to that."""
+"""What a test of enabledness reads: every step may change it."""
 
 
 class Resources:
-    """Numbers for resources, given out when first asked for."""
+    """Numbers for resources, assigned when they are first used."""
 
     def __init__(self) -> None:
-        self._known: dict[object, int] = {}
+        self._numbers: dict[object, int] = {}
 
     def __call__(self, *key: object) -> int:
-        return 1 << self._known.setdefault(key, _FIRST_FREE + len(self._known))
+        return 1 << self._numbers.setdefault(key, _FIRST_FREE + len(self._numbers))
 
     def cells(self, var: Variable, slot: int, index: int | None) -> int:
         """One cell of a variable, or all of them."""
@@ -97,11 +97,11 @@ class Resources:
         return mask
 
     def names(self, mask: int) -> list[object]:
-        return [key for key, number in self._known.items() if mask >> number & 1]
+        return [key for key, number in self._numbers.items() if mask >> number & 1]
 
 
 class Toucher:
-    """Works out what the edges of one process touch."""
+    """Computes what the edges of one process touch."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Toucher:
             self.point = (1 << layout.template_bits + layout.point_bits[template]) - 1 << layout.base(self.slot)
 
     def edge(self, edge: Edge) -> Touch:
-        """All that an edge touches when it is taken, or tried."""
+        """All that an edge touches when it is taken or tried."""
         own = self.resources("point", self.slot)
         touch = Touch(bits=self.point, reads=own, writes=own, effects=SOME_POINT)
         for expr in (self.layout.program.templates[self.template].provided, *expressions(edge)):
@@ -144,8 +144,8 @@ class Toucher:
         return touch
 
     def _first_value(self, expr: Expr) -> Touch:
-        """What a variable of a process that is being started gets its first value from: its own variables are
-        new, so that only what is shared can have been touched by others."""
+        """What the initial value of a variable of a new process reads. Its own variables are new, so that only
+        shared ones can have been touched by others."""
         touch = NOTHING
         for node in nodes(expr):
             match node:
@@ -164,7 +164,7 @@ class Toucher:
         return touch
 
     def _gone(self) -> Touch:
-        """A process that goes takes its channels with it; who still uses one of them fails."""
+        """What the end of a process touches: its channels disappear, and whoever still uses one of them fails."""
         if self.slot < 0:
             return NOTHING
         touch = Touch(bits=self.layout.frame_mask(self.slot, self.template))
@@ -175,7 +175,7 @@ class Toucher:
         return touch
 
     def expr(self, expr: Expr) -> Touch:
-        """What the value of an expression depends on, with that of its parts."""
+        """What the value of an expression depends on, including its parts."""
         touch = NOTHING
         match expr:
             case Var():
@@ -200,7 +200,7 @@ class Toucher:
         return touch
 
     def waking(self, expr: Expr) -> int:
-        """The resources by whose writing a guard may become true."""
+        """The resources that may make a guard true when they are written."""
         touch = self.expr(expr)
         return touch.reads | touch.wide
 
@@ -220,7 +220,7 @@ class Toucher:
                 wakes |= self.resources("tail", channel.id)
         return wakes
 
-    def _known(self, channel: Expr) -> Channel | None:
+    def _numbers(self, channel: Expr) -> Channel | None:
         number = self.constants.of(channel)
         if number is None:
             return None
@@ -235,7 +235,7 @@ class Toucher:
 
     def among(self, channel: Expr) -> tuple[Channel, ...] | None:
         """The channels that are meant, or may be; None if it could be any."""
-        known = self._known(channel)
+        known = self._numbers(channel)
         return channels_named(channel, self.channels, self.layout.declared) if known is None else (known,)
 
     def _meant(self, target: Target) -> tuple[Variable, int | None]:

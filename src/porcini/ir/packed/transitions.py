@@ -1,4 +1,4 @@
-"""Transitions as reductions know them: who must stand where, what is touched, which guards must hold."""
+"""Transitions as reductions see them: the required points, what is touched, which guards must hold."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from porcini.ir.packed.touch import Touch
 from porcini.ir.program import targets_of
 
 ANYTHING = -1
-"""As resources: whatever is written may matter."""
+"""A set of resources: any write may matter."""
 
 
 @dataclass(eq=False, slots=True)
 class Guard:
-    """A condition of a transition; `holds` may be None: it is false whenever the transition cannot be taken."""
+    """A condition of a transition. If `holds` is None, it counts as false whenever the transition is disabled."""
 
     wakes: int
     holds: Callable[[int], bool] | None
     cell: int = 0
-    """The one resource that it looks at, if there is only one, and it can be told by its value alone."""
+    """The only resource that it reads, if there is just one and `test` decides it by the value alone."""
     test: Callable[[int], bool] | None = None
     template: int | None = None
-    """It waits until a process of this template is started that is not there yet."""
+    """If it waits for a new process to be started: the template of that process."""
     enablers: int | None = None
 
 
@@ -41,17 +41,17 @@ class Transition:
     touch: Touch
     guards: tuple[Guard, ...]
     ends: tuple[int, ...] = ()
-    """For each of its processes, the points at which it may stand afterwards, as a set."""
+    """For each of its processes, the set of points at which it may stand afterwards."""
     stores: dict[int, set[int] | None] = field(default_factory=dict)
     """By resource: the values that may be stored there; None if they are not known."""
     starts: frozenset[int] = frozenset()
     template: int | None = None
-    """For what a process may do that is not there yet."""
+    """For the steps of processes that do not exist yet: their template."""
     answers: dict[int, int] = field(default_factory=dict)
-    """Of an `else` beside a rendezvous, by slot: the points of others who would take part, so that it is not
-    possible while one of them stands there."""
+    """For an `else` beside a rendezvous, by slot: the points at which other processes would answer. The `else` is
+    disabled while one of them stands there."""
     later_answers: frozenset[int] = frozenset()
-    """The same for processes that are not there yet, by template."""
+    """The same for processes that do not exist yet, by template."""
     conflicts: int | None = field(default=None)
 
 
@@ -90,13 +90,13 @@ class Run:
                 values.add(value)
 
     def meet(self, later: Later) -> None:
-        """With anything that a process might do which is not there yet."""
+        """Add anything that a process that does not exist yet might do."""
         self.touch |= later.touch
         self.starts |= later.starts
         for cell in bits(later.touch.writes):
             self.stores[1 << cell] = None
 
-    def joined(self, other: Run) -> Run:
+    def join(self, other: Run) -> Run:
         both = Run(self.touch | other.touch)
         both.starts = self.starts | other.starts
         for run in (self, other):
@@ -111,7 +111,7 @@ class Run:
 
 
 def disturbs(one: Transition, other: Transition) -> bool:
-    """May one transition bring a process to or from where it keeps the other, an `else`, from being taken?"""
+    """May one transition move a process to or from a point where it disables the other one, which is an `else`?"""
     if not other.answers and not other.later_answers:
         return False
     for (mover, point), ends in zip(one.stands, one.ends, strict=False):

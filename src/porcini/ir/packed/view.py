@@ -1,12 +1,12 @@
-"""A packed program in the words that all engines know: actions, events, footprints, outcomes.
+"""A packed program in the terms that all engines use: actions, events, footprints, outcomes.
 
-Processes are named by their numbers (`_pid`), since who is started in which order is an order that matters. Each
+Processes are named by their numbers (`_pid`), since the order in which they are started matters. Each
 choice of a process is an action. A rendezvous is the sender's action, one for each receiver that could answer; its
 choice is the sender's plus a multiple of how many choices there are at that point: 1 + the receiver's number (plus
 256 for each edge of the receiver that comes before the one that answers).
 
-While someone holds the turn nobody else can move, so what takes or keeps the turn writes it, and all others read
-it.
+While a process holds the turn no other process can move, so steps that take or keep the turn write it, and all
+others read it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from porcini.ir.packed.layout import (
     Channel,
     RunError,
 )
-from porcini.ir.packed.passes import optimised
+from porcini.ir.packed.passes import optimise_program
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.runs import TURN, Names, PackedAction, PackedRun, StepLabel
@@ -64,12 +64,12 @@ _MOST_KNOWN = 1 << 13
 class PackedView(System):
     """A compiled packed program, whose runs can be forked."""
 
-    chooses = True
+    has_choices = True
 
     def __init__(
         self, program: Program, *, optimise: bool = False, inputs: Mapping[Variable, int] | None = None
     ) -> None:
-        self.system = PackedSystem(optimised(program) if optimise else program, inputs)
+        self.system = PackedSystem(optimise_program(program) if optimise else program, inputs)
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
         shared = [channel.name for channel in self.system.layout.shared_channels]
@@ -91,14 +91,15 @@ class PackedView(System):
     def initial(self) -> int:
         return self.system.initial()
 
-    def printed(self, run: PackedRun) -> tuple[str, ...]:
+    def output_of(self, run: PackedRun) -> tuple[str, ...]:
         return tuple(run.said)
 
     def start(self) -> PackedRun:
         return PackedRun(self, self.initial(), Names(len(self.system.program.initial)))
 
     def actions(self, state: int) -> Sequence[PackedAction]:
-        """Runs come by the same states again and again: the actions of the last few thousand are kept."""
+        """The actions of a state. Runs visit the same states repeatedly, so those of a few thousand states are
+        cached."""
         found = self._known.get(state)
         if found is None:
             if len(self._known) >= _MOST_KNOWN:
@@ -119,7 +120,7 @@ class PackedView(System):
                 for step in steps:
                     found.append(self._action(present, step, here, number, state))
                 if not steps:
-                    found.append(self._blocked(present, process, here, number))
+                    found.append(self._blocked_action(present, process, here, number))
         return found
 
     def fire(self, state: int, action: Action) -> tuple[int, Event]:
@@ -128,7 +129,7 @@ class PackedView(System):
         return action.step.after, self._event(state, action, action.step)
 
     def events(self, state: int, step: Step) -> Iterator[Event]:
-        """A step of a state as the events of the program as it was written."""
+        """A step of a state as events of the original program."""
         event = self.event(state, step)
         yield event
         if step.failure is not None:
@@ -139,7 +140,7 @@ class PackedView(System):
             yield self._part(cast(Process, step.partner), part, event)
 
     def _part(self, process: Process, edge: Edge, event: Event) -> Event:
-        """A private step that was taken together with another one."""
+        """The event of a private step that was merged with another one."""
         label = StepLabel(edge.text, edge.place, process.number, edge.choice)
         label = self._labels.setdefault((process.number, edge), label)
         return Event(Pid((process.slot,)), edge.choice, label, event.footprint)
@@ -187,7 +188,7 @@ class PackedView(System):
         label = self._labels.setdefault((process.number, here.number, choice), label)
         return PackedAction(Pid((process.slot,)), choice, label, foot, True, guard_locations, step=step)
 
-    def _blocked(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
+    def _blocked_action(self, present: ProcessSet, process: Process, here: PointCode, number: int) -> PackedAction:
         known = self._waiting_actions.get((process, here.number, number))
         if known is not None:
             return known
@@ -204,7 +205,7 @@ class PackedView(System):
     def _footprint(
         self, present: ProcessSet, process: Process, here: PointCode, number: int
     ) -> tuple[Footprint, frozenset[Location]]:
-        """What an edge touches, and what settles which edges of its point can be taken."""
+        """What an edge touches, and what determines which edges of its point are enabled."""
         key = process, here.number
         if key not in self._footprints:
             self._footprints[key] = self._footprints_of(present, process, here)
@@ -214,10 +215,10 @@ class PackedView(System):
     def _footprints_of(
         self, present: ProcessSet, process: Process, here: PointCode
     ) -> tuple[tuple[Footprint, ...], frozenset[Location]]:
-        feet = [self._foot(process, code, process.lasting(code)) for code in here.edges]
+        feet = [self._foot(process, code, process.step_touch(code)) for code in here.edges]
         everything = frozenset({TURN}) if self.system.has_atomic else frozenset()
         guard_locations = frozenset(place for foot in feet for place in foot.reads | foot.writes) | everything
-        if any(rendezvous(code) or _timed(code) for code in here.edges):
+        if any(rendezvous(code) or _waits_for_timeout(code) for code in here.edges):
             guard_locations |= {self._point(slot) for slot in self._slots}
         # By taking one of its choices a process gives up the others: a step reads what decides all of them.
         return tuple(foot | Footprint(guard_locations, frozenset()) for foot in feet), guard_locations
@@ -255,13 +256,13 @@ class PackedView(System):
                     yield _location(var, cell, None if slot < 0 else slot)
 
     def said(self, state: int, step: Step) -> Iterator[str]:
-        """What the `printf` statements of a step print; what they look at is taken before the step."""
+        """What the `printf` statements of a step print; their arguments are evaluated before the step."""
         for op in step.code.edge.block:
             if isinstance(op, Print):
                 coder = step.process.coder
-                yield self._printed(op.text, [coder.function(arg)(state) for arg in op.args])
+                yield self._printed_text(op.text, [coder.function(arg)(state) for arg in op.args])
 
-    def _printed(self, text: str, values: list[int]) -> str:
+    def _printed_text(self, text: str, values: list[int]) -> str:
         left = iter(values)
 
         def filled(found: re.Match[str]) -> str:
@@ -270,20 +271,20 @@ class PackedView(System):
                 return "%"
             value = next(left, 0)
             if kind == "e":
-                return str(named("mtype", value, self.system.program.mtypes))
+                return str(name_value("mtype", value, self.system.program.mtypes))
             if kind == "c":
                 return chr(value & 0xFF)
             return format(value, {"x": "x", "o": "o"}.get(kind, "d"))
 
         return _FIELD.sub(filled, text)
 
-    def noticed(self) -> tuple[str, ...]:
-        """What should be said of the runs seen so far."""
+    def runtime_notes(self) -> tuple[str, ...]:
+        """What a user should know about the runs so far."""
         return tuple(dict.fromkeys([*self.system.program.notes, *self.system.notes]))
 
-    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+    def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
-        return self._recorded.labelled(trace, after.final())
+        return self._recorded.label_run(trace, after.final())
 
     @cached_property
     def _recorded(self) -> RecordedRuns:
@@ -298,7 +299,7 @@ class PackedView(System):
         return StepFormulas(self.system)
 
     def family(self, process: Process, here: PointCode) -> Footprint:
-        """What a process might touch at a point by any of its edges, and what decides which it can take."""
+        """What a process might touch at a point by any of its edges, and what determines which are enabled."""
         foot = EMPTY
         present = ProcessSet(())
         for number, code in enumerate(here.edges):
@@ -338,24 +339,26 @@ class PackedView(System):
         for var in self.system.program.variables:
             if var.bounded.kind == "chan" or not var.observed:
                 continue
-            cells = tuple(self._shown(var, cell) for cell in cells_of(var))
-            found[var.name] = nested(cells, var.sizes) if var.array else cells[0]
+            cells = tuple(self._show_value(var, cell) for cell in cells_of(var))
+            found[var.name] = nest_cells(cells, var.sizes) if var.array else cells[0]
         for channel in self.system.layout.shared_channels:
             if channel.capacity:
                 found[channel.name] = self._messages(channel, messages_of(channel))
         return dict(sorted(found.items()))
 
     def variables(self, run: PackedRun) -> dict[str, Observed]:
-        """The same, and the private variables of each process that is there, as `pid.name`."""
+        """The same, and the private variables of each process as `pid.name`."""
         found, read = self.observe(run.state), self.system.read
         for process in self.system.present(run.state).members:
             pid = run.names(Pid((process.slot,)))
             for var in process.template.variables:
                 if var.bounded.kind != "chan":
-                    cells = tuple(self._shown(var, read(run.state, var, k, process.slot)) for k in range(var.size))
+                    cells = tuple(
+                        self._show_value(var, read(run.state, var, k, process.slot)) for k in range(var.size)
+                    )
                     name = f"{pid}.{var.title}"
                     name = f"{pid}{var.name}" if name in found else name  # of a scope inside
-                    found[name] = nested(cells, var.sizes) if var.array else cells[0]
+                    found[name] = nest_cells(cells, var.sizes) if var.array else cells[0]
         return found
 
     def source_of(self, label: Label) -> StepSource:
@@ -363,7 +366,7 @@ class PackedView(System):
         return StepSource(label.place, self.system.program.templates[label.template].name)
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
-        """Variables and shared channels have values; where a process stands and whose turn it is have none."""
+        """The values of variables and shared channels; the point of a process and the turn have none."""
         state, system = run.state, self.system
         scopes: list[tuple[int | None, Sequence[Variable]]] = [(None, system.program.variables)]
         scopes += [(process.slot, process.template.variables) for process in system.present(state).members]
@@ -377,7 +380,7 @@ class PackedView(System):
         for location in locations:
             if location in places:
                 var, cell, at = places[location]
-                found[location] = self._shown(var, system.read(state, var, cell, at))
+                found[location] = self._show_value(var, system.read(state, var, cell, at))
             elif location in channels:
                 found[location] = self._messages(channels[location], channels[location].messages(state))
         return found
@@ -388,11 +391,11 @@ class PackedView(System):
 
     def _message(self, kinds: Sequence[str], message: Sequence[int]) -> Observed:
         mtypes = self.system.program.mtypes
-        values = tuple(named(kind, value, mtypes) for kind, value in zip(kinds, message, strict=True))
+        values = tuple(name_value(kind, value, mtypes) for kind, value in zip(kinds, message, strict=True))
         return values[0] if len(values) == 1 else values
 
-    def _shown(self, var: Variable, value: int) -> Observed:
-        return named(var.bounded.kind, value, self.system.program.mtypes)
+    def _show_value(self, var: Variable, value: int) -> Observed:
+        return name_value(var.bounded.kind, value, self.system.program.mtypes)
 
     def final(self, state: int) -> Final:
         failed = (state & FAILED) >> FAILED_AT
@@ -407,7 +410,8 @@ class PackedView(System):
         return Final(kind, self.observe(state), waiting)
 
     def _waiting(self, state: int) -> Iterator[Waiting]:
-        """Processes that stand where they may not end: neither at their last brace nor at an `end` label."""
+        """The processes that have not ended properly: they stand neither at their last brace nor at an `end`
+        label."""
         if not self._settled(state):
             yield Waiting(Pid((0,)), "the rest of the trace", {}, name="trace")
         for process in self.system.present(state).members:
@@ -417,12 +421,12 @@ class PackedView(System):
             if any(label.startswith("end") for label in here.point.labels):
                 continue
             guard = " or ".join(code.edge.text for code in here.edges)
-            values = dict(self._seen(state, process, here))
+            values = dict(self._guard_reads(state, process, here))
             name = process.template.name
             yield Waiting(Pid((process.slot,)), guard, values, here.point.place, name=name)
 
-    def _seen(self, state: int, process: Process, here: PointCode) -> Iterator[tuple[str, Observed]]:
-        """The variables that its guards look at."""
+    def _guard_reads(self, state: int, process: Process, here: PointCode) -> Iterator[tuple[str, Observed]]:
+        """The variables that its guards read."""
         for code in here.edges:
             exprs = [*code.edge.guards]
             if isinstance(code.edge.talk, Send | Receive):
@@ -438,7 +442,7 @@ class PackedView(System):
                     continue
                 if 0 <= at < var.size:
                     name = f"{var.title}[{at}]" if isinstance(cell, Select) else var.title
-                    yield name, self._shown(var, self.system.read(state, var, at, slot))
+                    yield name, self._show_value(var, self.system.read(state, var, at, slot))
 
 
 def _location(var: Variable, cell: int, slot: int | None) -> Location:
@@ -447,22 +451,22 @@ def _location(var: Variable, cell: int, slot: int | None) -> Location:
     return Location(name if slot is None else f"{slot}.{name}")
 
 
-def _timed(code: EdgeCode) -> bool:
-    """Does an edge wait for everyone else to be unable to move?"""
+def _waits_for_timeout(code: EdgeCode) -> bool:
+    """Does an edge wait until no other process can move?"""
     return any(isinstance(node, Timeout) for node in nodes_of(code.edge))
 
 
-def named(kind: str, value: int, mtypes: Mapping[str, Sequence[str]]) -> Observed:
-    """A value as a person wrote it."""
+def name_value(kind: str, value: int, mtypes: Mapping[str, Sequence[str]]) -> Observed:
+    """A value as the source writes it: a boolean, the name of an mtype, or a number."""
     if kind == "bool":
         return bool(value)
     names = mtypes.get(kind, ())
     return names[len(names) - value] if 1 <= value <= len(names) else value
 
 
-def nested(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
-    """The cells of an array of arrays, each in its place."""
+def nest_cells(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
+    """The cells of an array of arrays as nested tuples."""
     if len(sizes) < 2:
         return cells
     inner = len(cells) // sizes[0]
-    return tuple(nested(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))
+    return tuple(nest_cells(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))

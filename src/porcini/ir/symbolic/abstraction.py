@@ -2,13 +2,13 @@
 
     final_substitution   τ ⇓σ: each variable as an expression over the start (Def. 2.6)
     final_valuation      τ ⇓V: each variable as a value, by running the assignments (Def. 2.7)
-    path_condition       pc(τ): when every guard holds where it stands (Def. 2.10)
+    path_condition       pc(τ): the condition under which every guard holds where it is evaluated (Def. 2.10)
     assignments          a trace as a concrete one, which has no guards (Def. 2.5)
     abstracts            does a symbolic trace V-abstract a concrete one? (Def. 2.12)
 
-A label may hold a guard and assignments at once, and assignments that keep house; so a concrete trace is the
-sequence of all assignments, whatever they belong to. Assignments are equal if they say the same, labels only if
-they are the same: concrete traces of two systems can be compared.
+A label may have both a guard and assignments, and assignments that are only book-keeping; so a concrete trace is
+the sequence of all assignments, whatever they belong to. Assignments are compared by value, labels by identity: so
+concrete traces of two systems can be compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Concrete = Sequence[Assign]
 Substitution = Mapping[Var, Expr]
 """A symbolic store (Def. 2.2); a variable that it does not name stands for itself."""
 Valuation = Mapping[str, Value]
-"""A concrete store (Def. 2.3), of all variables that are asked for."""
+"""A concrete store (Def. 2.3), with all variables that are needed."""
 
 
 def final_substitution(trace: Iterable[Label], initial: Substitution | None = None) -> dict[Var, Expr]:
@@ -69,12 +69,12 @@ def models(valuation: Valuation, condition: Expr) -> bool:
     return bool(evaluate(condition, valuation))
 
 
-def composed(valuation: Valuation, substitution: Substitution) -> dict[str, Value]:
-    """V ∘ σ: what a symbolic state is for given values."""
+def compose(valuation: Valuation, substitution: Substitution) -> dict[str, Value]:
+    """V ∘ σ: a symbolic state under given values."""
     return {**valuation, **{v.name: evaluate(value, valuation) for v, value in substitution.items()}}
 
 
 def abstracts(symbolic: Symbolic, concrete: Concrete, valuation: Valuation) -> bool:
     """Does a symbolic trace V-abstract a concrete one: V ⊨ pc(τs), and τc ⇓V = V ∘ τs⇓ (Def. 2.12)?"""
     condition, final = forward(symbolic)
-    return models(valuation, condition) and final_valuation(concrete, valuation) == composed(valuation, final)
+    return models(valuation, condition) and final_valuation(concrete, valuation) == compose(valuation, final)

@@ -1,7 +1,8 @@
 """Do two labels commute in every state? Semantic independence, proved by a solver.
 
-Two steps commute if, wherever one can go, the other can go after it exactly if it could before it, and where both
-can go, both orders end in the same state. `x := x + 1` and `x := x + 2` do; so do `x := x` and the guard `x < 3`.
+Two steps commute if, wherever one is enabled, the other is enabled after it exactly if it was enabled before it,
+and where both are enabled, both orders lead to the same state. `x := x + 1` and `x := x + 2` commute; so do `x :=
+x` and the guard `x < 3`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from porcini.solvers.smt import Smt, Term
 
 
 def commute(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
-    """Is it proved that two labels of different processes commute, in all states of which something is known?"""
+    """Is it proved that two labels of different processes commute, in all states in which `known` holds?"""
     after_a, after_b = forward([a])[1], forward([b])[1]
     can_a, can_b = condition(a), condition(b)
     term = Terms(smt)
@@ -54,7 +55,7 @@ def commute(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
 
 
 def keeps_guards(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
-    """Is it proved that a step changes nothing of what another process may do where it stands?"""
+    """Is it proved that a step does not change which steps another process may take at its point?"""
     after, can, term = forward([a])[1], conj(known, condition(a)), Terms(smt)
     claims = (
         term.where(can, smt.apply("iff", term(guard), term(substitute(guard, after))))
@@ -67,19 +68,19 @@ def keeps_guards(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
 class Terms:
     """Translates expressions to solver terms, each distinct node once.
 
-    `theory` says which functions of a language are the solver's own; all others are just functions.
+    `theory` says which functions of a language are built into the solver; all others are uninterpreted.
     """
 
     def __init__(self, smt: Smt, theory: Mapping[str, str] | None = None) -> None:
         self.smt = smt
         self.theory = theory or {}
-        self.known: dict[Expr, Term] = {}
+        self.terms: dict[Expr, Term] = {}
 
     def __call__(self, expr: Expr) -> Term:
         for node in nodes(expr):
-            if node not in self.known:
-                self.known[node] = self._node(node)
-        return self.known[expr]
+            if node not in self.terms:
+                self.terms[node] = self._node(node)
+        return self.terms[expr]
 
     def same_where(self, where: Expr, x: Expr, y: Expr) -> Term:
         """The claim that two expressions are equal wherever a condition holds."""
@@ -90,7 +91,7 @@ class Terms:
         return claim if where is TRUE else self.smt.apply("or", self.smt.apply("not", self(where)), claim)
 
     def _node(self, node: Expr) -> Term:
-        smt, known = self.smt, self.known
+        smt, known = self.smt, self.terms
         parts = [known[child] for child in node.children]
         match node:
             case Const(value=value):

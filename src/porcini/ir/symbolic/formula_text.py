@@ -1,7 +1,7 @@
 """Labels as text that can be read again: `formula_of`. `formats.traces.formulas` reads it.
 
-Expressions are those of GCL. A name that GCL would not take, such as that of a private variable, stands in
-backquotes. An expression that is too large to be printed in full makes its label one without a formula.
+Expressions are those of GCL. A name that GCL would not accept, such as that of a private variable, is written in
+backquotes. A label with an expression that is too large to be printed in full has no formula.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Unwritable(Exception):
 
 @lru_cache(maxsize=1 << 14)
 def formula_of(label: Label) -> Formula | None:
-    """When the step of a label happens and what it does; None if that cannot be written."""
+    """When the step of a label happens and what it does; None if that cannot be written as text."""
     done = label.line if label.stopped is None else (*label.line, label.stopped)
     try:
         guards = [_write(guard) for guard in label.guards]
@@ -57,7 +57,7 @@ def _is_odd(node: Expr) -> bool:
 
 
 def quote_name(name: str) -> str:
-    """A name as expressions have it.
+    """A name as it is written in expressions.
 
     >>> quote_name("x"), quote_name("0.1.i"), quote_name("skip")
     ('x', '`0.1.i`', '`skip`')

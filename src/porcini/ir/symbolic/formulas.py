@@ -1,10 +1,10 @@
-"""What a language gives to searches that work with formulas, whatever its programs are made of.
+"""What a language provides for searches that work with formulas, whatever its programs consist of.
 
     SymbolicSystem   the program run on symbols instead of values: what `symbolic` searches
     FormulaSystem    a compiled program whose recorded runs can be labelled: what `permute` rearranges
 
-Both speak of steps as `ir.symbolic.labels.Label`s, over named variables: shared ones by their names, those of
-a process as `pid.name`.
+Both describe steps by `ir.symbolic.labels.Label`s over named variables: shared variables by their names, private
+variables of a process as `pid.name`.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class SymbolicStep(Protocol):
 
 
 class SymbolicSystem(Protocol):
-    """A program on symbols. States say where each process stands, and what each variable is as an expression over
-    the inputs. A process that has not ended may take one of its `steps`, each under the condition that `when`
-    gives; these conditions exclude each other unless the process has a choice."""
+    """A program on symbols. A state has the point of each process, and the value of each variable as an expression
+    over the inputs. A process that has not ended may take one of its `steps`, each under the condition that `when`
+    returns; these conditions exclude each other unless the process has a choice."""
 
     @property
     def inputs(self) -> Mapping[str, ScalarType]:
-        """The symbols."""
+        """The symbols, with their types."""
 
     @property
     def assumed(self) -> Expr:
-        """What is known of the symbols."""
+        """What is known about the symbols."""
 
     @property
     def arrays(self) -> Mapping[str, Value]:
@@ -58,7 +58,7 @@ class SymbolicSystem(Protocol):
         """The processes that have not ended."""
 
     def steps(self, state: Any, pid: Pid) -> Sequence[SymbolicStep]:
-        """All that a process may do where it stands, whatever the inputs."""
+        """All that a process may do at its point, for any inputs."""
 
     def when(self, state: Any, step: Any) -> Expr:
         """The condition on the inputs under which a step happens here."""
@@ -73,59 +73,60 @@ class SymbolicSystem(Protocol):
         """All that a process, and what it may spawn, may still touch."""
 
     def kind(self, state: Any) -> Kind:
-        """How a run has ended that nothing can be added to: `unfinished` if its last step is not known to its
+        """How a run that cannot be extended has ended; `unfinished` if its last step was not followed to its
         end."""
 
     def observed(self, state: Any) -> dict[str, Expr]:
-        """What is observed, as expressions over the inputs."""
+        """The observed values, as expressions over the inputs."""
 
-    def shown(self, name: str, value: Expr) -> Observed:
-        """A part of what is observed as a report has it."""
+    def show_observed(self, name: str, value: Expr) -> Observed:
+        """One of the observed values, as a report shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
-    """A recorded run as formulas. `final.state` names what is observed of it."""
+    """A recorded run as formulas. The names in `final.state` are those that are observed."""
 
     trace: Trace
     labels: Sequence[Label]
     waiting: Sequence[Label]
-    """What processes that have not ended wait for at its end."""
+    """What the processes that have not ended wait for at the end."""
     before: Mapping[str, Any]
-    """The initial values of all variables that labels name, also of processes that are spawned on the way."""
+    """The initial values of all variables in labels, including those of processes that are spawned later."""
     roots: Sequence[Pid]
-    """The processes that are there from the start."""
+    """The initial processes."""
     final: Final
     observed: Callable[[Callable[[str], Any]], Mapping[str, Observed]]
-    """What is observed, given the values of variables."""
+    """The observed values, given the values of variables."""
     show: Callable[[str, Any], Observed] = lambda name, value: value
-    """A variable by name and value, as reports show it."""
+    """The value of a variable, given by name, as reports show it."""
     inputs: frozenset[str] = frozenset()
-    """Of the variables that nobody observes, those that path conditions speak of all the same."""
+    """The variables that are not observed, but may occur in path conditions."""
     tells_values: bool = False
-    """Do labels speak of values, which may be others in another order?"""
+    """Do the texts of labels contain values, which may differ in another order?"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ways:
-    """All ways in which a step may go; the guards of each are all that its process may do instead."""
+    """All possible effects of a step, as labels; the guards of each include those of all other steps that its
+    process could take instead."""
 
     labels: tuple[Label, ...]
-    known: Expr
-    """What holds in all states: variables are within their bounds."""
+    invariant: Expr
+    """An invariant, which holds in all states: variables are within their bounds."""
 
 
 @runtime_checkable
 class Formulated(Protocol):
-    """The label of a step that is not a formula itself, but can be told by formulas."""
+    """The label of a step that is not a formula itself, but can be described by formulas."""
 
     def formulas(self, step: Event | Action) -> Ways | None:
-        """All ways in which a step with this label may go, whatever the state. None if that is not known."""
+        """All possible effects of a step with this label, in any state. None if they are not known."""
 
 
 @runtime_checkable
 class FormulaSystem(Protocol):
     """A compiled program whose recorded runs can be labelled."""
 
-    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
-        """A run with its events; `after` stands at its end."""
+    def label_run(self, trace: Trace, after: Run) -> LabelledRun:
+        """Label a recorded run with these events; `after` is the run at its end."""

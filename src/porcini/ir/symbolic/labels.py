@@ -1,8 +1,8 @@
 """Concolic labels: what a step did, as a guarded straight line of assignments.
 
-P0's Def. 4: a label holds the guards that led to this very step, and the assignments and
-spawns that it made; `condition` says exactly when it happens so. Private variables are the locations `pid.name`,
-which only their process touches (P0, erratum 4): weakest preconditions stay exact under permutation.
+P0's Def. 4: a label has the guards that led to this very step, and the assignments and spawns that it made;
+`condition` says exactly when the step happens in this way. Private variables are the locations `pid.name`, which
+only their process touches (P0, erratum 4): so weakest preconditions stay exact under permutation.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ CanMove = Callable[[Callable[[str], Any]], bool]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Label:
-    """One step of one process. Labels are made once and compared by identity.
+    """One step of one process. Labels are interned, and compared by identity.
 
-    `guards` are those of all edges that the process could have taken there, in the order in which they are
-    tried, and `taken` says which one it was: where another holds, the process does something else (P0, section
-    8). `line` is what it then did, one thing after another, up to what `stopped` it, if anything did.
+    `guards` are those of all edges that the process could have taken there, in the order in which they are tried,
+    and `taken` is the position of the one that it took: where another guard holds, the process does something else
+    (P0, section 8). `line` is what it then did, in order, up to the operation that `stopped` it, if one did.
     """
 
     pid: Pid
@@ -62,13 +62,14 @@ class Label:
     stopped: Op | None = None
     failure: Failure | None = None
     choices: tuple[int, ...] = ()
-    """Where a process may have several choices: of each guard, which one it lets it take."""
+    """If the process may have several choices: for each guard, the choice that it enables."""
     family: Footprint | None = None
-    """Then also: all that its process might touch there by any of them, and what decides which it can take."""
+    """In that case also: all that the process might touch there by any choice, and what decides between them."""
     can_move: CanMove | None = None
-    """Could the process move at all, given a way to look up variables? Where the guards do not say it."""
+    """Could the process move at all, given the values of variables? This is for guards that do not determine
+    it."""
     place: Place | None = None
-    """Where it is in the source."""
+    """Its place in the source."""
 
     def __str__(self) -> str:
         return self.text
@@ -79,12 +80,13 @@ class Label:
 
 
 BLOCKED, UNDEFINED = -1, -2
-"""What `taken` says of a process that waits, and of one that stopped because a guard has no value."""
+"""Values of `taken` for a process that waits, and for one that stopped because a guard has no value."""
 
 
 @lru_cache(maxsize=1 << 14)
 def condition(label: Label) -> Expr:
-    """When exactly this step happens, in terms of the state before it: errors and assertions included."""
+    """The exact condition under which this step happens, over the state before it, including errors and
+    assertions."""
     if label.taken == BLOCKED:
         return FALSE
     if label.taken == UNDEFINED:
@@ -97,7 +99,7 @@ def condition(label: Label) -> Expr:
     for op in reversed(label.line):  # conditions move back through assignments
         need = before(op, need) if isinstance(op, Assign) else conj(op.test, need)
         need = conj(defined_op(op), need)
-    # Siblings share the decisions that led here, so the edge's own guard says all about being evaluated.
+    # Siblings share the decisions that led here, so the edge's own guard determines whether all can be evaluated.
     guard = label.guards[label.taken]
     return conj(defined(guard), guard, need)
 
@@ -164,9 +166,11 @@ def label_of_guard_error(choice: Choice, pid: Pid) -> Label:
 
 
 def waiting_label(choice: Choice, pid: Pid) -> Label:
-    """The label of a blocked process: what it waits for, and nothing done."""
+    """The label of a blocked process: what it waits for, without an effect."""
     touched = _touched(footprint.of_guards(choice), pid)
-    return Label(pid, f"{show(_written(choice.waits_for))} |> ...", _guards(choice, pid), BLOCKED, (), touched)
+    return Label(
+        pid, f"{show(_without_bookkeeping(choice.waits_for))} |> ...", _guards(choice, pid), BLOCKED, (), touched
+    )
 
 
 def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
@@ -174,7 +178,7 @@ def _guards(choice: Choice, pid: Pid) -> tuple[Expr, ...]:
 
 
 def _line(block: tuple[Op, ...], pid: Pid, children: int) -> tuple[tuple[Assign | Assert, ...], tuple[Pid, ...]]:
-    """What a block does as assignments and assertions over named locations, and whom it spawns."""
+    """What a block does, as assignments and assertions over named locations, and the processes that it spawns."""
     line: list[Assign | Assert] = []
     spawned: list[Pid] = []
     for op in block:
@@ -227,11 +231,11 @@ def _text(edge: Edge, spawned: tuple[Pid, ...]) -> str:
             case Assert(test=test):
                 parts.append(f"assert {show(test)}")
     body = "; ".join(parts) or "skip"
-    guard = _written(edge.guard)
+    guard = _without_bookkeeping(edge.guard)
     return body if guard is TRUE else f"{show(guard)} |> {body}"
 
 
-def _written(guard: Expr) -> Expr:
+def _without_bookkeeping(guard: Expr) -> Expr:
     """A guard without the language's own book-keeping: variables with a `#` that all processes share."""
     parts = guard.children if isinstance(guard, Junction) and guard.op == "and" else (guard,)
     return conj(*(p for p in parts if not free(p) or not all("#" in v.name and not v.private for v in free(p))))

@@ -1,8 +1,8 @@
 """Path conditions of symbolic traces: P0's Def. 6 backwards, and the same thing forwards.
 
-`path` is the weakest precondition of all guards of a trace, in terms of the state before it. `forward` gets
-there by symbolic execution from the other end, and knows the final state as well. That the two agree is a
-property test.
+`path` is the weakest precondition of all guards of a trace, over the state before it. `forward` computes the same
+condition by symbolic execution from the other end, with the final state as well. A property test checks that the
+two agree.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from porcini.ir.symbolic.labels import Label, before, condition
 
 @lru_cache(maxsize=1 << 16)
 def before_label(label: Label, post: Expr) -> Expr:
-    """The weakest precondition of one step, simplified: what many traces share is computed once."""
+    """The weakest precondition of one step, simplified. It is cached, since many traces share steps."""
     for effect in reversed(label.effects):
         post = before(effect, post)
     return simplify(conj(condition(label), post))
 
 
 def path(labels: Sequence[Label], post: Expr = TRUE) -> Expr:
-    """path(θ): when every step of the trace happens as it did (P0, Def. 6)."""
+    """path(θ): the condition under which every step of the trace happens as it did (P0, Def. 6)."""
     for label in reversed(labels):
         post = before_label(label, post)
     return post
@@ -44,7 +44,7 @@ def forward(labels: Iterable[Label]) -> tuple[Expr, dict[Var, Expr]]:
 
 
 def carry_out(effect: Assign, values: dict[Var, Expr]) -> None:
-    """An assignment, done to what variables are."""
+    """Apply an assignment to the symbolic values of variables."""
     value = simplify(substitute(effect.value, values))
     if isinstance(effect.target, Select):
         array = effect.target.array
@@ -56,7 +56,7 @@ def carry_out(effect: Assign, values: dict[Var, Expr]) -> None:
 
 
 def where(expr: Expr, known: Mapping[str, Value]) -> Expr:
-    """A condition with the values of some scalar variables filled in."""
+    """A condition with the known values of some scalar variables substituted."""
     values: dict[Var, Expr] = {}
     for v in free(expr):
         value = known.get(v.name)

@@ -1,8 +1,9 @@
 """Symbolic execution of programs (P3, Fig. 3): states are substitutions, steps are labels.
 
-A state says where each process stands and what each variable is, as an expression over the inputs. What a process
-can do at a point is a set of labels, one for each edge and each way in which it may fail; a label's condition says
-exactly when it happens (`ir.symbolic.labels.condition`). Labels are made once, and compared by identity.
+A state has the point of each process and the value of each variable, as an expression over the inputs. What a
+process can do at a point is a set of labels, one for each edge and each way in which it may fail; a label's
+condition says exactly when it happens (`ir.symbolic.labels.condition`). Labels are interned, and compared by
+identity.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from porcini.ir.text import show
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A process: what it is, where it stands, and how many children it has had."""
+    """A process: its template, its point, and how many children it has spawned."""
 
     template: int
     point: int
@@ -67,7 +68,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicState:
-    """Where processes stand, and what variables are: those that labels name, over the inputs."""
+    """The points of processes, and the values of the variables in labels, over the inputs."""
 
     processes: Mapping[Pid, Standing]
     values: Mapping[Var, Expr]
@@ -129,14 +130,14 @@ class SymbolicProgram:
             values[named] = literal(named, variable.value)
 
     def steps(self, state: SymbolicState, pid: Pid) -> tuple[Step, ...]:
-        """All that a process may do where it stands, whatever the inputs."""
+        """All that a process may do at its point, for any inputs."""
         standing = state.processes[pid]
         key = pid, standing
         if key not in self._steps:
-            self._steps[key] = tuple(self._made(pid, standing))
+            self._steps[key] = tuple(self._build_steps(pid, standing))
         return self._steps[key]
 
-    def _made(self, pid: Pid, standing: Standing) -> Iterator[Step]:
+    def _build_steps(self, pid: Pid, standing: Standing) -> Iterator[Step]:
         if standing.point < FIRST_POINT:
             return
         for choice in self.numbering.points[standing.point].choices:
@@ -197,21 +198,21 @@ class SymbolicProgram:
             if "#" not in v.name
         }
 
-    def shown(self, name: str, value: Expr) -> Observed:
-        return shown(value)
+    def show_observed(self, name: str, value: Expr) -> Observed:
+        return show_result(value)
 
 
-def shown(value: Expr) -> Observed:
-    """A value as a report has it: a number or a boolean if it is one, else the expression."""
+def show_result(value: Expr) -> Observed:
+    """A value as a report shows it: a number or a boolean if it is constant, otherwise the expression."""
     if isinstance(value.type, ArrayType):
-        return tuple(shown(cell) for cell in cells_of(value))
+        return tuple(show_result(cell) for cell in cells_of(value))
     if isinstance(value, Datum):
         return cast(Observed, value.value)
     return value.value if isinstance(value, Const) else show(value)
 
 
 def literal(variable: Var, value: Value) -> Expr:
-    """A value as an expression; an array is filled in cell by cell, so that nothing is left of the variable."""
+    """A value as an expression; all cells of an array are stored, so that none depends on the variable."""
     if not isinstance(value, tuple):
         return const(value)
     array: Expr = variable

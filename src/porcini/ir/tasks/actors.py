@@ -1,4 +1,4 @@
-"""A program of objects and tasks as actors: what a search by actors asks for."""
+"""A program of objects and tasks as actors: what a search by actors needs to know."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from porcini.ir.tasks.system import StepSystem
 
 
 class Actors:
-    """An actor is a group of objects, named by the one that it began with."""
+    """An actor is a group of objects, named after its first object."""
 
     def __init__(self, system: StepSystem) -> None:
         self.system = system
@@ -30,7 +30,7 @@ class Actors:
         )
 
     def of_step(self, step: Action | Event) -> Pid:
-        """The group in which a step runs, named by the object that it began with."""
+        """The group in which a step runs, named after its first object."""
         assert isinstance(step.label, StepLabel)
         return step.label.actor
 
@@ -57,18 +57,18 @@ class Actors:
         return state[first : first + len(self.program.templates[task.template].variables)]
 
     def result_of(self, state: Sequence[Any], task: Pid) -> Any:
-        """The value of a future; None if it is not there yet."""
+        """The value of a future; None if it is not resolved yet."""
         return state[state[0].by_pid[task].base + 3]
 
     def waits_for_future(self, state: Sequence[Any], task: Process) -> bool:
-        """Does a task stand where others may let it go on?"""
+        """Does a task wait at a guard that reads futures, which other tasks may resolve?"""
         return looks_at_futures(self.numbering.points[state[task.base]].guard)
 
     def independent_tasks(self, first: Event, second: Action) -> bool:
-        """Is it the same to do the second before the first, whatever other actors do between?
+        """Can the second step be taken before the first with the same result, whatever other actors do in between?
 
-        P4, Theorem 2: by the fields that occur in their methods. Not for tasks that have begun already, nor where
-        the second looks at a future that others may resolve.
+        This is P4's Theorem 2, decided by the fields that occur in their methods. The answer is no for tasks that
+        have begun already, and where the second step reads a future that others may resolve.
         """
         assert isinstance(second, StepAction) and isinstance(first.label, StepLabel)
         one, two = self.numbering.points[first.label.start], self.numbering.points[second.point]
@@ -76,12 +76,12 @@ class Actors:
             return False
         if first.footprint.conflicts(second.footprint):
             return False
-        return self.apart(first.label.start, second.point)
+        return self.are_independent(first.label.start, second.point)
 
-    def apart(self, a: int, b: int) -> bool:
-        """Do two tasks of one object that stand at some points share no field that one of them may yet write?
+    def are_independent(self, a: int, b: int) -> bool:
+        """Do two tasks of one object, at these points, share no field that one of them may still write?
 
-        A task that may block in `get` keeps the others from running, whatever fields it uses.
+        A task that may block in `get` prevents the others from running, whatever fields it uses.
         """
         known = self._apart.get((a, b))
         if known is None:
@@ -94,7 +94,7 @@ class Actors:
         return known
 
     def may_call(self, state: Sequence[Any], task: Process, site: CallSite) -> bool:
-        """Could a task that has not begun reach a call, by the conditions that it stands under?"""
+        """Could a task that has not begun reach a call, given the conditions in which the call is nested?"""
         if self.numbering.points[state[task.base]].kind != "start" or not site.tests:
             return True
         key = task.template, site

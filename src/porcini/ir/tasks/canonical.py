@@ -1,28 +1,30 @@
-"""States of objects and tasks up to what cannot make a difference any more, and up to names.
+"""Canonical states of objects and tasks: up to names, and up to what cannot make a difference any more.
 
-A server that runs for ever starts a task for each message, and each has a longer name than the one before. What it
-does repeats itself all the same. Of a state is kept what can still be seen:
+A server that runs for ever starts a task for each message, and each task has a longer name than the one before.
+Its behaviour repeats itself all the same. The canonical state contains only what can still be observed:
 
     kept        tasks that have not ended, objects that have a name of their own, and all that can be reached from
-                these: through variables, fields, groups, locks and the values of futures. A task that has ended
-                is only the value of its future, one that failed is only the fact that one did
-    named       what can be made only so and so often (`flow`) keeps its name, and so does what a formula
-                speaks of, with those that made it; all others are numbered (`-1.0`, `-1.1`, ...) in the order in
-                which they are found from those with names, and from tasks that are alike in no other way
-    counted     how many children a task has had says how its next ones will be called. That is kept for tasks
-                whose children may keep their names, and for others only as far as names of theirs are in use
+                these: through variables, fields, groups, locks and the values of futures. Of a task that has ended
+                only the value of its future is kept, and of tasks that failed only the fact that one did
+    named       what can be created only a bounded number of times (`flow`) keeps its name, and so does what a
+                formula refers to, with those that created it; all others are numbered (`-1.0`, `-1.1`, ...) in the
+                order in which they are found from those with names, and from tasks that cannot be found otherwise
+    counted     the number of children of a task determines the names of its next ones. It is kept for tasks whose
+                children may keep their names, and for others only as far as names of their children are in use
 
-*Why* this loses nothing: let s be a state and c what becomes of it. Each task that can move in s is in c, and the
+*Why* this loses nothing: let s be a state and c its canonical state. Each task that can move in s is in c, and the
 step that it takes depends on what it can reach, which is in c. References can be compared and followed, and
 nothing else can be done with them unless `names_matter`, so the step does the same in c: it fails or not, it ends
-at the same point, it leaves states that become the same. So s and c are bisimilar, step by step, and two states
-that become the same c are. What formulas speak of has its name in both. A run ends in both or in none
-(tasks that wait are kept), and fails in both or in none (of tasks that failed at least one is kept of each kind).
-Objects with names are never dropped, so a program that makes nothing again and again ends in the same outcomes;
-of others, outcomes that differ in names and in what nobody could see any more are one.
+at the same point, and the states after it have the same canonical state. So s and c are bisimilar, step by step,
+and so are two states with the same canonical state. What formulas refer to has its name in both. A run ends in
+both or in neither (tasks that wait are kept), and fails in both or in neither (of the tasks that failed, at least
+one of each kind is kept). Objects with names are never dropped, so a program that creates only boundedly many
+things has the same outcomes; for other programs, outcomes that differ only in names and in what is unreachable are
+merged.
 
-Numbers need not be the best ones: two states that are the same up to names may get different numbers where tasks
-are alike for three references on. They are then two states instead of one, and still finitely many.
+The numbering need not be optimal: two states that are equal up to names may get different numbers where tasks
+cannot be distinguished within three references. Then they are two states instead of one, but there are still
+finitely many.
 """
 
 from __future__ import annotations
@@ -41,18 +43,19 @@ from porcini.ir.tasks.system import StepSystem
 
 _NUMBERED = -1
 _LOOKED_AHEAD = 3
-"""How many references are followed to tell tasks from each other."""
+"""How many references are followed to distinguish tasks from each other."""
 
 MOST_NUMBERED = 300
-"""Tasks and objects without names at one time: a program with more is taken for one whose mailboxes only grow."""
+"""Tasks and objects without names at one time: with more, the mailboxes of a program are assumed to grow for
+ever."""
 
 Frames = dict[Pid, list[Any]]
-"""Of each process that is kept: its slots."""
+"""The slots of each process that is kept."""
 References = dict[Pid, set[Pid]]
-"""And what is referred to in them."""
+"""The references in these slots."""
 Names = dict[Pid, Pid]
 Ranks = dict[tuple[Any, ...], Any]
-"""Keys of frames in which nothing is without a name."""
+"""Sort keys of frames that refer to nothing without a name."""
 
 
 def is_numbered(pid: Pid) -> bool:
@@ -61,18 +64,20 @@ def is_numbered(pid: Pid) -> bool:
 
 
 class Canonical:
-    """Makes one state of all that can be told apart by names only. `watched` are objects that must keep theirs."""
+    """Computes canonical states. `watched` are objects that must keep their names."""
 
     def __init__(self, system: StepSystem, watched: Iterable[Pid] = ()) -> None:
         self.system = system
         self.flow = system.flow
         self._watched = {Pid(ref[: size + 1]) for ref in watched for size in range(len(ref))}
         self._needed = _counts(self._watched)
-        """Of those that make what is watched: how many children must be counted."""
+        """For each process that creates something watched: how many children must be counted."""
         self._ranks: Ranks = {}
 
-    def nameless(self, before: Sequence[Any], maker: Pid, after: Sequence[Any], made: Iterable[Pid]) -> set[Pid]:
-        """Which of the processes that a step has made do not keep their names."""
+    def nameless_of(
+        self, before: Sequence[Any], maker: Pid, after: Sequence[Any], made: Iterable[Pid]
+    ) -> set[Pid]:
+        """The processes created by a step that do not keep their names."""
         point = before[before[0].by_pid[maker].base]
         counted = not is_numbered(maker) and point not in self.flow.uncounted
         by_pid, recursive = after[0].by_pid, self.flow.recursive
@@ -82,9 +87,9 @@ class Canonical:
             if pid not in self._watched and not (counted and by_pid[pid].template not in recursive)
         }
 
-    def merged(self, state: Sequence[Any], nameless: Set[Pid] = frozenset()) -> tuple[State, Names]:
-        """What a state becomes, and how all that is kept is called in it."""
-        frames, references = self._kept(state, nameless)
+    def canonicalise(self, state: Sequence[Any], nameless: Set[Pid] = frozenset()) -> tuple[State, Names]:
+        """The canonical state of a state, and the names in it of all that is kept."""
+        frames, references = self._find_kept(state, nameless)
         by_pid = state[0].by_pid
         lost = {pid for pid in frames if is_numbered(pid) or pid in nameless}
         names: Names = {pid: pid for pid in frames}
@@ -109,7 +114,7 @@ class Canonical:
                 slots += [renamed(value, names.__getitem__) for value in frames[pid]]
         return tuple(slots), names
 
-    def _kept(self, state: Sequence[Any], nameless: Set[Pid]) -> tuple[Frames, References]:
+    def _find_kept(self, state: Sequence[Any], nameless: Set[Pid]) -> tuple[Frames, References]:
         left: list[Pid] = []
         failed: dict[tuple[int, int], Pid] = {}
         is_object = self.system.class_template
@@ -141,19 +146,19 @@ class Canonical:
                 left += found
 
     def references(self, state: Sequence[Any]) -> set[Pid]:
-        """All that anybody refers to."""
+        """All references in a state."""
         found: set[Pid] = set()
         for value in state[1:]:
             collect_references(value, found)
         return found
 
     def frame(self, state: Sequence[Any], pid: Pid) -> tuple[Any, ...]:
-        """All that there is to know of a process, besides its name."""
+        """Everything that distinguishes a process, except its name."""
         process = state[0].by_pid[pid]
         return (process.template, *self._frame(state, process))
 
     def _frame(self, state: Sequence[Any], process: Process) -> list[Any]:
-        """The slots of a process, as far as anybody can still see them."""
+        """The slots of a process, as far as they can still be observed."""
         b = process.base
         if process.template >= self.system.class_template:
             fields = self.system.program.classes[process.template - self.system.class_template].fields
@@ -165,7 +170,8 @@ class Canonical:
         return [state[b], 0, None, result, *(None for _ in variables)]
 
     def _count_children(self, frames: Frames, names: Names) -> None:
-        """Forget how many children tasks have had, where only names that are in use must not be used again."""
+        """Reduce the number of children of tasks, where it only has to prevent that a name in use is used
+        again."""
         used: dict[Pid, int] | None = None
         for pid, frame in frames.items():
             if frame[0] in self.flow.uncounted and not is_numbered(names[pid]):
@@ -174,7 +180,7 @@ class Canonical:
 
 
 def _counts(pids: Iterable[Pid]) -> dict[Pid, int]:
-    """For each process that has made one of these: how many it has made at least."""
+    """For each process that has created one of these: the least number of children that it must have had."""
     found: dict[Pid, int] = {}
     for pid in pids:
         if len(pid) > 1:
@@ -184,7 +190,7 @@ def _counts(pids: Iterable[Pid]) -> dict[Pid, int]:
 
 
 class _Numbering:
-    """Finds an order for processes without names that does not depend on what they are called now."""
+    """Finds an order of the processes without names that does not depend on their current names."""
 
     def __init__(
         self,
@@ -210,7 +216,7 @@ class _Numbering:
         return self.numbers
 
     def _is_root(self, pid: Pid) -> bool:
-        """Only tasks that have not ended well are kept for their own sake."""
+        """Is a process kept even if nothing refers to it? Only tasks that have not terminated normally are."""
         return bool(self.frames[pid][0] != ENDED)
 
     def _find(self, start: Iterable[Pid]) -> None:
@@ -231,7 +237,7 @@ class _Numbering:
         elif type(value) in (list, tuple):
             for part in value:
                 yield from self._references(part)
-        elif isinstance(value, tuple | frozenset):  # sets and maps, whose order is that of the names
+        elif isinstance(value, tuple | frozenset):  # sets and maps, which are ordered by names
             found: set[Pid] = set()
             collect_references(value, found)
             keys = {pid: self._key(pid) for pid in found}
@@ -239,15 +245,15 @@ class _Numbering:
 
     def _key(self, pid: Pid) -> Any:
         if pid not in self.lost or pid in self.numbers or not self.references[pid].isdisjoint(self.lost):
-            return self.values.rank(self._seen(pid, _LOOKED_AHEAD))
+            return self.values.rank(self._describe(pid, _LOOKED_AHEAD))
         frame = (self.by_pid[pid].template, *self.frames[pid])
         rank = self.ranks.get(frame)
         if rank is None:
-            rank = self.ranks[frame] = self.values.rank(self._seen(pid, _LOOKED_AHEAD))
+            rank = self.ranks[frame] = self.values.rank(self._describe(pid, _LOOKED_AHEAD))
         return rank
 
-    def _seen(self, pid: Pid, depth: int) -> Any:
-        """What a reference leads to, as far as that can be said without names."""
+    def _describe(self, pid: Pid, depth: int) -> Any:
+        """What a reference leads to, described without names."""
         if pid not in self.lost:
             return pid
         if pid in self.numbers:
@@ -255,5 +261,5 @@ class _Numbering:
         template = self.by_pid[pid].template
         if depth == 0:
             return (template, ())
-        look: Callable[[Pid], Any] = lambda ref: self._seen(ref, depth - 1)  # noqa: E731
+        look: Callable[[Pid], Any] = lambda ref: self._describe(ref, depth - 1)  # noqa: E731
         return (template, tuple(self.values.renamed(value, look) for value in self.frames[pid]))

@@ -1,8 +1,8 @@
-"""The graph of states up to names (`canonical`), and how its steps are those of runs.
+"""The graph of canonical states (`canonical`), and how its steps correspond to those of runs.
 
-A state of this graph is a state of the system, so that the system takes its steps; what comes after is made
-canonical at once. Along a run, `_Walk` knows who is called what: it takes the same steps in a run and in the
-graph.
+A state of this graph is a state of the system, so that the system takes its steps; the state after each step is
+made canonical at once. Along a run, `_Walk` takes the same steps in the run and in the graph, and maps names to
+each other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from porcini.ir.tasks.system import StepSystem
 
 
 class CanonicalGraph(SystemGraph):
-    """States that differ only in names, and in what nothing can come upon any more, are one."""
+    """States that differ only in names, and in what is unreachable, are merged."""
 
     exact = False
 
@@ -28,9 +28,9 @@ class CanonicalGraph(SystemGraph):
         self.steps = system
         self.canonical = Canonical(system, watched)
 
-    def after(self, state: Any, actions: Sequence[Action]) -> list[Hashable]:
-        """Of tasks that are alike, and that nobody refers to, it does not matter which one moves: the states after
-        it are the same up to names."""
+    def successors_by(self, state: Any, actions: Sequence[Action]) -> list[Hashable]:
+        """The successors by some actions. If tasks have equal frames and nothing refers to them, only one of them
+        moves: the states after each are equal up to names."""
         held: set[Pid] | None = None
         alike: set[tuple[Any, ...]] = set()
         chosen: list[Action] = []
@@ -43,34 +43,35 @@ class CanonicalGraph(SystemGraph):
                         continue
                     alike.add(frame)
             chosen.append(action)
-        return super().after(state, chosen)
+        return super().successors_by(state, chosen)
 
     def fire(self, state: State, action: Action) -> tuple[State, Event]:
-        after, event, _ = self.named_step(state, action)
+        after, event, _ = self.canonical_step(state, action)
         return after, event
 
-    def named_step(self, state: State, action: Action) -> tuple[State, Event, Names]:
-        """What comes after a step, and how all that is kept is called there."""
+    def canonical_step(self, state: State, action: Action) -> tuple[State, Event, Names]:
+        """The canonical state after a step, its event, and the names in it of all that is kept."""
         after, event = self.steps.fire(state, action)
-        nameless = self.canonical.nameless(state, action.pid, after, event.spawned) if event.spawned else set()
-        merged, names = self.canonical.merged(after, nameless)
+        nameless = self.canonical.nameless_of(state, action.pid, after, event.spawned) if event.spawned else set()
+        merged, names = self.canonical.canonicalise(after, nameless)
         return merged, event, names
 
     def identities(self, state: Hashable, pids: frozenset[Pid]) -> frozenset[Hashable]:
-        """Those without names may be called something else in the next state: they are known in this one only."""
+        """Processes without names may be renumbered in the next state, so they are identified in this state
+        only."""
         return frozenset((pid, state) if is_numbered(pid) else pid for pid in pids)
 
-    def named(self, events: Sequence[Event]) -> list[Event]:
+    def with_run_names(self, events: Sequence[Event]) -> list[Event]:
         walk = _Walk(self)
         return [walk.step(event.pid) for event in events]
 
-    def along(self, events: Sequence[Event]) -> State:
+    def state_after(self, events: Sequence[Event]) -> State:
         walk = _Walk(self)
         for event in events:
             walk.step(next(name for name, pid in walk.in_run.items() if pid == event.pid))
         return walk.state
 
-    def ended(self, state: Any, events: Sequence[Event]) -> Final:
+    def final_of_run(self, state: Any, events: Sequence[Event]) -> Final:
         run = self.steps.start()
         for event in events:
             (action,) = run.actions_of(event.pid)
@@ -79,7 +80,7 @@ class CanonicalGraph(SystemGraph):
 
 
 class _Walk:
-    """The same steps in a run and in the graph. `in_run` says how those of a state are called in the run."""
+    """The same steps in a run and in the graph. `in_run` maps the names in the state to those in the run."""
 
     def __init__(self, graph: CanonicalGraph) -> None:
         self.graph = graph
@@ -88,11 +89,11 @@ class _Walk:
         self.in_run: Names = {process.pid: process.pid for process in self.state[0].processes}
 
     def step(self, pid: Pid) -> Event:
-        """The step of a process of the state, as an event of the run."""
+        """Take the step of a process of the state; the event of the run."""
         (action,) = self.run.actions_of(self.in_run[pid])
         event = self.run.step(action)
         (action,) = self.graph.steps.actions_of(self.state, pid)
-        self.state, same, names = self.graph.named_step(self.state, action)
+        self.state, same, names = self.graph.canonical_step(self.state, action)
         in_run = self.in_run | dict(zip(same.spawned, event.spawned, strict=True))
         self.in_run = {name: in_run[pid] for pid, name in names.items()}
         return event

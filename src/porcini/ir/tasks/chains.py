@@ -15,12 +15,12 @@ from porcini.ir.objects import CallSite
 from porcini.ir.operations import Call, New, Post, inside
 
 MOST_CHAINS = 2_000
-"""Per method and class: beyond that a chain more makes no difference to a heuristic."""
+"""The limit per method and class: beyond it, one more chain makes no difference to a heuristic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The classes in the middle, how many conditions the calls stand under, and the first call."""
+    """The classes in the middle, how many conditions the calls are nested in, and the first call."""
 
     middle: frozenset[int]
     length: int
@@ -30,21 +30,21 @@ class Chain:
 
 @dataclass(slots=True)
 class Chains:
-    """The chains of a program, by the point where a task stands and by the class at their end.
+    """The chains of a program, by the point of a task and the class at their end.
 
     The first call of a chain is one that the task may still make; after that all calls of a method count.
     """
 
     numbering: Numbering
-    _known: dict[tuple[int, int], tuple[Chain, ...]] = field(default_factory=dict)
+    _chains: dict[tuple[int, int], tuple[Chain, ...]] = field(default_factory=dict)
     _calls: dict[int, dict[int, tuple[CallSite, ...]]] = field(default_factory=dict)
     _reached: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def between(self, point: int, class_: int) -> tuple[Chain, ...]:
         """All chains from a task that stands at a point to methods of a class."""
-        found = self._known.get((point, class_))
+        found = self._chains.get((point, class_))
         if found is None:
-            found = self._known[point, class_] = tuple(islice(self._from(point, class_, ()), MOST_CHAINS))
+            found = self._chains[point, class_] = tuple(islice(self._from(point, class_, ()), MOST_CHAINS))
         return found
 
     def _from(self, start: int, class_: int, middle: tuple[int, ...]) -> Iterator[Chain]:
@@ -63,7 +63,7 @@ class Chains:
         return self.numbering.entries[method]
 
     def calls(self, point: int) -> dict[int, tuple[CallSite, ...]]:
-        """The methods that may be called from a point on, each with the places where that is done."""
+        """The methods that may be called from a point on, each with its call sites."""
         found = self._calls.get(point)
         if found is None:
             found = {}
@@ -83,7 +83,7 @@ class Chains:
         return found
 
     def reaches(self, point: int) -> frozenset[int]:
-        """The classes of which methods may be called from a point on, directly or not."""
+        """The classes whose methods may be called from a point on, directly or indirectly."""
         known = self._reached.get(point)
         if known is None:
             seen: set[int] = set()

@@ -1,17 +1,18 @@
 """Macro-steps to Python source: one function per point, over a flat list of slots.
 
-    step(s, b, pid, me, T)    go on from a point to where the task lets go; returns which parts of the code ran
-    ready(s, b, me, T)        does the guard of a point hold?
+    step(s, b, pid, me, T)          runs from a point to where the step ends; returns which parts of the code ran
+    ready(s, b, me, T)              does the guard of a point hold?
     method(s, b, pid, me, T, ...)   a method called synchronously, on the object `me`
 
-`s` is the state, `b` the slot where the task's frame begins, `me` the object it runs on, `o` where that object's
-frame begins. The task's variables are Python's own (`v0`, `v1`, ...), stored back where it lets go.
+`s` is the state, `b` the slot where the task's frame begins, `me` the object that it runs on, `o` the slot where
+that object's frame begins. The task's variables are Python variables (`v0`, `v1`, ...), stored back where the step
+ends.
 
-Block is cut into segments: stretches that run as a whole or not at all, as far as field accesses are concerned.
+A block is cut into segments: stretches that run as a whole or not at all, as far as field accesses are concerned.
 A step returns a set of segment numbers (as bits), so that its footprint is known without recording accesses;
-what depends on references (futures looked at, methods run on other objects) is noted in the list `T`.
+what depends on references (futures that were read, methods run on other objects) is added to the list `T`.
 
-Source holds slot numbers and literals only: constants and functions of the program are passed in by number.
+Source contains slot numbers and literals only: constants and functions of the program are passed in by number.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def may_end(code: Block) -> bool:
 
 @dataclass(slots=True)
 class Names:
-    """Constants and functions by number: what generated source calls them, and what they are."""
+    """The names of constants and functions in generated source, and their values."""
 
     scope: dict[str, Any]
     functions: dict[str, str]
@@ -129,7 +130,7 @@ class Writer:
         self.first_segment = first_segment
         self.is_task = False
         self.points: Sequence[int] = ()
-        """Of a task: its points by number."""
+        """For a task: its points by number."""
 
     # Expressions
 
@@ -255,7 +256,7 @@ class Writer:
                 self.assign(target, "value(s, f)", depth, place)
 
     def moving(self, target: Var | None, text: str, depth: int, place: Place) -> None:
-        """A statement that may add frames, so that the object's own may have moved when it is done."""
+        """Write a statement that may add frames, so that the object's own frame may have moved afterwards."""
         if target is not None and target.own:
             self.line(f"r = {text}", depth, place)
             self.line("o = s[0].by_pid[me].base", depth)
@@ -276,7 +277,7 @@ class Writer:
         return name
 
     def load(self, variables: Sequence[Var], depth: int) -> None:
-        """Few variables become Python's own; where there are many, storing them at every stop costs more."""
+        """Load a few variables into Python variables; if there are many, storing them at every stop costs more."""
         if len(variables) > _MOST_LOADED:
             self.variables = {v.name: f"s[b+{TASK_FRAME + i}]" for i, v in enumerate(variables)}
             return
@@ -298,7 +299,7 @@ def stretches(code: Block) -> Iterator[list[Op]]:
 
 
 def step_function(numbering: Numbering, names: Names, number: int) -> Compiled:
-    """The function that goes on from a point."""
+    """The function that runs a step from a point."""
     point = numbering.points[number]
     method = numbering.template_at(number)
     w = Writer(numbering, names, numbering.program.classes[method.class_])
@@ -319,7 +320,7 @@ def step_function(numbering: Numbering, names: Names, number: int) -> Compiled:
 
 
 def _find_simple(numbering: Numbering, code: Block, compiled: Compiled, points: Sequence[int]) -> None:
-    """A step is simple if its segments, where it ends and what it makes are the same in every state."""
+    """A step is simple if its segments, its end and what it creates are the same in every state."""
     ops = list(inside(code))
     if len(compiled.segments) > 1 or any(isinstance(op, Call | Await | Get) for op in ops):
         return
@@ -360,8 +361,8 @@ def _is_partial(node: Expr, numbering: Numbering) -> bool:
 
 
 def may_fail_while_waiting(guard: Expr, numbering: Numbering) -> bool:
-    """May a condition that has a value now have none later, while the task that waits for it stands still? Its own
-    variables stay what they are: a future that they refer to is one for good."""
+    """May a condition that has a value now have none later, while its task waits? The task's own variables do not
+    change meanwhile: if one refers to a future now, it still does later."""
     return any(
         _is_partial(node, numbering)
         for node in nodes(guard)
@@ -386,7 +387,7 @@ def ready_function(numbering: Numbering, names: Names, number: int) -> tuple[lis
 
 
 def test_function(numbering: Numbering, names: Names, number: int, test: Expr) -> list[str]:
-    """The function that evaluates a condition for a task of a method where it stands."""
+    """The function that evaluates a condition for a task of a method, at its point."""
     method = numbering.program.templates[number]
     w = Writer(numbering, names, numbering.program.classes[method.class_])
     w.line("o = s[0].by_pid[me].base", 1)

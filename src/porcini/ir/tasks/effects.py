@@ -1,12 +1,12 @@
 """What a macro-step does, as formulas: for independence that a solver can prove.
 
-A step is executed with its fields and variables as symbols, its parameters as the values they have. That gives
-leaves: under a condition, the fields become such and such, and what others can see of the step (where it ends,
-what it sends and makes, what it returns, where it could fail) is such and such. Loops, synchronous calls and
+A step is executed symbolically: its fields and variables are symbols, its parameters have their values. The result
+is a set of leaves: each has a condition, the final values of fields, and what others can observe of the step
+(where it ends, what it sends and creates, what it returns, where it could fail). Loops, synchronous calls and
 futures have no formulas here; a step with those stays dependent.
 
-Two steps on one object commute if neither changes the conditions of the other's leaves or what can be seen of
-them, and both orders leave the same fields.
+Two steps on one object commute if neither changes the conditions of the other's leaves or what can be observed of
+them, and both orders lead to the same fields.
 """
 
 from __future__ import annotations
@@ -63,16 +63,16 @@ class NoFormula(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One way through a step: its condition, its final values, and what can be seen of it."""
+    """One path through a step: its condition, its final values, and what can be observed of it."""
 
     condition: Expr
     values: dict[Var, Expr]
-    seen: tuple[Expr, ...]
+    observed: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """All ways through a step, and when it can go at all."""
+    """All paths through a step, and the guard under which it is enabled."""
 
     guard: Expr
     leaves: tuple[Leaf, ...]
@@ -88,15 +88,15 @@ class Effect:
             final[v] = value
         return final
 
-    def renamed(self, prefix: str) -> Effect:
-        """With the task's own variables told apart from those of another task."""
+    def rename(self, prefix: str) -> Effect:
+        """The same effect, with names for the task's own variables that differ from those of another task."""
         names = {v for e in self._expressions() for v in free(e) if v.private}
         other: dict[Var, Expr] = {v: var(f".{prefix}{v.name}", v.type) for v in names}
         leaves = tuple(
             Leaf(
                 substitute(leaf.condition, other),
                 {v: substitute(value, other) for v, value in leaf.values.items() if v.own},
-                tuple(substitute(e, other) for e in leaf.seen),
+                tuple(substitute(e, other) for e in leaf.observed),
             )
             for leaf in self.leaves
         )
@@ -105,14 +105,14 @@ class Effect:
     def _expressions(self) -> Iterator[Expr]:
         yield self.guard
         for leaf in self.leaves:
-            yield from (leaf.condition, *leaf.seen, *(e for v, e in leaf.values.items() if v.own))
+            yield from (leaf.condition, *leaf.observed, *(e for v, e in leaf.values.items() if v.own))
 
 
 @dataclass(frozen=True, slots=True)
 class _Path:
     condition: Expr
     values: dict[Var, Expr]
-    seen: tuple[Expr, ...]
+    observed: tuple[Expr, ...]
 
     def value(self, expr: Expr) -> Expr:
         return substitute(expr, self.values)
@@ -130,7 +130,7 @@ def effect_of(numbering: Numbering, point: int, arguments: tuple[Any, ...]) -> E
     try:
         _check(here.guard)
         leaves = [
-            Leaf(path.condition, path.values, path.seen)
+            Leaf(path.condition, path.values, path.observed)
             for path in _run(here.code, _Path(TRUE, values, ()), _Budget(numbering))
         ]
     except NoFormula:
@@ -156,42 +156,43 @@ class _Budget:
 
 
 def _check(expr: Expr) -> None:
-    """Futures are resolved by others, and a value that is named inside an expression cannot be substituted."""
+    """Raise `NoFormula` for futures, which others resolve, and for `let`, inside which nothing can be
+    substituted."""
     for node in nodes(expr):
         if isinstance(node, Let) or (isinstance(node, Apply) and node.function in (RESOLVED, VALUE)):
             raise NoFormula
 
 
 def _run(code: Block, path: _Path, budget: _Budget) -> Iterator[_Path]:
-    """The ways through some code, each to where the step ends."""
+    """The paths through some code, each to where the step ends."""
     if not code:
-        raise NoFormula  # code of a point always says where it ends
+        raise NoFormula  # the code of a point always ends explicitly
     op, rest = code[0], code[1:]
-    path = _looked_at(op, path, budget)
+    path = _observe_failures(op, path, budget)
     match op:
         case Assign(target=Var() as target, value=value):
             yield from _run(rest, replace(path, values=path.values | {target: path.value(value)}), budget)
         case If(test=test, then=then, other=other):
             yield from _split(path.value(test), then + rest, other + rest, path, budget)
         case Assert(test=test):
-            yield from _run(rest, _seen(path, path.value(test)), budget)
+            yield from _run(rest, _observe(path, path.value(test)), budget)
         case Post() | New():
             kind = f"{op.method}!" if isinstance(op, Post) else f"{op.class_} {op.local}"
             made = [path.value(e) for e in reads_of(op)]
-            path = _seen(path, datum(kind, DataType("made")), *made)
+            path = _observe(path, datum(kind, DataType("made")), *made)
             if op.target is not None:
                 raise NoFormula  # the name of what was made may be used later
             yield from _run(rest, path, budget)
         case Return(value=value):
             budget.spend()
-            yield _seen(path, const(ENDED), path.value(value))
+            yield _observe(path, const(ENDED), path.value(value))
         case Suspend(point=point):
             budget.spend()
-            yield _stopped(path, point)
+            yield _stop(path, point)
         case Await(guard=guard, point=point):
             holds = path.value(guard)
             budget.spend()
-            yield _stopped(replace(path, condition=conj(path.condition, not_(holds))), point)
+            yield _stop(replace(path, condition=conj(path.condition, not_(holds))), point)
             yield from _run(rest, replace(path, condition=conj(path.condition, holds)), budget)
         case While() | Call() | Get():
             raise NoFormula
@@ -203,18 +204,18 @@ def _split(test: Expr, then: Block, other: Block, path: _Path, budget: _Budget) 
     yield from _run(other, replace(path, condition=conj(path.condition, not_(test))), budget)
 
 
-def _seen(path: _Path, *exprs: Expr) -> _Path:
-    return replace(path, seen=(*path.seen, *exprs))
+def _observe(path: _Path, *exprs: Expr) -> _Path:
+    return replace(path, observed=(*path.observed, *exprs))
 
 
-def _stopped(path: _Path, point: int) -> _Path:
-    """A task that lets go keeps its variables."""
+def _stop(path: _Path, point: int) -> _Path:
+    """The path of a task that stops at a point and keeps its variables."""
     kept = sorted((v for v in path.values if v.private), key=lambda v: v.name)
-    return _seen(path, const(point), *(path.values[v] for v in kept))
+    return _observe(path, const(point), *(path.values[v] for v in kept))
 
 
-def _looked_at(op: Op, path: _Path, budget: _Budget) -> _Path:
-    """What settles whether an operation fails can be seen."""
+def _observe_failures(op: Op, path: _Path, budget: _Budget) -> _Path:
+    """Observe the operands that determine whether an operation fails."""
     found: list[Expr] = []
     for expr in reads_of(op):
         _check(expr)
@@ -223,12 +224,12 @@ def _looked_at(op: Op, path: _Path, budget: _Budget) -> _Path:
                 found += node.args
             elif isinstance(node, Binary) and node.op in ("/", "%"):
                 found.append(node.right)
-    return _seen(path, *(path.value(e) for e in found)) if found else path
+    return _observe(path, *(path.value(e) for e in found)) if found else path
 
 
 def commute_on_one_object(a: Effect, b: Effect, theory: Mapping[str, str], smt: Smt) -> bool:
     """Is it proved that two steps on the same object commute?"""
-    a, b = a.renamed("a"), b.renamed("b")
+    a, b = a.rename("a"), b.rename("b")
     after_a, after_b = a.fields(), b.fields()
     term = Terms(smt, theory)
     claims: list[tuple[Expr, Expr, Expr]] = []  # where the first holds, the other two are equal
@@ -236,7 +237,7 @@ def commute_on_one_object(a: Effect, b: Effect, theory: Mapping[str, str], smt: 
         claims.append((TRUE, one.guard, substitute(one.guard, after)))
         for leaf in one.leaves:
             claims.append((TRUE, leaf.condition, substitute(leaf.condition, after)))
-            claims += [(leaf.condition, e, substitute(e, after)) for e in leaf.seen]
+            claims += [(leaf.condition, e, substitute(e, after)) for e in leaf.observed]
     for v in after_a.keys() | after_b.keys():
         left = substitute(after_b.get(v, v), after_a)
         right = substitute(after_a.get(v, v), after_b)

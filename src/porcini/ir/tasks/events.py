@@ -1,4 +1,4 @@
-"""The actions, events and labels of macro-steps: each made once, for all states in which it is the same."""
+"""The actions, events and labels of macro-steps: each is created once, for all states in which it is the same."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LONGEST = 24
 
 @dataclass(frozen=True, slots=True)
 class StepLabel:
-    """A macro-step: of whose task, from where to where. `actor` is the group of `me`, the object that it runs on;
-    `arguments` are those of a task that begins.
+    """A macro-step: its task, where it starts and where it ends. `actor` is the group of `me`, the object that it
+    runs on; `arguments` are those of a task that begins.
     """
 
     text: str
@@ -36,7 +36,7 @@ class StepLabel:
         object.__setattr__(self, "digest", hash((self.text, self.actor, self.start, self.end)))
 
     def __hash__(self) -> int:
-        return self.digest  # labels are looked up all the time
+        return self.digest  # labels are hashed very often
 
     def __str__(self) -> str:
         return self.text
@@ -44,7 +44,7 @@ class StepLabel:
 
 @dataclass(slots=True)
 class Effects:
-    """What steps do, as formulas, worked out once each."""
+    """The effects of steps as formulas, each computed once."""
 
     numbering: Numbering
     _known: dict[tuple[int, tuple[Any, ...]], Effect | None] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Effects:
 
 
 class Where(NamedTuple):
-    """A task where it stands. `waited` are the futures that its guard looks at."""
+    """A task at its point. `waited` are the futures that its guard reads."""
 
     point: int
     me: Pid
@@ -76,8 +76,9 @@ class Where(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A step as it was taken: from `where`, which segments of its code ran, where it ended, the children of its
-    task before and after, and what it came by: futures, segments of other methods, a failure.
+    """A step as it was taken: where it started, which segments of its code ran, where it ended, the number of
+    children of its task before and after, and its trail: the futures that it read, segments of other methods, a
+    failure.
     """
 
     where: Where
@@ -90,8 +91,8 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepAction(Action):
-    """An action, its event, and the step as it was foreseen. `failure`: its guard has no value. `looks_around`: it
-    looks at a future that was there before, so what others do may change it.
+    """An action, its event, and the step as it was foreseen. `failure` says that its guard has no value.
+    `looks_around` says that it reads a future that existed before it, so that other tasks may change what it does.
     """
 
     point: int = field(kw_only=True)
@@ -102,7 +103,7 @@ class StepAction(Action):
 
 
 class StepEvents:
-    """Makes actions and events from what is known about the points of a program."""
+    """Creates actions and events from what is known about the points of a program."""
 
     def __init__(
         self,
@@ -117,22 +118,23 @@ class StepEvents:
         self._methods = methods
         self._effects = Effects(numbering)
         self.watched: Mapping[Pid, frozenset[Location]] = {}
-        """Fields that a formula looks at. It sees them come into being, too, which nobody else could."""
+        """The fields that a formula reads, by object. Creating such an object is visible to the formula as well,
+        though to nobody else."""
 
-    def blocked(self, pid: Pid, at: Where) -> StepAction:
+    def blocked_action(self, pid: Pid, at: Where) -> StepAction:
         guard = self._guard_reads(at)
         label = self._label(at, at.point, " waits")
         return StepAction(pid, 0, label, Footprint(guard), False, guard, point=at.point, event=None)
 
-    def undefined(self, pid: Pid, at: Where, failure: Failure) -> StepAction:
-        """A task whose guard cannot be evaluated: it can go, and fails."""
+    def failing_action(self, pid: Pid, at: Where, failure: Failure) -> StepAction:
+        """The action of a task whose guard cannot be evaluated: it is enabled, and fails."""
         guard = self._guard_reads(at)
         label = self._label(at, FAILED_ERROR, f" fails: {failure.message}")
         foot = Footprint(guard)
         event = Event(pid, 0, label, foot, (), failure, guard)
         return StepAction(pid, 0, label, foot, True, guard, point=at.point, event=event, failure=failure)
 
-    def taken(self, pid: Pid, taken: Taken) -> StepAction:
+    def enabled_action(self, pid: Pid, taken: Taken) -> StepAction:
         at, numbering = taken.where, self.numbering
         compiled = self._points[at.point]
         guard = self._guard_reads(at)
@@ -158,7 +160,8 @@ class StepEvents:
         for child in spawned if self.watched else ():
             writes |= self.watched.get(child, NOWHERE)
         foot = Footprint(frozenset(reads), frozenset(writes))
-        # The same values read, the same way through the code: a step that is the same in every state has none.
+        # If a step reads the same values, it takes the same path through the code. A simple step has only one
+        # path.
         guard_locations = guard if compiled.simple else guard | foot.reads
         label = self._label(at, taken.end, f" fails: {failure.message}" if failure else "")
         event = Event(pid, 0, label, foot, spawned, failure, guard_locations)
@@ -179,18 +182,18 @@ class StepEvents:
         return frozenset(reads)
 
     def _label(self, at: Where, end: int, note: str) -> StepLabel:
-        arguments = [self._shown(value) for value in at.arguments]
+        arguments = [self._show_argument(value) for value in at.arguments]
         text = text_of(self.numbering, at.point, at.me, arguments, end, note)
         return StepLabel(text, at.group, at.me, at.point, end, at.arguments, self._effects)
 
-    def _shown(self, value: Any) -> str:
+    def _show_argument(self, value: Any) -> str:
         shown = self.program.library.values.show(value)
         text = str(list(shown)) if isinstance(shown, tuple) else str(shown)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 def text_of(numbering: Numbering, start: int, me: Pid, arguments: Sequence[str], end: int, note: str) -> str:
-    """A step in words: of which task, from where to where, and what a note says instead."""
+    """A step in words: its task, where it starts, and where it ends or a note instead."""
     point = numbering.points[start]
     is_main = numbering.template_of[start] == 0
     text = "main" if is_main else f"{me}.{numbering.template_at(start).name}"
@@ -206,7 +209,7 @@ def text_of(numbering: Numbering, start: int, me: Pid, arguments: Sequence[str],
 
 
 def touch(segment: Segment, ref: Pid, reads: set[Location], writes: set[Location]) -> None:
-    """Note what a stretch of code touches that runs on an object."""
+    """Add what a stretch of code touches when it runs on an object."""
     reads.update(field_of(ref, name) for name in segment.reads)
     writes.update(field_of(ref, name) for name in segment.writes)
 

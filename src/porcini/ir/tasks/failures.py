@@ -1,4 +1,4 @@
-"""How a task fails: run-time errors of the program, not of ours."""
+"""How a task fails: run-time errors of the program under test, not of Porcini."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_ITERATIONS = 100_000
 
 
 class Failed(Exception):
-    """A task cannot go on: a run-time error of the program, not of ours."""
+    """A task cannot go on because of a run-time error of the program."""
 
     kind: FailureKind = "error"
 
@@ -38,12 +38,12 @@ def waits_inside(method: Template) -> LimitHit:
 
 
 def again(count: int) -> int:
-    """A loop goes round once more."""
+    """Count one more iteration of a loop."""
     if count >= MOST_ITERATIONS:
         raise LimitHit(f"the limit of {MOST_ITERATIONS:,} iterations of a loop within one step")
     return count + 1
 
 
 def message_of(problem: Exception) -> str:
-    """What to tell about a failure."""
+    """The message of a failure."""
     return "division by zero" if isinstance(problem, ZeroDivisionError) else str(problem)

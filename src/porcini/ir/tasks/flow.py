@@ -1,12 +1,12 @@
-"""What tasks may make from a point on, from the code alone: worked out once per program.
+"""What tasks may create from a point on, from the code alone: computed once per program.
 
-The code of a point is all that may follow it, so that what a task may still do is what its code contains, with the
-methods that it calls synchronously and the blocks of the classes that it makes objects of.
+The code of a point is everything that may follow it, so that what a task may still do is what its code contains,
+with the methods that it calls synchronously and the initialisers of the classes that it instantiates.
 
-    makes         the methods of which some code may start tasks, and the classes of which it may make objects
+    makes         the methods whose tasks some code may start, and the classes that it may instantiate
     recursive     methods whose tasks may lead to tasks of the same method again
-    uncounted     points at which a task may have made any number of children: it has been in a loop that makes
-                  some, and lets go in it
+    uncounted     points at which a task may have created any number of children: it may have been in a loop that
+                  creates some, and that releases the group
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from porcini.ir.operations import Await, Block, Call, Get, New, Op, Post, Suspen
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """Methods of which tasks may be started, and classes of which objects may be made."""
+class Created:
+    """The methods whose tasks may be started, and the classes that may be instantiated."""
 
     methods: frozenset[int] = frozenset()
     classes: frozenset[int] = frozenset()
@@ -40,20 +40,20 @@ class StepFlow:
     def __post_init__(self) -> None:
         methods = range(len(self.numbering.program.templates))
         after = {method: self.makes(self.body(method)).methods for method in methods}
-        self.recursive = frozenset(method for method in methods if method in _closed(after[method], after))
+        self.recursive = frozenset(method for method in methods if method in _close(after[method], after))
         self.uncounted = frozenset(self._find_uncounted())
 
     @property
     def may_go_on(self) -> bool:
-        """May a run make any number of tasks or objects?"""
+        """May a run create any number of tasks or objects?"""
         return bool(self.recursive or self.uncounted)
 
     def body(self, method: int) -> Block:
         return self.numbering.points[self.numbering.entries[method]].code
 
     def at_once(self, code: Block) -> Iterator[Op]:
-        """The operations of some code, with those of the methods that it calls synchronously and of the blocks of
-        the classes that it makes objects of."""
+        """The operations of some code, with those of the methods that it calls synchronously and of the
+        initialisers of the classes that it instantiates."""
         bodies, methods, classes = [code], set[int](), set[int]()
         while bodies:
             for op in inside(bodies.pop()):
@@ -69,7 +69,7 @@ class StepFlow:
         """The methods that a message or a call may lead to."""
         return [self.numbering.program.classes[class_].methods[op.method] for class_ in op.classes]
 
-    def makes(self, code: Block) -> Made:
+    def makes(self, code: Block) -> Created:
         methods, classes = set[int](), set[int]()
         for op in self.at_once(code):
             if isinstance(op, Post):
@@ -78,7 +78,7 @@ class StepFlow:
                 classes.add(op.class_)
                 if self.numbering.program.classes[op.class_].runs:
                     methods.add(self.numbering.program.classes[op.class_].methods["run"])
-        return Made(frozenset(methods), frozenset(classes))
+        return Created(frozenset(methods), frozenset(classes))
 
     def _find_uncounted(self) -> Iterator[int]:
         for number, point in enumerate(self.numbering.points):
@@ -87,7 +87,7 @@ class StepFlow:
                 yield from self._stops(number, point.code)
 
     def _comes_again(self, number: int) -> bool:
-        """May a task come to a point any number of times, and make children in between?"""
+        """May a task reach a point any number of times, and create children in between?"""
         code = self.numbering.points[number].code
         loops = [op.body for op in inside(code) if isinstance(op, While)]
         return any(number in self._stops(number, body) and self.makes(body) for body in loops)
@@ -98,7 +98,7 @@ class StepFlow:
         return {numbers[op.point] for op in inside(code) if isinstance(op, Await | Get | Suspend)}
 
 
-def _closed(start: Iterable[int], after: dict[int, frozenset[int]]) -> set[int]:
+def _close(start: Iterable[int], after: dict[int, frozenset[int]]) -> set[int]:
     found, left = set[int](), list(start)
     while left:
         number = left.pop()

@@ -1,17 +1,17 @@
 """Labels of macro-steps: what a task did, as tests and assignments over named variables
 (`ir.symbolic.labels.Label`).
 
-A label is one way through a step, whatever the state: its tests say exactly in which states the step takes this
-way, with the same references and data, and its assignments what comes of it there. In another order a step may
-find other numbers and send other numbers on, and still be the same; one that finds another list, or another
-receiver, is another step. So where a label can be taken, the program does exactly what the label says:
+A label is one path through a step, for all states: its tests say exactly in which states the step takes this path,
+with the same references and data, and its assignments say what it does there. In another order a step may find
+other numbers and send other numbers on, and still be the same; one that finds another list, or another receiver,
+is another step. So where a label can be taken, the program does exactly what the label says:
 
-    the same way    every condition on it is a test, also those of functions, and whether something fails
-    the same names  children are counted, and their number on a way is fixed; receivers are tested
-    the same end    where it lets go is on the way; the futures and the lock that it saw are tested
+    the same path   every condition on it is a test, including those in functions, and whether something fails
+    the same names  children are counted, and their number on a path is fixed; receivers are tested
+    the same end    the path determines where it ends; the futures and the lock that it read are tested
 
-Whether a task can move at all is asked of the state itself (`Label.can_move`): its guard may look at data, which
-formulas cannot.
+Whether a task can move at all is decided by the state itself (`Label.can_move`): its guard may read data, which
+formulas cannot express.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import BLOCKED, CanMove, Label, condition
 from porcini.ir.tasks.events import text_of
-from porcini.ir.tasks.names import Named, Vocabulary
+from porcini.ir.tasks.names import FormulaVariable, Vocabulary
 from porcini.ir.tasks.paths import Walk
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
 
@@ -44,8 +44,8 @@ MOST_WAYS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ActorStep:
-    """What a task may do where it stands. `made` are tasks and objects as they are after it; it is `cut` if nobody
-    follows it to its end."""
+    """What a task may do at its point. `made` are the tasks and objects that it creates or changes; it is `cut` if
+    it was not followed to its end."""
 
     label: Label
     made: Mapping[Pid, Task | Instance]
@@ -58,7 +58,7 @@ class ActorStep:
 
 
 class StepLabels:
-    """The steps of one program as labels. Labels are made once, and compared by identity."""
+    """The steps of one program as labels. Labels are interned, and compared by identity."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class StepLabels:
     ) -> None:
         self.numbering, self.program = numbering, numbering.program
         self.given = given or {}
-        """The inputs whose values are known: labels speak of these, too."""
+        """The inputs whose values are known; they occur in labels as well."""
         self.vocabulary = Vocabulary(numbering)
         self.functions = functions
         self.possible = possible
@@ -89,13 +89,13 @@ class StepLabels:
         code = self.vocabulary.codes.of
         values: dict[Var, Expr] = {
             **self.given,
-            self.vocabulary.standing(MAIN): const(code(self.vocabulary.stands(0, entry))),
+            self.vocabulary.standing(MAIN): const(code(self.vocabulary.describe_point(0, entry))),
             self.vocabulary.lock(MAIN_OBJECT): const(code(None)),
         }
         return StepState({MAIN: Task(0, entry, MAIN_OBJECT)}, {MAIN_OBJECT: Instance(0, MAIN_OBJECT)}, values)
 
     def steps(self, state: StepState, pid: Pid) -> Iterator[ActorStep]:
-        """All ways through the next step of a task that are possible in a state."""
+        """All paths through the next step of a task that are possible in a state."""
         left: list[tuple[bool, ...]] = [()]
         ways = 0
         while left:
@@ -146,7 +146,7 @@ class StepLabels:
         return label
 
     def _assignments(self, walk: Walk) -> list[Assign]:
-        """What a step changed, all at once: a value from before that is needed later is saved first."""
+        """The changes of a step as a sequence of assignments: an old value that is needed later is saved first."""
         own = {self.vocabulary.variable(walk.pid, v).var for v in self.program.templates[walk.mover.method].vars}
         kept = walk.end >= FIRST_POINT
         changed = {v: value for v, value in walk.changed.items() if value is not v and (kept or v not in own)}
@@ -168,7 +168,7 @@ class StepLabels:
 
     # Recorded runs
 
-    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+    def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
         state, labels = self.initial(), list[Label]()
         for event in trace:
@@ -186,7 +186,7 @@ class StepLabels:
             if isinstance(value, Const):
                 before[v.name] = value.value
         inputs = frozenset(v.name for v in self.given)
-        show = self._shown(state)
+        show = self._make_show(state)
         return LabelledRun(
             trace,
             labels,
@@ -201,14 +201,14 @@ class StepLabels:
         )
 
     def _waiting(self, state: StepState, pid: Pid) -> Label:
-        """The label of a blocked task: what it looks at, and nothing done."""
+        """The label of a blocked task: what it reads, without an effect."""
         walk = Walk(self.vocabulary, self.functions, state)
         walk.could_go(pid)
         text = text_of(self.numbering, walk.mover.point, walk.mover.me, (), walk.mover.point, " waits")
         touched = Touched(walk.footprint, (), ())
         return Label(pid, text, (TRUE,), BLOCKED, (), touched, can_move=self._can_move(state, pid))
 
-    def _shown(self, state: StepState) -> Callable[[str, Any], Observed]:
+    def _make_show(self, state: StepState) -> Callable[[str, Any], Observed]:
         """How reports show the variables of a state."""
         whole = {self.vocabulary.standing(pid).name for pid in state.tasks}
         whole |= {field.var.name for field in self.fields(state) if field.whole}
@@ -220,7 +220,7 @@ class StepLabels:
 
         return show
 
-    def fields(self, state: StepState) -> Iterator[Named]:
+    def fields(self, state: StepState) -> Iterator[FormulaVariable]:
         """The fields of all objects."""
         for ref, instance in sorted(state.objects.items()):
             for v in self.program.classes[instance.class_].fields:
@@ -228,7 +228,7 @@ class StepLabels:
 
 
 class _Values(dict[Var, Expr]):
-    """The values of all variables that are asked for."""
+    """The values of variables, computed when they are needed."""
 
     def __init__(self, value_of: Callable[[str], Any]) -> None:
         self.value_of = value_of
@@ -241,7 +241,7 @@ class _Values(dict[Var, Expr]):
 
 
 def _agree(label: Label, event: Event) -> bool:
-    """Does a label speak of the step that an event is?"""
+    """Does a label describe the step of an event?"""
     failed = (label.failure and label.failure.kind) == (event.failure and event.failure.kind)
     return failed and label.touched.fixed == event.footprint and label.spawned == event.spawned
 

@@ -1,13 +1,13 @@
-"""The variables of objects and tasks by name, as formulas speak of them.
+"""The variables of objects and tasks by name, as formulas refer to them.
 
     0.1.x      the field x of object 0.1
     0.2.v#0    the variable v of task 0.2; `0.2.#result` is what it returned
-    0.2        where task 0.2 stands, in words
-    0.1!       the task that keeps the group of object 0.1 to itself
+    0.2        the point of task 0.2, in words
+    0.1!       the task that blocks the group of object 0.1
 
-A formula knows integers and booleans. Every other value (a reference, a list, a place where a task stands) is one
-whole to it, which can only be compared: each has a number, its code. Equal values have one code, and no two values
-share one, so an equation of codes says the same as one of values.
+Formulas have integers and booleans. Every other value (a reference, a list, the point of a task) is opaque and can
+only be compared: each has a number, its code. Equal values have the same code, and different values have different
+ones, so an equation of codes is equivalent to one of values.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from porcini.ir.expr import ScalarType, Type, Var, var
 from porcini.ir.tasks.events import field_of, future, lock
 
 FINISHED = "finished"
-"""Where a task stands that has returned."""
+"""The point of a task that has returned."""
 
 
 class Codes:
-    """Values by number, and back."""
+    """Maps values to codes, and back."""
 
     def __init__(self) -> None:
         self._codes: dict[Hashable, int] = {}
@@ -45,7 +45,8 @@ class Codes:
 
 
 def _shape(value: Any) -> Hashable:
-    """What tells values apart that Python holds to be equal: `True` and 1, an empty list and an empty map."""
+    """A key that distinguishes values that Python considers equal: `True` and 1, an empty list and an empty
+    map."""
     name = type(value).__name__
     if isinstance(value, frozenset):
         return name, frozenset(map(_shape, value))
@@ -54,7 +55,7 @@ def _shape(value: Any) -> Hashable:
     return name
 
 
-class Named(NamedTuple):
+class FormulaVariable(NamedTuple):
     """A variable of a formula; `whole` if it holds a code."""
 
     var: Var
@@ -67,23 +68,23 @@ class Vocabulary:
     def __init__(self, numbering: Numbering) -> None:
         self.numbering, self.program = numbering, numbering.program
         self.codes = Codes()
-        self._known: dict[tuple[str, Type], Named] = {}
+        self._known: dict[tuple[str, Type], FormulaVariable] = {}
 
-    def _named(self, name: str, type_: Type) -> Named:
+    def _intern(self, name: str, type_: Type) -> FormulaVariable:
         found = self._known.get((name, type_))
         if found is None:
             scalar: ScalarType = "bool" if type_ == "bool" else "int"
-            found = self._known[name, type_] = Named(var(name, scalar), type_ not in ("int", "bool"))
+            found = self._known[name, type_] = FormulaVariable(var(name, scalar), type_ not in ("int", "bool"))
         return found
 
-    def field(self, ref: Pid, field: Var) -> Named:
-        return self._named(field_of(ref, field.name), field.type)
+    def field(self, ref: Pid, field: Var) -> FormulaVariable:
+        return self._intern(field_of(ref, field.name), field.type)
 
-    def variable(self, task: Pid, variable: Var) -> Named:
-        return self._named(f"{task}{variable.name}", variable.type)
+    def variable(self, task: Pid, variable: Var) -> FormulaVariable:
+        return self._intern(f"{task}{variable.name}", variable.type)
 
-    def result(self, task: Pid, method: int) -> Named:
-        return self._named(f"{task}.#result", self.program.templates[method].result)
+    def result(self, task: Pid, method: int) -> FormulaVariable:
+        return self._intern(f"{task}.#result", self.program.templates[method].result)
 
     def standing(self, task: Pid) -> Var:
         return var(future(task), "int")
@@ -92,11 +93,11 @@ class Vocabulary:
         return var(lock(group), "int")
 
     def saved(self, task: Pid, variable: Var) -> Var:
-        """What a variable was before a step of a task that changes it."""
+        """The value of a variable before a step of a task that changes it."""
         return var(f"{task}.#{variable.name}", variable.type)
 
-    def stands(self, method: int, point: int) -> str:
-        """Where a task stands, as reports say it."""
+    def describe_point(self, method: int, point: int) -> str:
+        """The point of a task, as reports show it."""
         if point == ENDED:
             return FINISHED
         name = self.numbering.task_name(method)

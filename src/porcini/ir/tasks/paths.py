@@ -1,8 +1,8 @@
-"""One way through a macro-step, as formulas: what a task does from where it stands to where it lets go.
+"""One path through a macro-step, as formulas: what a task does from its point to where the step ends.
 
-A walk runs the code of a point as `code` compiles it, statement by statement, on values that need not be
-known (`values`). Calls are run where they stand, loops as often as they go round. What it touches is noted by
-the same segments of code from which the events of compiled steps get their footprints, so both say the same.
+A walk runs the code of a point as `code` compiles it, statement by statement, on values that need not be known
+(`values`). Calls are inlined, and loops are unrolled. What it touches is recorded by the same segments of code
+from which the events of compiled steps get their footprints, so that both agree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 from porcini.ir.analysis.numbering import ENDED, FAILED_ASSERTION, FAILED_ERROR, FIRST_POINT
 from porcini.ir.expr import Var
-from porcini.ir.flat.frames import want_room
+from porcini.ir.flat.frames import require_room
 from porcini.ir.operations import (
     Assert,
     Assign,
@@ -41,29 +41,29 @@ from porcini.ir.tasks.values import Evaluation, Frame, TooManyForks
 
 
 class _Returned(Exception):
-    """A method or a task has come to its end."""
+    """A method or a task has returned."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class _LetGo(Exception):
-    """The task stands at a point."""
+    """The step ends, and the task stands at a point."""
 
     def __init__(self, point: int) -> None:
         self.point = point
 
 
 class Walk(Evaluation):
-    """A step of a task along one way. After `go`: `end` is where it stands then, `failure` why it stopped. It is
-    `cut` where nobody follows it to its end."""
+    """A step of a task along one path. After `go`, `end` is the point of the task, and `failure` says why it
+    stopped. The walk is `cut` if the path was not followed to its end."""
 
     pid: Pid
     end: int
     failure: Failure | None = None
     cut: bool = False
     began: bool = False
-    """Did it come as far as its code?"""
+    """Did it reach its code, so that its guard held?"""
 
     def begin(self, pid: Pid) -> None:
         self.pid = pid
@@ -77,7 +77,7 @@ class Walk(Evaluation):
         self.writes: set[Location] = set()
 
     def go(self, pid: Pid) -> bool:
-        """Take the step, if the task can go."""
+        """Take the step, if the task is enabled."""
         self.begin(pid)
         try:
             if not self.is_ready():
@@ -93,7 +93,7 @@ class Walk(Evaluation):
         return True
 
     def could_go(self, pid: Pid) -> bool:
-        """Could the task take some step, be it that it fails?"""
+        """Could the task take some step, possibly one that fails?"""
         self.begin(pid)
         try:
             return self.is_ready()
@@ -101,7 +101,7 @@ class Walk(Evaluation):
             return True
 
     def is_ready(self) -> bool:
-        """Is the group free, and does the guard hold that the task waits for?"""
+        """Is the group free, and does the guard of the task hold?"""
         self.place = self.point.place
         touch(Segment.of_guard(self.point.guard), self.frame.me, self.reads, self.writes)
         if self.program.uses_get and self.point.kind != "get":
@@ -123,13 +123,13 @@ class Walk(Evaluation):
             self.end = self.numbering.numbers[self.mover.method][left.point]
 
     def _fail(self, problem: Exception) -> None:
-        """A task stops where it failed; what it did before stays done."""
+        """Stop the task where it failed; what it did before is not undone."""
         kind = problem.kind if isinstance(problem, Failed) else "error"
         self.end = FAILED_ASSERTION if kind == "assertion" else FAILED_ERROR
         self.failure = Failure(kind, message_of(problem), self.place)
 
     def _finish(self) -> None:
-        standing = self.vocabulary.stands(self.mover.method, self.end)
+        standing = self.vocabulary.describe_point(self.mover.method, self.end)
         self.write_code(self.vocabulary.standing(self.pid), standing)
         self.made[self.pid] = Task(self.mover.method, self.end, self.mover.me, self.children)
         ends_in_get = self.end >= FIRST_POINT and self.numbering.points[self.end].kind == "get"
@@ -208,7 +208,7 @@ class Walk(Evaluation):
     def _child(self) -> Pid:
         child = self.pid.child(self.children)
         self.children += 1
-        want_room(len(self.state.tasks) + len(self.state.objects) + len(self.made), child)
+        require_room(len(self.state.tasks) + len(self.state.objects) + len(self.made), child)
         return child
 
     def _send(self, ref: Pid | None, name: str, args: list[Any]) -> Pid:
@@ -218,7 +218,7 @@ class Walk(Evaluation):
         assert ref is not None
         entry = self.numbering.entries[number]
         self.made[child] = Task(number, entry, ref)
-        self.write_code(self.vocabulary.standing(child), self.vocabulary.stands(number, entry))
+        self.write_code(self.vocabulary.standing(child), self.vocabulary.describe_point(number, entry))
         for parameter, value in zip(method.parameters, args, strict=True):
             self.write(self.vocabulary.variable(child, parameter.var), value)
         return child

@@ -1,4 +1,5 @@
-"""Objects and tasks whose numbers and booleans need not be known, and functions that may ask for inputs."""
+"""Symbolic states of objects and tasks, in which numbers and booleans need not be known, and functions that may
+read inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from porcini.ir.tasks.failures import FAILURES
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task: what it runs, where it stands, on which object, and how many children it has had."""
+    """A task: its method, its point, its object, and how many children it has created."""
 
     method: int
     point: int
@@ -33,9 +34,9 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """Which tasks and objects there are, and what their variables are as formulas over the inputs. `path` is the
-    condition on the inputs under which it is reached, as far as steps say it; a state that is `cut` has no future
-    that anybody knows."""
+    """The tasks and objects that exist, and the values of their variables as formulas over the inputs. `path` is
+    the condition on the inputs under which the state is reached, as far as it is known; the successors of a state
+    that is `cut` are unknown."""
 
     tasks: Mapping[Pid, Task]
     objects: Mapping[Pid, Instance]
@@ -46,8 +47,8 @@ class StepState:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The functions of a program, as Python's own, and the inputs, which are symbols. `asking` are the functions
-    that may ask for one of these."""
+    """The functions of a program, as Python functions, and the inputs, which are symbols. `asking` are the
+    functions that may read an input."""
 
     python: Mapping[str, Callable[..., Any]]
     inputs: Mapping[str, Var]
@@ -67,7 +68,7 @@ class Functions:
         return Functions(compiled, symbols, frozenset(asking))
 
     def given(self) -> dict[str, Expr]:
-        """The values of the inputs. What fails is no input: it fails where it is asked for."""
+        """The values of the inputs. An input whose definition fails has none: it fails where it is read."""
         found: dict[str, Expr] = {}
         for name in self.inputs:
             with suppress(*FAILURES, RecursionError):

@@ -1,15 +1,15 @@
-"""Symbolic execution of objects and tasks: which of them there are is known, numbers and booleans need not be.
+"""Symbolic execution of objects and tasks: the tasks and objects are known, numbers and booleans need not be.
 
-A state is that of `states`, with formulas over the inputs; the steps of a task are all ways through its code
-that are possible there, as labels (`labels`). A condition that depends on an input is followed both ways, as
-two steps. Everything else (references, lists, what a method was called with) must be known: where an input gets
-into it, that is an error which says where.
+States are those of `states`, with formulas over the inputs; the steps of a task are all paths through its code
+that are possible there, as labels (`labels`). A condition that depends on an input is followed both ways, as two
+steps. Everything else (references, lists, the arguments of methods) must be known: if it depends on an input, that
+is an error with its place.
 
-A loop whose end depends on an input goes round as often as the inputs allow, so there may be no end to the ways
-through one step. What has met too many such conditions is cut: the state after it is the end of its path, and its
-kind is `unfinished`, so that nobody takes it for an answer.
+A loop whose end depends on an input may have any number of iterations, so there may be infinitely many paths
+through one step. A path with too many such conditions is cut: the state after it is the end of its path, and its
+kind is `unfinished`, so that it is never taken for an answer.
 
-Nothing is said about what tasks may still do: in a persistent set is either one task that is alone, or all.
+There is no lookahead here: a persistent set contains either one task that is alone, or all tasks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from porcini.ir.expr import TRUE, Const, DataType, Expr, ScalarType, const, datu
 from porcini.ir.program import Program
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.commuting import Terms
-from porcini.ir.symbolic.program import shown
+from porcini.ir.symbolic.program import show_result
 from porcini.ir.tasks.labels import ActorStep, StepLabels
 from porcini.ir.tasks.states import Functions, StepState
 from porcini.ir.tasks.system import StepSystem
@@ -58,8 +58,8 @@ class SymbolicActors:
     def arrays(self) -> Mapping[str, Value]:
         return {}
 
-    def shown(self, name: str, value: Expr) -> Observed:
-        return shown(value)
+    def show_observed(self, name: str, value: Expr) -> Observed:
+        return show_result(value)
 
     def _possible(self, condition: Expr) -> bool:
         """Can a condition on the inputs hold? What is not known may."""
@@ -114,18 +114,18 @@ class SymbolicActors:
         for field in self._labels.fields(state):
             value = state.values.get(field.var)
             if value is None:
-                seen[field.var.name] = _shown(self.program.library.values.show(None))
+                seen[field.var.name] = _as_datum(self.program.library.values.show(None))
             elif field.whole:
                 assert isinstance(value, Const)
-                seen[field.var.name] = _shown(vocabulary.show(value.value))
+                seen[field.var.name] = _as_datum(vocabulary.show(value.value))
             else:
                 seen[field.var.name] = value
         for pid, task in sorted(state.tasks.items()):
             if task.point != ENDED:
-                seen[str(pid)] = _shown(vocabulary.stands(task.method, task.point))
+                seen[str(pid)] = _as_datum(vocabulary.describe_point(task.method, task.point))
         return seen
 
 
-def _shown(value: Observed) -> Expr:
+def _as_datum(value: Observed) -> Expr:
     """A value as reports show it. Its type tells `[True]` from `[1]`, which Python holds to be equal."""
     return const(value) if isinstance(value, int) else datum(value, DataType(repr(value)))

@@ -1,11 +1,11 @@
 """Running objects and tasks: a system of processes with frames whose steps are macro-steps.
 
 Objects have frames too, among those of the tasks: their fields are slots, and `layout.by_pid` finds them by
-reference. References are pids: objects and tasks are named by who made them, so they are the same in every
+reference. References are pids: objects and tasks are named after their creators, so they are the same in every
 schedule of a class.
 
 Locations are fields (`0.1.balance`), futures (`0.2`, the task that resolves it) and, if the program ever blocks
-in `get`, the lock of a group (`0.1!`). Sending puts a task into an unordered bag and touches nothing.
+in `get`, the lock of a group (`0.1!`). Sending adds a task to an unordered bag and touches nothing.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class StepSystem(FrameSystem):
         layout = layout.with_process(MAIN_OBJECT, self.class_template, self.layouts)
         task = [numbering.entries[0], 0, MAIN_OBJECT, None, *([None] * self._variables[0])]
         self._conditions: dict[int, list[tuple[Callable[..., bool], frozenset[str], bool]]] = {}
-        self._noticed: tuple[str, ...] = ()
+        self._notes: tuple[str, ...] = ()
         self._watched: frozenset[Pid] = frozenset()
-        """Objects that a formula speaks of."""
+        """The objects that a formula refers to."""
         self._initial: State = (layout, *task, ENDED, 0, MAIN_OBJECT, None)
 
     # Compiling
@@ -157,13 +157,13 @@ class StepSystem(FrameSystem):
         head = ", ".join(["s", "b", "pid", "me", "T", *formals])
         return _make(scope, f"def f({head}):\n" + "\n".join(compiled.lines) + "\n")
 
-    # Called by generated code
+    # These are called by generated code
 
     def _child(self, s: list[Any], b: int, pid: Pid, template: int, values: list[Any]) -> Pid:
         child = pid.child(s[b + 1])
         s[b + 1] += 1
         grown = s[0] = s[0].with_process(child, template, self.layouts)
-        base = grown.by_pid[child].base  # a child sorts after its parent, so b stays where it is
+        base = grown.by_pid[child].base  # a child sorts after its parent, so b does not change
         s[base:base] = values
         return child
 
@@ -188,7 +188,7 @@ class StepSystem(FrameSystem):
             s[s[0].by_pid[ref].base + 2] = ref
         init = self._init[number]
         if init is not None:
-            init(s, b, pid, ref, [])  # nobody else can touch what is being made
+            init(s, b, pid, ref, [])  # nobody else can access the new object yet
         if class_.runs:
             self._send(s, b, pid, "run", ref, [])
         return ref
@@ -202,7 +202,7 @@ class StepSystem(FrameSystem):
         return function(s, b, pid, ref, trail, *args)
 
     def _fail(self, s: list[Any], b: int, trail: list[Any], problem: Exception) -> None:
-        """A task stops where it failed; what it did before stays done."""
+        """Stop a task where it failed; what it did before is not undone."""
         kind: FailureKind = problem.kind if isinstance(problem, Failed) else "error"
         line = problem.__traceback__.tb_lineno if problem.__traceback__ else 0
         places = self._compiled[s[b]].places
@@ -236,28 +236,28 @@ class StepSystem(FrameSystem):
         elif not holds:
             key = at
         else:
-            key = self._foreseen(state, process, at)
-        action = process.known.get(key)
+            key = self._foresee(state, process, at)
+        action = process.actions_by_key.get(key)
         if action is None:
             if failure is not None and free:
-                action = self._events.undefined(process.pid, at, failure)
+                action = self._events.failing_action(process.pid, at, failure)
             elif isinstance(key, Taken):
-                action = self._events.taken(process.pid, key)
+                action = self._events.enabled_action(process.pid, key)
             else:
-                action = self._events.blocked(process.pid, at)
-            process.known[key] = action
+                action = self._events.blocked_action(process.pid, at)
+            process.actions_by_key[key] = action
         found.append(action)
 
     def _arguments(self, state: Sequence[Any], process: Process) -> tuple[Any, ...]:
-        """Of a task that has not begun."""
+        """The arguments of a task that has not begun."""
         count = self._parameters[state[process.base]]
         if not count:
             return ()
         first = process.base + TASK_FRAME
         return tuple(state[first : first + count])
 
-    def _foreseen(self, state: Sequence[Any], process: Process, at: Where) -> Taken:
-        """What a step will do. If that is not the same in every state, it is taken in a copy of this one."""
+    def _foresee(self, state: Sequence[Any], process: Process, at: Where) -> Taken:
+        """What a step will do. If that is not the same in every state, it is taken in a copy of this state."""
         compiled = self._compiled[at.point]
         if compiled.simple:
             before = state[process.base + 1]
@@ -265,7 +265,7 @@ class StepSystem(FrameSystem):
         return self._take(list(state), process, at)
 
     def _take(self, s: list[Any], process: Process, at: Where) -> Taken:
-        """Take a step in place; the answer determines its event."""
+        """Take a step in place; the result determines its event."""
         b = process.base
         before = s[b + 1]
         trail = list(at.waited)
@@ -300,9 +300,9 @@ class StepSystem(FrameSystem):
             taken = self._take(s, process, at)
             if taken == foreseen:
                 return action.event
-        known = process.known.get(taken)
+        known = process.actions_by_key.get(taken)
         if known is None:
-            known = process.known[taken] = self._events.taken(process.pid, taken)
+            known = process.actions_by_key[taken] = self._events.enabled_action(process.pid, taken)
         event = known.event
         assert isinstance(event, Event)
         return event
@@ -314,16 +314,16 @@ class StepSystem(FrameSystem):
         """The functions of the program, compiled."""
         return {name: self._names.scope[self._names.functions[name]] for name in self.program.library.functions}
 
-    def labelled(self, trace: Trace, after: Run) -> LabelledRun:
+    def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
-        return self._labels.labelled(trace, after)
+        return self._labels.label_run(trace, after)
 
     @cached_property
     def _labels(self) -> StepLabels:
         return StepLabels.of_given_inputs(self.numbering, self.functions)
 
     def evaluates(self, method: int, test: Expr) -> Callable[..., bool]:
-        """A function that says whether a condition holds for a task of a method where it stands."""
+        """A function that says whether a condition holds for a task of a method, at its point."""
         lines = test_function(self.numbering, self._names, method, test)
         return _make(self._names.scope, "def f(s, b, me, T):\n" + "\n".join(lines) + "\n")
 
@@ -337,14 +337,14 @@ class StepSystem(FrameSystem):
         return state[state[0].by_pid[ref].base + 2]  # type: ignore[no-any-return]
 
     def objects(self, state: Sequence[Any]) -> Iterator[tuple[Pid, int, Process]]:
-        """The objects there are, with their classes."""
+        """All objects, with their classes."""
         for process in state[0].processes:
             if process.template >= self.class_template:
                 yield process.pid, process.template - self.class_template, process
 
     def observe(self, state: Sequence[Any]) -> dict[str, Observed]:
-        """The fields of every object, and where unfinished tasks stand."""
-        fields, tasks = self._seen_in(state[0])
+        """The fields of every object, and the points of unfinished tasks."""
+        fields, tasks = self._fields_and_tasks(state[0])
         show = self.program.library.values.show
         seen = {name: show(state[slot]) for name, slot in fields}
         for process in tasks:
@@ -355,7 +355,7 @@ class StepSystem(FrameSystem):
     def variables(self, run: Any) -> dict[str, Observed]:
         """The fields of every object."""
         show = self.program.library.values.show
-        return {name: show(run.slots[slot]) for name, slot in self._seen_in(run.slots[0])[0]}
+        return {name: show(run.slots[slot]) for name, slot in self._fields_and_tasks(run.slots[0])[0]}
 
     def source_of(self, label: Label) -> StepSource:
         assert isinstance(label, StepLabel)
@@ -363,16 +363,16 @@ class StepSystem(FrameSystem):
         return StepSource(point.place, self.numbering.task_name(self.numbering.template_of[label.start]))
 
     def values(self, run: Any, locations: Iterable[Location]) -> dict[Location, Observed]:
-        """Fields have values; futures and locks are locations that have none to show."""
-        slots = dict(self._seen_in(run.slots[0])[0])
+        """The values of fields; futures and locks are locations without a value to show."""
+        slots = dict(self._fields_and_tasks(run.slots[0])[0])
         return {
             place: self.program.library.values.show(run.slots[slots[place]])
             for place in locations
             if place in slots
         }
 
-    def _seen_in(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
-        """The fields that a layout has, by name and slot, and its tasks."""
+    def _fields_and_tasks(self, layout: Layout) -> tuple[list[tuple[str, int]], list[Process]]:
+        """The fields of a layout, by name and slot, and its tasks."""
         known: tuple[list[tuple[str, int]], list[Process]] | None = layout.notes
         if known is None:
             fields: list[tuple[str, int]] = []
@@ -397,12 +397,12 @@ class StepSystem(FrameSystem):
         return f"{name} at {self.numbering.points[point].text}"
 
     def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
-        """States are merged only in programs that may make tasks or objects for ever: all others have finitely
-        many names, and steps that cost less."""
+        """States are merged only in programs that may create tasks or objects for ever: all others have finitely
+        many names, and exact steps cost less."""
         if exact or not self.flow.may_go_on:
             return SystemGraph(self)
         if self.program.library.names_matter:
-            self._noticed = (_NAMES_MATTER,)
+            self._notes = (_NAMES_MATTER,)
             return SystemGraph(self)
         from porcini.ir.tasks.canonical_graph import CanonicalGraph  # which takes steps of this system
 
@@ -415,8 +415,8 @@ class StepSystem(FrameSystem):
         return StepLookahead(self)
 
     def unmet_conditions(self, state: Sequence[Any], action: Action) -> Sequence[frozenset[Location]]:
-        """That its group is free, and the parts of its guard, as far as those before them cannot fail: a guard
-        that fails lets its task go on, to fail as well."""
+        """The conditions are that its group is free, and the conjuncts of its guard, as long as those before them
+        cannot fail: a guard that fails enables its task, which then fails."""
         process = state[0].by_pid[action.pid]
         b = process.base
         point, me = state[b], state[b + 2]
@@ -429,14 +429,15 @@ class StepSystem(FrameSystem):
             try:
                 if not holds(state, b, me, trail):
                     found.append(frozenset({field_of(me, name) for name in fields} | set(map(future, trail))))
-            except FAILURES:
+            except (*FAILURES, RecursionError):  # one that those before it keep from being evaluated
                 break
             if may_fail:
                 break
         return found or (action.footprint.reads,)
 
     def _conditions_at(self, point: int) -> list[tuple[Callable[..., bool], frozenset[str], bool]]:
-        """The parts of the guard of a point: the test, the fields that it reads, and whether it may fail."""
+        """The conjuncts of the guard of a point: for each its test, the fields that it reads, and whether it may
+        fail."""
         known = self._conditions.get(point)
         if known is None:
             template = self.numbering.template_of[point]
@@ -454,12 +455,12 @@ class StepSystem(FrameSystem):
     def flow(self) -> StepFlow:
         return StepFlow(self.numbering)
 
-    def noticed(self) -> tuple[str, ...]:
-        return self._noticed
+    def runtime_notes(self) -> tuple[str, ...]:
+        return self._notes
 
     def watching(self, propositions: Sequence[ObjectProposition]) -> Watched[State]:
-        """A formula begins where main has taken its first step, which nobody can come before: the objects that it
-        makes there are there from the start."""
+        """A formula begins after the first step of main, before which nothing else can happen: so the objects that
+        this step creates exist from the start."""
         seen = [(ref, field_of(ref, name)) for each in propositions for _, ref, name in each.fields]
         self._watched = frozenset(ref for ref, _ in seen)
         self._events.watched = {ref: frozenset(at for other, at in seen if other == ref) for ref, _ in seen}
@@ -479,11 +480,11 @@ class StepSystem(FrameSystem):
             if field not in names:
                 return False
             store[variable.name] = state[state[0].by_pid[ref].base + OBJECT_FRAME + names.index(field)]
-        test = proposition.test  # one without a value, because it divides by zero, say, does not hold
+        test = proposition.test  # without a value, for example because it divides by zero, it does not hold
         return None not in store.values() and bool(evaluate(conj(defined(test), test), store))
 
     def final(self, state: Sequence[Any]) -> Final:
-        unfinished = [process for process in self._seen_in(state[0])[1] if state[process.base] != ENDED]
+        unfinished = [process for process in self._fields_and_tasks(state[0])[1] if state[process.base] != ENDED]
         if not unfinished:
             return Final("terminated", self.observe(state))
         points = [state[process.base] for process in unfinished]
@@ -496,13 +497,13 @@ class StepSystem(FrameSystem):
         return Final(kind, self.observe(state), waiting)
 
     def _waiting(self, state: Sequence[Any], process: Process) -> Waiting:
-        """What an unfinished task waits for, and whether it keeps its actor to itself meanwhile."""
+        """What an unfinished task waits for, and whether it blocks its actor meanwhile."""
         b = process.base
         point, me = self.numbering.points[state[b]], state[b + 2]
         group = self.group_of(state, me)
         holder = state[state[0].by_pid[group].base + 3]
         if point.kind != "get" and holder is not None:
-            guard = f"{_named(group)} to be free, held by {holder}"
+            guard = f"{_group_name(group)} to be free, held by {holder}"
             return Waiting(process.pid, guard, {}, point.place, (holder,), None, self._name(process))
         trail: list[Any] = []
         ready = self._ready[state[b]]
@@ -517,11 +518,11 @@ class StepSystem(FrameSystem):
         }
         futures = tuple(f for f in trail if isinstance(f, Pid) and not _resolved(state, [], f))
         guard = " and ".join(f"the future of {future}" for future in futures) or show(point.guard)
-        holds = _named(group) if point.kind == "get" else None
+        holds = _group_name(group) if point.kind == "get" else None
         return Waiting(process.pid, guard, values, point.place, futures, holds, self._name(process))
 
 
-def _named(group: Pid) -> str:
+def _group_name(group: Pid) -> str:
     return "the group of main" if group == MAIN_OBJECT else str(group)
 
 

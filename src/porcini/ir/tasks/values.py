@@ -1,15 +1,17 @@
 """Expressions of objects and tasks on values that need not be known.
 
 A value is a Python value if it is known, and a formula over the state before the step if not: only integers and
-booleans can be formulas. Variables that hold these are symbols, whatever they hold, so what comes of a step is
-said for every state; what was decided on the way, in `tests`, says for which states it was said:
+booleans can be formulas. Variables that hold these are symbols, whatever their values, so that the result of a
+step is valid for many states; the decisions along the path, in `tests`, say for which ones:
 
-    decide    a condition: the state settles it, or both ways are open, and `forks` say which one is followed
-    settle    a value that must be known (it goes into a list, it picks an element): then for this value only
-    read      a variable that holds a code: likewise
+    decide    decides a condition: the state determines it, or both paths are open, and `forks` say which is
+              followed
+    settle    fixes a value that must be known (it goes into a list, it selects an element): valid for this value
+              only
+    read      reads a variable that holds a code, in the same way
 
-All tests are over the state before the step. In a state in which they hold the step takes the same way and makes
-the same values: each is asked for wherever it would make a difference, and nothing else is looked at.
+All tests are over the state before the step. In a state in which they hold, the step takes the same path and
+computes the same values: a test is added wherever it would make a difference, and nothing else is read.
 """
 
 from __future__ import annotations
@@ -48,21 +50,21 @@ from porcini.ir.expr import (
 from porcini.ir.objects import RESOLVED, SAME_GROUP, VALUE, Definition
 from porcini.ir.simplify import simplify
 from porcini.ir.tasks.failures import Failed
-from porcini.ir.tasks.names import FINISHED, Named, Vocabulary
+from porcini.ir.tasks.names import FINISHED, FormulaVariable, Vocabulary
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
 from porcini.ir.text import show
 
 MOST_FORKS = 60
-"""Conditions that depend on inputs, along one way through a step: a loop that has more is cut."""
+"""The most conditions that may depend on inputs, along one path through a step: a loop that has more is cut."""
 
 
 class TooManyForks(Exception):
-    """A step whose way through depends on the inputs more often than anybody follows it."""
+    """The path through a step depends on the inputs too often to be followed."""
 
 
 @dataclass(slots=True)
 class Frame:
-    """Where code runs: on which object, with which names. The variables of a `task` have names of their own."""
+    """Where code runs: on which object, with which names. The variables of a `task` have their own names."""
 
     me: Pid
     names: dict[str, Any]
@@ -72,7 +74,7 @@ class Frame:
 
 
 class Evaluation:
-    """Evaluates expressions in a state, along one way."""
+    """Evaluates expressions in a state, along one path."""
 
     def __init__(
         self,
@@ -92,21 +94,21 @@ class Evaluation:
         self.changed: dict[Var, Expr] = {}
         self.made: dict[Pid, Task | Instance] = {}
         self.futures: set[Pid] = set()
-        """Those that were looked at."""
+        """The futures that were read."""
         self.forks: list[bool] = []
         self.others: list[tuple[bool, ...]] = []
-        """Other ways that begin like this one."""
+        """Other paths that begin like this one."""
         self._assumed = state.path
         self.place: Place | None = None
 
-    # What the state settles
+    # What the state determines
 
     def _here(self, formula: Expr) -> Expr:
         values = self.state.values
         return simplify(substitute(formula, {v: values[v] for v in free(formula) if v in values}))
 
     def decide(self, test: Any) -> bool:
-        """Does a condition hold, on this way?"""
+        """Does a condition hold, on this path?"""
         if not isinstance(test, Expr):
             return bool(test)
         if test in self.tests:
@@ -148,7 +150,7 @@ class Evaluation:
 
     # Variables
 
-    def read(self, named: Named) -> Any:
+    def read(self, named: FormulaVariable) -> Any:
         changed = self.changed.get(named.var)
         if changed is None and named.var not in self.state.values:
             raise InputError(f"`{show(named.var)}` is read before it has a value", place=self.place)
@@ -161,13 +163,13 @@ class Evaluation:
         assert isinstance(code, Const)
         return self.vocabulary.codes.value(int(code.value))
 
-    def write(self, named: Named, value: Any) -> None:
+    def write(self, named: FormulaVariable, value: Any) -> None:
         if named.whole:
             value = self.vocabulary.codes.of(self.settle(value))
         self.changed[named.var] = value if isinstance(value, Expr) else const(value)
 
     def write_code(self, variable: Var, value: Any) -> None:
-        self.write(Named(variable, True), value)
+        self.write(FormulaVariable(variable, True), value)
 
     def task(self, pid: Pid) -> Task:
         found = self.made.get(pid) or self.state.tasks[pid]
@@ -230,7 +232,8 @@ class Evaluation:
         return _folded(binary(expr.op, _formula(left), _formula(right)))
 
     def _junction(self, expr: Junction, frame: Frame) -> Any:
-        """From left to right, stopping early. Parts that cannot fail and look at no data stay in one formula."""
+        """Evaluate from left to right, stopping early. Parts that cannot fail and read no data stay in one
+        formula."""
         stop = expr.op == "or"
         parts: list[Expr] = []
         for number, arg in enumerate(expr.args):
@@ -265,7 +268,7 @@ class Evaluation:
         return self.value(definition.body, Frame(frame.me, names))
 
     def _look(self, function: str, ref: Any, frame: Frame) -> Any:
-        """What only a look at the state can tell."""
+        """Evaluate a function that reads the state."""
         if function == SAME_GROUP:
             return self.instance(frame.me).group == self.instance(ref).group
         if function == VALUE:
@@ -282,7 +285,7 @@ class Evaluation:
         return self.holds(standing, FINISHED)
 
     def holds(self, variable: Var, value: Any) -> bool:
-        """Was a variable that holds a code this value, before the step?"""
+        """Did a variable that holds a code have this value before the step?"""
         return self.decide(simplify(binary("==", variable, const(self.vocabulary.codes.of(value)))))
 
 
@@ -291,7 +294,7 @@ def _formula(value: Any) -> Expr:
 
 
 def _folded(formula: Expr) -> Any:
-    """A value: Python's own, if the formula is a constant."""
+    """A value: a Python value, if the formula is a constant."""
     formula = simplify(formula)
     return formula.value if isinstance(formula, Const) else formula
 
@@ -307,7 +310,7 @@ def _is_integer(value: Any) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def is_plain(expr: Expr) -> bool:
-    """Can it neither fail nor look at anything but numbers and booleans?"""
+    """Does an expression never fail, and read only numbers and booleans?"""
     return all(
         isinstance(node, Const | Not | Neg | Junction | Ite)
         or (isinstance(node, Var) and node.type in ("int", "bool"))

@@ -64,7 +64,7 @@ class ActorModel(Model):
 
         return SymbolicActors(self.program, self.file, self.source)
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
         return StepSystem(self.program.with_inputs(inputs))
 
 

@@ -171,6 +171,8 @@ class Expressions(ast.NodeTransformer):
             if self.static_cells:
                 return "@module", f"{owner.qualname}.<locals>.{name}"
             return owner.token, name
+        if isinstance(owner.node, ast.ClassDef) and name in self.scopes.written_globals:
+            return "@module", name  # the body of a class finds the global one until it binds its own
         return None
 
     def _operand(self, node: ast.expr, hook: str = "@read_operand", *more: ast.expr) -> ast.expr:

@@ -283,7 +283,8 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
         elif isinstance(value, functools.cached_property | functools.partial):
             todo.append(value.func)
         elif hasattr(value, "__wrapped__") and not isinstance(value, ModuleType):
-            todo.append(inspect.unwrap(value, stop=lambda f: isinstance(f, FunctionType)))  # type: ignore[arg-type]
+            with contextlib.suppress(ValueError):  # what has every attribute wraps without end
+                todo.append(inspect.unwrap(value, stop=lambda f: isinstance(f, FunctionType)))  # type: ignore[arg-type]
 
 
 def _cell_contents(function: FunctionType) -> Iterator[object]:

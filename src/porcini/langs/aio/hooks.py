@@ -38,6 +38,7 @@ _FUNCTIONS: tuple[Any, ...] = (
 _SAME: dict[str, Any] = {
     "@slice": slice,
     "@failure": Exception,
+    "@unbound": NameError,
     "@getitem": operator.getitem,
     **{f"@{name}": function for name, function in operators.BINARY.items()},
     **{f"@i{name}": function for name, function in operators.IN_PLACE.items()},

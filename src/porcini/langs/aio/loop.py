@@ -4,7 +4,7 @@
     call_at         a timer, which becomes ready when time gets there
     run             one ready handle of a process runs; `reads`, `writes`, `woke`, `spawned` say what it did
     advance         nothing is ready: time moves to the next timer, and all that are due then become ready
-    close           what is left is thrown away without a sound
+    discard         what is left is thrown away without a sound
 
 A task that starts eagerly (3.12) takes its first step inside of the step that makes it: what it touches is touched
 by that one. What it makes and schedules there is named after the task itself. If it is not done by then it goes on
@@ -15,7 +15,8 @@ of which there are thousands per second: what `BaseEventLoop.__init__` sets up a
 attributes of the class.
 
 **Modes.** In mode `any` every process with a ready handle may go next. In mode `fifo` the handles of asyncio's
-queue run in its order, and free are only timers that become due at the same moment: they form one batch. There,
+queue run in its order, and free are only timers that become due at the same moment, and coroutines of one
+`as_completed`, which puts them into the queue in the order of their addresses: they form one batch. There,
 every step that is not the last of its batch is followed by whoever comes next in the queue, so it wakes that one;
 and what a step puts into the queue depends on who was there before, so all of them write the place `queue`.
 """
@@ -47,7 +48,7 @@ from porcini.langs.aio.futures import (
 )
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
-from porcini.langs.aio.outside import NotSimulated, Outside
+from porcini.langs.aio.outside import Outside, Refused, steps
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
 
 Mode = Literal["any", "fifo"]
@@ -91,11 +92,12 @@ class ControlledLoop(Joins, Outside):
         self.tasks: list[SeenTask] = []
         self.ready: dict[Process, int] = {}
         self.problems: list[str] = []
+        self.refusal = None
         self.untracked = ""
         self._early: dict[int, SeenTask] = {}
         self._coroutines: dict[int, ref[Any]] = {}  # those that tasks run
         self._making = False
-        self._batch = 0
+        self.batch = 0
         self._of = 0
         self._round = 0
         self._scheduled: list[Timer] = []
@@ -180,9 +182,17 @@ class ControlledLoop(Joins, Outside):
         if context is not None:
             rules.SHARED_CONTEXTS.add(id(context))
         if id(coro) not in self._early:
-            for other in joins.awaited_together(sys._getframe(1)):
-                self._early[id(other)] = self._new_task(other, None, None, options)
+            self._make_together(joins.awaited_together(sys._getframe(1)), options)
         return self._early.pop(id(coro), None) or self._new_task(coro, name, context, options)
+
+    def _make_together(self, coroutines: list[Any], options: dict[str, Any]) -> None:
+        """The tasks of `as_completed`, which goes over a set: they have names in the order in which it was given
+        their coroutines, but any of them may be the first in the queue."""
+        batch = self.batch + 1
+        for coroutine in coroutines:
+            task = self._early[id(coroutine)] = self._new_task(coroutine, None, None, options)
+            if self.mode == "fifo" and task._process in self.ready:  # and did not start eagerly
+                self.ready[task._process] = batch
 
     def _new_task(self, coro: Any, name: Any, context: Context | None, options: dict[str, Any]) -> SeenTask:
         if name is not None:
@@ -252,8 +262,9 @@ class ControlledLoop(Joins, Outside):
         return handle
 
     def call_soon_threadsafe(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
-        if threading.get_ident() != self.thread:
-            raise NotSimulated("call_soon_threadsafe from another thread: threads are not simulated")
+        if threading.get_ident() != self.thread and not self._closed:
+            message = "call_soon_threadsafe() from another thread: threads are not simulated"
+            raise self.refuse(message, sys._getframe(1))
         return self.call_soon(callback, *args, context=context)
 
     def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
@@ -294,8 +305,8 @@ class ControlledLoop(Joins, Outside):
 
     def _is_ready(self, process: Process, handle: ReadyHandle | Timer) -> None:
         process.handle = handle
-        self._batch += 1
-        self.ready[process] = self._batch
+        self.batch += 1
+        self.ready[process] = self.batch
 
     # what the run calls ------------------------------------------------------------------------------------------
 
@@ -359,6 +370,7 @@ class ControlledLoop(Joins, Outside):
                     self.woke[process] = None
         return heard
 
+    @steps
     def _call(self, callback: Any, args: Any, context: Any) -> None:
         try:
             if context is None:
@@ -370,6 +382,8 @@ class ControlledLoop(Joins, Outside):
         except SystemExit as problem:
             if self.current.task is None:
                 self.problems.append(f"SystemExit({problem.code!r}) in a callback")
+        except Refused:
+            return  # the refusal is kept, and ends the run
         except BaseException as problem:
             message = f"Exception in callback {title_of(callback)}"
             self.call_exception_handler({"message": message, "exception": problem})
@@ -405,7 +419,7 @@ class ControlledLoop(Joins, Outside):
         while self.can_advance() and self._scheduled[0]._when <= self.now + RESOLUTION:
             due.append(heapq.heappop(self._scheduled))
         due.sort(key=lambda timer: timer.process.name.pid)
-        self._batch += 1
+        self.batch += 1
         for timer in due:
             if self.mode == "any" and timer._callback is _sleep_over:
                 # Nobody but the sleeper knows this future: whether it is completed now or just before the sleeper
@@ -414,7 +428,7 @@ class ControlledLoop(Joins, Outside):
                 timer._scheduled = False
             else:
                 timer.process.handle = timer
-                self.ready[timer.process] = self._batch
+                self.ready[timer.process] = self.batch
 
     # what is left at the end -------------------------------------------------------------------------------------
 
@@ -439,8 +453,9 @@ class ControlledLoop(Joins, Outside):
             self.reads.add(HANDLER)
             super().call_exception_handler(context)
 
-    def close(self) -> None:
-        """Throw away what is left: coroutines are closed, and nothing is said about it."""
+    def discard(self) -> None:
+        """Throw away what is left: coroutines are closed, and nothing is said about it. (To `close` a loop that
+        runs is an error.)"""
         if self._closed:
             return
         self._closed = True

@@ -19,11 +19,13 @@ events.
 become ready together. Its event is a barrier. What came before it was ready before, so it cannot go earlier; what
 goes after it was made ready by it or by what follows; so it races with nothing.
 
-**The end.** A run is over when nothing is ready and the main task is done, or nothing is left to wait for. When
-the main task is done the others go on while they are ready, but time stands still; then they are cancelled, as
-`asyncio.run` does, in the order of their creation and without exploring other orders. Nothing that they do then
-changes the outcome, which is what the main task returned or raised. (That the end of the main task stops nobody
-keeps steps from disabling each other: else it would race with every step of every task.)
+**The end.** A run is over when the main task is done, or nothing is left to wait for. The outcome is what the main
+task returned or raised. Steps that its last step comes before in every order, because it made or woke who takes
+them, cannot change that, and are not taken; in mode `fifo` these are all that are left. In mode `any`, others were
+ready before and could have gone first. They go on while they are ready, since only so is it known what they would
+have done; but time stands still, and whom the last step woke stays where it is. (To stop everybody would make the
+last step race with every step of every task.) Then all that is left is cancelled, as `asyncio.run` does, in the
+order of creation and without exploring other orders.
 
 **Busy waiting.** A step that wrote nothing, made nothing and left its task where it was, with the same values,
 would do the same again as long as nobody writes what it read. So the task has no action until somebody does, who
@@ -74,7 +76,7 @@ class AioProgram(Program):
     `shows` is told what the main task returns or raises, in its last step.
     """
 
-    discovers = True
+    discovers_footprints = True
 
     def __init__(
         self,
@@ -141,6 +143,7 @@ class AioRun:
         self._spinning: dict[Process, _Spinning] = {}
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
+        self._too_late: list[Process] = []
         self.gauge: Callable[[], int] = int
         self.accesses = 0
         """What the gauge said after the last step: the number of accesses that were recorded, say."""
@@ -184,6 +187,7 @@ class AioRun:
             raise KeyError(pid)
         if not process.steps and process.spot is None:
             self._arrive(process)
+        batch = loop.batch
         if Staying.inside is loop:
             recorded, heard = self._taken(process)
         else:
@@ -200,6 +204,8 @@ class AioRun:
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
+        if process.task is self.main and _done(self.main):
+            self._leave_out(batch)
         spawned, woke = loop.spawned, loop.woke
         children = tuple([p.name.pid for p in spawned]) if spawned else ()
         others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
@@ -242,6 +248,7 @@ class AioRun:
             return False
         if not process.steps and process.spot is None:
             self._arrive(process)
+        batch = loop.batch
         recorder.begin_step(pid, process.steps)
         try:
             self._run(process)
@@ -258,6 +265,8 @@ class AioRun:
             changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
+        if process.task is self.main and _done(self.main):
+            self._leave_out(batch)
         spawned, woke = event.spawned, event.woke
         return (
             label is event.label
@@ -341,8 +350,7 @@ class AioRun:
         raised = problem or asyncio.CancelledError("the main task was cancelled")
         task._log_traceback = False
         self.program.shows(raised, True)
-        kind: FailureKind = "assertion" if _asserts(raised) else "error"
-        self._failure = Failure(kind, standing.describe_problem(raised), _place(raised))
+        self._failure = Failure(kind_of_problem(raised), standing.describe_problem(raised), _place(raised))
 
     def _advance(self) -> Event:
         loop = self.loop
@@ -401,6 +409,13 @@ class AioRun:
 
     # the end --------------------------------------------------------------------------------------------------
 
+    def _leave_out(self, batch: int) -> None:
+        """The main task has ended: who became ready with that, after this batch, comes after it in every order."""
+        ready, every = self.loop.ready, self.loop.mode == "fifo"
+        self._too_late = [process for process, since in ready.items() if every or since > batch]
+        for process in self._too_late:
+            del ready[process]
+
     def _ending(self) -> Final:
         if self._failure is not None:
             return Final(self._failure.kind, {"raised": self._failure.message})
@@ -430,10 +445,12 @@ class AioRun:
         loop = self.loop
         if _done(self.main):
             left = loop.pending()
-            if left or loop._asyncgens:
+            for process in self._too_late:
+                if process.handle is not None:
+                    loop._is_ready(process, process.handle)
+            if left or loop.ready or loop._asyncgens:
                 with Inside(loop):
-                    if left:
-                        self._cancel(left)
+                    self._cancel(left)
                     if loop._asyncgens:
                         loop.call_soon(loop.create_task, loop.shutdown_asyncgens())
                         self._drain()
@@ -464,7 +481,7 @@ class AioRun:
     def close(self) -> None:
         if not self.loop._closed:
             with Inside(self.loop):
-                self.loop.close()
+                self.loop.discard()
 
     def __del__(self) -> None:
         loop = getattr(self, "loop", None)
@@ -488,8 +505,10 @@ def _unretrieved(task: Any) -> str:
     return f"{process.title} ({process.name.text}): {standing.describe_problem(problem)}"
 
 
-def _asserts(problem: BaseException) -> bool:
-    return any(isinstance(leaf, AssertionError) for leaf in standing.leaves(problem))
+def kind_of_problem(problem: BaseException) -> FailureKind:
+    """Did an assertion fail?"""
+    asserts = any(isinstance(leaf, AssertionError) for leaf in standing.leaves(problem))
+    return "assertion" if asserts else "error"
 
 
 def _place(problem: BaseException) -> Place | None:

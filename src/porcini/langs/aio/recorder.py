@@ -152,10 +152,11 @@ class Recorder(Names):
         DERIVED.clear()
 
     def _clear(self) -> None:
-        LOG.clear()
-        for created in CREATED:  # between steps: nobody will say when it dies
-            DERIVED.pop(id(created), None)
-        CREATED.clear()
+        while LOG or CREATED:  # what is let go of here may have something to do, in `finally`, and log that
+            LOG.clear()
+            for key in list(map(id, CREATED)):  # between steps: nobody will say when it dies
+                DERIVED.pop(key, None)
+            CREATED.clear()
         self._reads, self._writes, self._opaque = set(), set(), False
 
     # The footprint --------------------------------------------------------------------------------------------

@@ -15,8 +15,9 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from porcini.langs.aio.expressions import Expressions, called, depth, name_node
-from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, suspends
+from porcini.langs.aio.bindings import Bindings, names_in
+from porcini.langs.aio.expressions import called, name_node
+from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, parameters_of, suspends
 from porcini.langs.aio.sites import Kind
 
 
@@ -34,8 +35,8 @@ def rewrite(
     return tree, scopes.written_globals
 
 
-class _Rewriter(Expressions):
-    """Rewrites scopes and statements."""
+class _Rewriter(Bindings):
+    """Rewrites scopes and compound statements."""
 
     # Scopes ---------------------------------------------------------------------------------------------------
 
@@ -53,6 +54,7 @@ class _Rewriter(Expressions):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         node.decorator_list = self._decorators(node)
         self._defaults(node.args)
+        self._annotations(node)
         outer, live, loops = self.scope, self.live, self.loops
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
         body = self._block(node.body)
@@ -86,8 +88,19 @@ class _Rewriter(Expressions):
         arguments.defaults = [self.visit(part) for part in arguments.defaults]
         arguments.kw_defaults = [part and self.visit(part) for part in arguments.kw_defaults]
 
+    def _annotations(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """They are evaluated with the definition, unless they are texts or have a scope of their own."""
+        if not self.live or not self.scopes.evaluates_annotations or getattr(node, "type_params", None):
+            return
+        for argument in parameters_of(node.args):
+            argument.annotation = argument.annotation and self.visit(argument.annotation)
+        node.returns = node.returns and self.visit(node.returns)
+
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.decorator_list = self._decorators(node)
+        outer = self.scope
+        if getattr(node, "type_params", None):  # no variables can be kept beside them
+            self.scope = Scope(node, outer)
         node.bases = [self.visit(part) for part in node.bases]
         node.keywords = [self.visit(part) for part in node.keywords]
         if self.live and node.bases:
@@ -96,7 +109,6 @@ class _Rewriter(Expressions):
         for keyword in node.keywords if self.live else ():
             if keyword.arg == "metaclass":
                 keyword.value = called("@check_metaclass", keyword.value, self._site(Kind.READ, "", node))
-        outer = self.scope
         self.scope = self.scopes.of[node]
         self.classes.append(node.name)
         node.body = self._block(node.body)
@@ -144,172 +156,18 @@ class _Rewriter(Expressions):
         node.body = self._block(node.body)
         return node
 
-    def _block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
-        result: list[ast.stmt] = []
-        for statement in statements:
-            bound = self._bound(statement) if self.live else []
-            visited = self.visit(statement)
-            result.extend(visited if isinstance(visited, list) else [visited])
-            result.extend(self._stores(bound, statement))
-        return result
-
-    def _stores(self, names: Iterable[str], node: ast.AST) -> list[ast.stmt]:
-        """Log that shared variables were bound: after the binding, which may have been suspended before."""
-        logs: list[ast.stmt] = []
-        for name in names:
-            variable = self._variable(name)
-            if variable is not None:
-                entry = ast.Tuple([name_node(variable[0]), self._site(Kind.WRITE, variable[1], node)], ast.Load())
-                logs.append(ast.copy_location(ast.Expr(called("@log", entry)), node))
-        return logs
-
-    def _bound(self, statement: ast.stmt) -> list[str]:
-        """Names that a simple statement binds."""
-        match statement:
-            case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-                return [name for target in targets for name in _names(target)]
-            case ast.AugAssign() if _counts(statement):
-                return []  # said before
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                return list(_names(target))
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                return [name]
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                return [alias.asname or alias.name.partition(".")[0] for alias in aliases]
-            case ast.Try(handlers=handlers) | ast.TryStar(handlers=handlers):
-                return [handler.name for handler in handlers if handler.name]
-        return []
-
     def _body(self, statements: list[ast.stmt], bound: Iterable[str], node: ast.AST) -> list[ast.stmt]:
         return [*self._stores(bound, node), *self._block(statements)]
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        unpacked = max((t for t in node.targets if isinstance(t, ast.Tuple | ast.List)), key=depth, default=None)
-        sliced = [t for t in node.targets if isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice)]
-        if self.live and unpacked is not None:
-            node.value = self._taken_apart(node, unpacked)
-        elif self.live and sliced and len(node.targets) == 1:
-            node.value = self._operand(node.value, "@read_right_side")
-            sliced[0].consumed = True  # type: ignore[attr-defined]
-        else:
-            node.value = self.visit(node.value)
-        node.targets = [self.visit(target) for target in node.targets]
-        return node
-
-    def _taken_apart(self, node: ast.Assign, target: ast.expr) -> ast.expr:
-        """`(a, b), c = v`. With a second target, `x = a, b = v`, the value itself is kept, so it must stay."""
-        number = self._site(Kind.READ, "", node)
-        if len(node.targets) > 1:
-            return ast.copy_location(called("@read_captured", self.visit(node.value), number), node.value)
-        deep = depth(target) - 1
-        if not deep:
-            return self._iterated(node.value, None, False)
-        apart = called("@unpack", self.visit(node.value), number, ast.Constant(deep))
-        return ast.copy_location(apart, node.value)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        node.value = node.value and self.visit(node.value)
-        node.target = self.visit(node.target)
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
-        if not self.live:
-            return self.generic_visit(node)
-        constant = isinstance(node.value, ast.Constant | ast.JoinedStr)
-        target = node.target
-        before: list[ast.stmt] = []
-        consumed = _consuming(node)
-        if isinstance(target, ast.Name):
-            variable = self._variable(target.id)
-            if variable is not None and _counts(node):
-                number = self._site(Kind.UPDATE, variable[1], node)
-                count = called("@log_addition_to_variable", name_node(variable[0]), number, name_node(target.id))
-                before.append(ast.copy_location(ast.Expr(count), node))
-            elif variable is not None:
-                entry = ast.Tuple([name_node(variable[0]), self._site(Kind.READ, variable[1], node)], ast.Load())
-                before.append(ast.copy_location(ast.Expr(called("@log", entry)), node))
-            if not constant:
-                change = called("@update_in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
-                before.append(ast.copy_location(ast.Expr(change), node))
-            node.value = self._operand(node.value, consumed)
-            if suspends(node.value) and not constant:
-                self._after_suspension(node, target)
-        elif isinstance(target, ast.Attribute):
-            if not constant and self._temporaries():
-                return self._attribute_in_place(node, target)
-            node.target = self._attribute(target, Kind.UPDATE, counts=_counts(node))
-            node.value = self._operand(node.value, consumed)
-        else:
-            assert isinstance(target, ast.Subscript)
-            if suspends(node.value):
-                return self._subscript_in_place(node, target)
-            changed = self._subscript(target, "count" if _counts(node) else "update")
-            assert isinstance(changed, ast.Subscript)
-            node.target = changed
-            node.value = self._operand(node.value, consumed)
-        return [*before, node] if before else node
-
-    def _after_suspension(self, node: ast.AugAssign, target: ast.Name) -> None:
-        """`x += await f()`: the change happens in the step in which f has answered."""
-        kept = ast.NamedExpr(name_node("@value", ast.Store()), node.value)
-        change = called("@update_in_place", name_node(target.id), self._site(Kind.UPDATE, "", node))
-        node.value = ast.Subscript(ast.Tuple([kept, change], ast.Load()), ast.Constant(0), ast.Load())
-
-    def _attribute_in_place(self, node: ast.AugAssign, target: ast.Attribute) -> list[ast.stmt]:
-        """`o.a += v`: a mutable `o.a` is changed itself, so it must be seen, between the load and the store."""
+    def _bound_first(self, target: ast.expr, body: list[ast.stmt]) -> tuple[ast.expr, list[ast.stmt]]:
+        """`for a, o.b in ...:` as `for t in ...: a, o.b = t`, and `with` likewise: what binds several names may
+        fail on the way, and an assignment knows how to log that."""
+        shared = self._temporaries() and any(self._variable(name) for name in names_in(target))
+        if isinstance(target, ast.Name) or not self.live or not shared:
+            return target, body
         kept = self._temporary()
-        hold = ast.Assign([name_node(kept, ast.Store())], self.visit(target.value))
-        name = self._mangled(target.attr)
-        load = self._logged(name_node(kept), self._site(Kind.READ, name, target), "@log_access")
-        loaded = ast.Attribute(load, target.attr, ast.Load())
-        value = self._operand(node.value, _consuming(node))
-        number = self._site(Kind.UPDATE, "", node)
-        change = called(
-            f"@i{type(node.op).__name__}",
-            ast.Starred(called("@update_attribute", loaded, value, number), ast.Load()),
-        )
-        held = self._logged(name_node(kept), self._site(Kind.WRITE, name, target), "@log_access")
-        store = ast.Assign([ast.Attribute(held, target.attr, ast.Store())], change)
-        return [ast.copy_location(hold, node), ast.copy_location(store, node)]
-
-    def _subscript_in_place(self, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
-        """`o[k] += await f()`: read in one step, written in another."""
-        kept, key = self._temporary(), self._temporary()
-        holds: list[ast.stmt] = [
-            ast.Assign([name_node(kept, ast.Store())], self.visit(target.value)),
-            ast.Assign([name_node(key, ast.Store())], self.visit(target.slice)),
-        ]
-        number = self._site(Kind.UPDATE, "", node)
-        loaded = ast.Subscript(
-            called("@get_item", name_node(kept), name_node(key), number), name_node(key), ast.Load()
-        )
-        operands = called("@update_attribute", loaded, self._operand(node.value, _consuming(node)), number)
-        change = called(f"@i{type(node.op).__name__}", ast.Starred(operands, ast.Load()))
-        stored = ast.Subscript(
-            called("@set_item", name_node(kept), name_node(key), number), name_node(key), ast.Store()
-        )
-        return [ast.copy_location(part, node) for part in (*holds, ast.Assign([stored], change))]
-
-    def visit_Import(self, node: ast.Import) -> ast.AST | list[ast.stmt]:
-        """`import m` in a function looks for `m`."""
-        if not self.live:
-            return node
-        names = [ast.Constant(alias.name) for alias in node.names]
-        read = ast.Expr(called("@read_modules", self._site(Kind.READ, "", node), *names))
-        return [ast.copy_location(read, node), node]
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
-        """`from m import x` in a function reads `m.x`."""
-        if not self.live:
-            return node
-        names = ast.Tuple([ast.Constant(alias.name) for alias in node.names], ast.Load())
-        origin = [ast.Constant(node.module or ""), ast.Constant(node.level), ast.Constant(self.module)]
-        read = ast.Expr(called("@read_imported", *origin, names, self._site(Kind.READ, "", node)))
-        return [node, ast.copy_location(read, node)]
-
-    def visit_Delete(self, node: ast.Delete) -> ast.AST:
-        node.targets = [self.visit(target) for target in node.targets]
-        return node
+        assignment = ast.copy_location(ast.Assign([target], name_node(kept)), target)
+        return ast.copy_location(name_node(kept, ast.Store()), target), [assignment, *body]
 
     def _for(self, node: ast.For | ast.AsyncFor) -> ast.stmt | list[ast.stmt]:
         with self._looping(node) as loop:
@@ -317,7 +175,8 @@ class _Rewriter(Expressions):
         return self._with_flags(node, loop)
 
     def _for_parts(self, node: ast.For | ast.AsyncFor) -> None:
-        bound = list(_names(node.target))
+        node.target, node.body = self._bound_first(node.target, node.body)
+        bound = list(names_in(node.target))
         if not self.live:
             node.iter = self.visit(node.iter)
         elif isinstance(node, ast.AsyncFor):
@@ -351,6 +210,10 @@ class _Rewriter(Expressions):
         return node
 
     def _with(self, node: ast.With | ast.AsyncWith) -> ast.AST:
+        first, *others = node.items
+        if others and self.live:  # what the first one binds is seen while the others are entered
+            node.items = [first]
+            node.body = [ast.copy_location(type(node)(others, node.body), node)]
         bound: list[str] = []
         for each in node.items:
             function = "@watch_manager" if isinstance(node, ast.With) else "@watch_async_manager"
@@ -361,8 +224,9 @@ class _Rewriter(Expressions):
                 manager = ast.copy_location(called(function, manager, number, again), manager)
             each.context_expr = manager
             if each.optional_vars is not None:
-                bound.extend(_names(each.optional_vars))
-                each.optional_vars = self.visit(each.optional_vars)
+                target, node.body = self._bound_first(each.optional_vars, node.body)
+                bound.extend(names_in(target))
+                each.optional_vars = self.visit(target)
         node.body = self._body(node.body, bound if self.live else [], node)
         return node
 
@@ -372,7 +236,11 @@ class _Rewriter(Expressions):
         node.body = self._block(node.body)
         for handler in node.handlers:
             handler.type = handler.type and self.visit(handler.type)
-            handler.body = self._body(handler.body, [handler.name] if handler.name and self.live else [], handler)
+            logs = self._stores([handler.name] if handler.name and self.live else [], handler)
+            handler.body = self._block(handler.body)
+            if logs:  # the name is bound here, and unbound when the handler is left
+                again = self._stores([handler.name or ""], handler)
+                handler.body = [*logs, ast.copy_location(ast.Try(handler.body, [], [], again), handler.body[0])]
         node.orelse = self._block(node.orelse)
         node.finalbody = self._block(node.finalbody)
         return node
@@ -399,36 +267,22 @@ class _Rewriter(Expressions):
         for case in node.cases:
             bound = [n for part in ast.walk(case.pattern) for n in _captures(part)]
             if case.guard is not None:
-                case.guard = self._truth(case.guard)
+                case.guard = self._guard(case.guard, bound)
+                bound = []
             case.body = self._body(case.body, bound if self.live else [], case.pattern)
         return [*map(self._looked_at, values), node] if values else node
+
+    def _guard(self, guard: ast.expr, bound: Iterable[str]) -> ast.expr:
+        """What a pattern captures is bound before its guard is asked."""
+        test = self._truth(guard)
+        logs = list(self._store_logs(bound, guard)) if self.live else []
+        return ast.copy_location(ast.BoolOp(ast.Or(), [*logs, test]), guard) if logs else test
 
     def _looked_at(self, value: ast.expr) -> ast.stmt:
         """`case A.b:` reads A.b, perhaps: so it is read before."""
         look = ast.copy_location(ast.Expr(self.visit(value)), value)
         handler = ast.ExceptHandler(name_node("@failure"), None, [ast.Pass()])
         return ast.copy_location(ast.Try([look], [handler], [], []), value)
-
-
-def _counts(node: ast.AugAssign) -> bool:
-    """`x += 1`: whatever the order of such steps, the sum is the same."""
-    constant = isinstance(node.value, ast.Constant) and type(node.value.value) is int
-    return constant and isinstance(node.op, ast.Add | ast.Sub)
-
-
-def _consuming(node: ast.AugAssign) -> str:
-    return "@read_merged" if isinstance(node.op, ast.BitOr) else "@read_right_side"
-
-
-def _names(target: ast.AST) -> Iterable[str]:
-    """The names that a target binds."""
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, ast.Tuple | ast.List):
-        for element in target.elts:
-            yield from _names(element)
-    elif isinstance(target, ast.Starred):
-        yield from _names(target.value)
 
 
 def _captures(pattern: ast.AST) -> Iterable[str]:

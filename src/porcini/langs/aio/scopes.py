@@ -9,6 +9,7 @@ outside loops.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -92,6 +93,7 @@ class Scopes(ast.NodeVisitor):
         self.of: dict[ast.AST, Scope] = {}
         self.module = self.current = self.of[tree] = Scope(tree, None)
         self.loops = 0
+        self.evaluates_annotations = sys.version_info < (3, 14) and not _wants_texts(tree)
         for statement in tree.body:
             self.visit(statement)
         self._link()
@@ -127,14 +129,7 @@ class Scopes(ast.NodeVisitor):
         self.loops = 0
         arguments = getattr(node, "args", None)
         if isinstance(arguments, ast.arguments):
-            every = [
-                *arguments.posonlyargs,
-                *arguments.args,
-                *arguments.kwonlyargs,
-                arguments.vararg,
-                arguments.kwarg,
-            ]
-            scope.parameters = {argument.arg for argument in every if argument is not None}
+            scope.parameters = {argument.arg for argument in parameters_of(arguments)}
         for part in body:
             self.visit(part)
         self.current, self.loops = outer, loops
@@ -144,6 +139,9 @@ class Scopes(ast.NodeVisitor):
         self.current.bind(node.name, node, self.loops > 0)
         for part in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(part)
+        if self.evaluates_annotations:
+            for part in filter(None, (*(each.annotation for each in parameters_of(node.args)), node.returns)):
+                self.visit(part)
         self._enter(node, iter(node.body))
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -220,6 +218,22 @@ class Scopes(ast.NodeVisitor):
         self.loops -= 1
 
     visit_For = visit_AsyncFor = visit_While = _loop
+
+
+def _wants_texts(tree: ast.Module) -> bool:
+    """Are annotations not evaluated? (`from __future__ import annotations`)"""
+    return any(
+        isinstance(part, ast.ImportFrom)
+        and part.module == "__future__"
+        and any(alias.name == "annotations" for alias in part.names)
+        for part in tree.body
+    )
+
+
+def parameters_of(arguments: ast.arguments) -> list[ast.arg]:
+    """All parameters, of every kind."""
+    every = (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg)
+    return [argument for argument in every if argument is not None]
 
 
 def suspends(node: ast.AST) -> bool:

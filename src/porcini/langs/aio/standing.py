@@ -256,30 +256,26 @@ _AS_TEXT: dict[type, str] = {
 }
 
 
-def sorted_text(value: object, depth: int = 0) -> str | None:
+def sorted_text(value: object, around: tuple[object, ...] = ()) -> str | None:
     """Containers as text, with keys in an order that does not depend on how they came there. None if there is
-    something in them with a text of its own."""
+    something in them with a text of its own, or one of those that they are in (`around`)."""
     kind = type(value)
     if kind in _SCALARS:
         return repr(value)
-    if kind not in _AS_TEXT or depth > _DEEPEST:
+    if kind not in _AS_TEXT or len(around) > _DEEPEST or any(value is outer for outer in around):
         return None
-    inner: list[str | None]
-    if isinstance(value, dict):
-        texts = [(sorted_text(k, depth + 1), sorted_text(v, depth + 1)) for k, v in value.items()]
-        if any(None in pair for pair in texts):
+    around = (*around, value)
+    inner: list[str] = []
+    assert isinstance(value, dict | set | frozenset | list | tuple)
+    for item in value.items() if isinstance(value, dict) else value:
+        parts = item if isinstance(value, dict) else (item,)
+        texts = [sorted_text(part, around) for part in parts]
+        if None in texts:
             return None
-        inner = [f"{key}: {item}" for key, item in sorted(texts)]
-    else:
-        assert isinstance(value, set | frozenset | list | tuple)
-        inner = [sorted_text(item, depth + 1) for item in value]
-        if None in inner:
-            return None
-        if isinstance(value, set | frozenset):
-            if not value:
-                return repr(value)
-            inner = sorted(inner)  # type: ignore[type-var]
-    text = ", ".join(map(str, inner))
+        inner.append(": ".join(map(str, texts)))
+    if isinstance(value, set | frozenset) and not value:
+        return repr(value)
+    text = ", ".join(inner if isinstance(value, list | tuple) else sorted(inner))
     return _AS_TEXT[kind].format(text + "," if kind is tuple and len(inner) == 1 else text)
 
 

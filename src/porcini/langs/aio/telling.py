@@ -103,18 +103,20 @@ class Telling(Recorder):
         key = entry[3][0][1:-1] if entry[3][0][-1:] == "]" else "#"
         return self._show(entry[0] if key in ("#", "=") else _item(entry[0], key))
 
-    def _show(self, value: Any, depth: int = 0) -> str:
+    def _show(self, value: Any, around: tuple[int, ...] = ()) -> str:
+        """A value as text; `around` are the addresses of those that it is in."""
         if value is rules.ABSENT:
             return ""
-        if depth > _DEEPEST:
+        if len(around) > _DEEPEST or id(value) in around:
             return "..."
+        within = (*around, id(value))
         if issubclass(type(value), int | float | str | bytes | type(None)) and type(value) in rules.PLAIN:
             text = repr(value)
         elif type(value) in (list, tuple, set, deque):
-            inner = ", ".join(self._show(v, depth + 1) for v in list(value)[:8])
+            inner = ", ".join(self._show(v, within) for v in list(value)[:8])
             text = f"{type(value).__name__}({inner})" if type(value) is not list else f"[{inner}]"
         elif issubclass(type(value), dict):
-            items = [(self._show(k, depth + 1), self._show(v, depth + 1)) for k, v in list(dict.items(value))[:8]]
+            items = [(self._show(k, within), self._show(v, within)) for k, v in list(dict.items(value))[:8]]
             text = "{" + ", ".join(f"{key}: {item}" for key, item in items) + "}"
         else:
             text = f"<{self.name_of(value)}>"

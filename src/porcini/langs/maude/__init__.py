@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -12,11 +13,16 @@ from porcini.core.errors import Place
 from porcini.core.systems import OwnReduction, System, Value
 from porcini.langs.maude.checker import MaudeChecker
 from porcini.langs.maude.model import Model, load
+from porcini.langs.maude.names import tokens
 from porcini.langs.maude.reduction import Heuristic
+from porcini.langs.maude.searching import Finder
 from porcini.langs.maude.system import MaudeSystem
 from porcini.langs.maude.transformed import Transformed
 
 __all__ = ["LANGUAGE", "MaudeChecker", "MaudeModel", "MaudeSystem", "Model", "load"]
+
+_NEXT = re.compile(r"(?<![^\s(!])O(?=[\s(!<\[])")
+"""`O` where an operand begins."""
 
 CAPABILITIES = Capabilities(
     ".maude programs",
@@ -43,7 +49,11 @@ class MaudeModel(languages.Model):
         return MaudeChecker(self.graph)
 
     def formula(self, text: str) -> str:
-        return text.replace("~", "!")
+        """Maude writes `~` and `O`. An `O` of the user's own, in an operator of theirs, stays what it is."""
+        text = text.replace("~", "!")
+        operators = self.graph.theory.signature.all_operators()
+        own = any("O" in tokens(each.name) for each in operators if each.range != "Formula")
+        return text if own or '"' in text else _NEXT.sub("X", text)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -57,14 +67,18 @@ class MaudeModel(languages.Model):
     def proposition(self, text: str, place: Place) -> Any:
         return self.graph.proposition(self.graph.engine_module(), text, place)
 
-    def transformed(self, ample: str, watched: Sequence[str], load: str | None) -> str:
+    def transform(self, ample: str, watched: Sequence[str], load: str | None) -> str:
         return self.graph.transformed(cast(Heuristic, ample), tuple(watched), load)
 
     def own_reduction(self, system: System, ample: str, watched: Sequence[str], most: int) -> OwnReduction[Any]:
         assert isinstance(system, MaudeSystem)
         return Transformed(system, cast(Heuristic, ample), watched).followed(most)
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
+    def finder(self, system: System, pattern: str, ample: str | None) -> Finder:
+        assert isinstance(system, MaudeSystem)
+        return Finder(system, pattern, ample)
+
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> MaudeSystem:
         return MaudeSystem(self.graph)
 
 

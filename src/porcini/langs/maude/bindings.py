@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from porcini.core.children import Died, in_child, is_sealed, last_words, patience
+from porcini.core.children import ChildDied, announce, is_sealed, run_in_child, time_limit
 from porcini.core.errors import InputError, Place
 from porcini.langs.maude.source import Library, Piece, cut, read_pieces
 
@@ -131,10 +131,10 @@ def _entered(item: Piece | Library, path: Path) -> list[Warned]:
         return []
     if _is_known(item, path):
         return _read[item.name][1]
-    last_words(f"{_shown(item.file, path)}:{item.line}")
+    announce(f"{_shown(item.file, path)}:{item.line}")
     with tempfile.TemporaryDirectory(prefix="porcini-") as folder, _heard() as said:
         maude().load(_put(item, Path(folder)))
-    last_words("")
+    announce("")
     warned = _warnings(said[0])
     _refuse(warned, path)
     _system.discard(item.name)  # a user may define a module that Maude has, too
@@ -158,11 +158,11 @@ def _rehearse(items: list[Piece | Library], path: Path) -> None:
             _entered(item, path)
 
     try:
-        in_child(read, timeout=_PATIENCE)
+        run_in_child(read, timeout=_PATIENCE)
     except TimeoutError:
         raise InputError(f"Maude has not read it after {_PATIENCE:g} s", file=str(path)) from None
-    except Died as death:
-        file, _, line = death.words.rpartition(":")
+    except ChildDied as death:
+        file, _, line = death.announced.rpartition(":")
         place = Place(int(line), 1) if file else None
         raise InputError(
             "Maude cannot read it, and does not say why", file=file or str(path), place=place
@@ -216,6 +216,27 @@ def parse(module: Module, text: str, what: str) -> Term:
     return term
 
 
+def parse_if_any(module: Module, text: str, what: str) -> Term | None:
+    """A term of a module, if it is one; what can be read in several ways is an error all the same."""
+    with _heard() as said:
+        term = module.parseTerm(text)
+    if term is not None and _warnings(said[0]):
+        raise InputError(f"{what} `{text}` can be read in several ways: {_warnings(said[0])[0].message}")
+    return term
+
+
+def declared_variables(name: str) -> Iterator[tuple[str, str]]:
+    """The variables that one of the user's modules declares for its statements, with their sorts; the meta-level
+    does not know them any more."""
+    piece = _read[name][0] if name in _read else None
+    body = re.split(r"\bis\b", piece.text, maxsplit=1)[-1] if piece is not None else ""
+    for statement in re.split(r"\s\.(?=\s)", body):
+        words = statement.split()
+        if words and words[0] in ("var", "vars") and ":" in words:
+            colon = words.index(":")
+            yield from ((variable, " ".join(words[colon + 1 :])) for variable in words[1:colon])
+
+
 def read_back(module: Module, text: str) -> Term | None:
     """A term as data, if it is one, and can be read in one way only."""
     with _heard() as said:
@@ -249,7 +270,7 @@ def _reduced(text: str) -> Term:
 
 def normal_form(term: Term) -> Term:
     """A term, reduced: whether that ends is up to the model."""
-    with patience():
+    with time_limit():
         term.reduce()
     return term
 
@@ -264,7 +285,7 @@ def _heard() -> Iterator[list[str]]:
     sys.stdout.flush()
     sys.stderr.flush()
     here = os.open(".", getattr(os, "O_PATH", os.O_RDONLY))  # which a sealed child may do anywhere
-    with tempfile.TemporaryFile() as caught, tempfile.TemporaryFile() as dropped, patience():
+    with tempfile.TemporaryFile() as caught, tempfile.TemporaryFile() as dropped, time_limit():
         kept = os.dup(1), os.dup(2)
         os.dup2(dropped.fileno(), 1)
         os.dup2(caught.fileno(), 2)

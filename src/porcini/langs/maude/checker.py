@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from porcini.core.children import Died, in_child
+from porcini.core.children import ChildDied, run_in_child
 from porcini.core.errors import LimitHit
 from porcini.core.languages import CheckerOptions, Lasso
 from porcini.core.systems import System
@@ -35,7 +35,7 @@ class MaudeChecker:
         "V": "R",
     }
 
-    def ask(self, system: System, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Lasso | None:
+    def check(self, system: System, formula: str, watched: Sequence[str], asked: CheckerOptions) -> Lasso | None:
         assert isinstance(system, MaudeSystem)
         self.model.require_propositions()
         if asked.ample is not None:
@@ -53,10 +53,10 @@ def _answer(model: Model, formula: str, watched: Sequence[str], asked: CheckerOp
         model.reduced_module(heuristic, tuple(watched))  # here, so that it is there the next time
     question = Asked(formula, tuple(watched), heuristic, asked.max_states)
     try:
-        return in_child(lambda: answer(model, question), timeout=asked.timeout, large_stack=True)
+        return run_in_child(lambda: answer(model, question), timeout=asked.timeout, large_stack=True)
     except TimeoutError:
         raise LimitHit(f"the time limit of {asked.timeout:g} s") from None
-    except Died as death:
+    except ChildDied as death:
         if death.signal == signal.SIGPROF:
             raise LimitHit("the time for one step of Maude's: do the equations of the model end?") from None
         raise LimitHit("Maude's memory or stack: it was ended by the system") from None

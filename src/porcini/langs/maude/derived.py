@@ -9,17 +9,22 @@ parts, or rewrite together with others: what it leaves behind is not what it say
 
 A thread may still touch what the instructions in its code name. That is so if instructions with keys are only
 moved about, dropped or copied: no rule and no equation may make one with a key that was not there before, nor take
-code out of the rest of the soup. Where that cannot be seen from the statements, the thread may do anything.
+code out of the rest of the soup. Where that cannot be seen from the statements, the thread may do anything. A part
+with several keys is named by an instruction that has all of them: an instruction is old only if all its keys stood
+together in an old one, since two old keys may make a name that nothing had before.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from porcini.langs.maude.names import tokens
 from porcini.langs.maude.terms import (
     Apply,
+    Attributes,
     Node,
     Operator,
     Statement,
@@ -33,8 +38,8 @@ from porcini.langs.maude.theory import Theory, ThreadRule
 ANYTHING = "anything"
 Part = tuple[str, int]
 """A constructor of parts: its name and its number of arguments."""
-Position = tuple[str, int, int]
-"""An argument of an operator: its name, its number of arguments, which of them."""
+Positions = tuple[str, int, tuple[int, ...]]
+"""Some arguments of an operator: its name, its number of arguments, which of them."""
 
 
 def name_of(part: Apply) -> Part:
@@ -64,8 +69,8 @@ class Derived:
     """The sorts of their keys."""
     unknown: str | None = None
     """Why nothing is known of what threads may still do, if so."""
-    uses: dict[Position, list[tuple[Part, int, bool]]] = field(default_factory=lambda: defaultdict(list))
-    """Arguments of instructions that are keys: of which part, which of its keys, written or not."""
+    uses: dict[Positions, list[tuple[Part, bool]]] = field(default_factory=lambda: defaultdict(list))
+    """Arguments of instructions that are, in this order, all keys of a part; which part, and written or not."""
     always: list[Access] = field(default_factory=list)
     """What any thread may touch: parts without keys."""
 
@@ -99,7 +104,9 @@ Pair = tuple[Node | None, Node | None]
 
 
 def paired(theory: Theory, rule: ThreadRule) -> list[Pair] | None:
-    """The parts that a rule touches; None if it looks at more than some parts."""
+    """The parts that a rule touches; None if it looks at more than some parts, or at another thread."""
+    if rule.partner is not None:
+        return None
     if theory.levels and _looks_above(theory, rule):
         return None
     after = list(rule.around_after)
@@ -232,24 +239,24 @@ def _future(theory: Theory, found: Derived) -> None:
     """Where instructions name what they touch; and whether they are only ever moved about."""
     for number, rule in enumerate(theory.rules):
         accesses = found.accesses[number]
+        if rule.partner is not None:
+            found.unknown = f"rule `{rule.label}` moves two threads"
+            return
         if accesses is None:
             found.unknown = f"rule `{rule.label}` looks at more than some parts of the state"
             return
         for access in accesses:
             if not access.keys:
                 found.always.append(access)
-            for index, key in enumerate(access.keys):
-                positions = _positions(rule.thread, key)
-                if not positions:
-                    found.unknown = f"rule `{rule.label}` names what it touches by the thread itself"
-                    return
-                for position in positions:
-                    use = access.part, index, access.writes
-                    if use not in found.uses[position]:
-                        found.uses[position].append(use)
-        if any(len(access.keys) > 1 for access in accesses):
-            found.unknown = f"rule `{rule.label}` names a part by several keys"
-            return
+            positions = _positions(theory, rule.thread, access.keys)
+            if access.keys and not positions:
+                whom = "the thread itself" if len(access.keys) == 1 else "keys that no one instruction has"
+                found.unknown = f"rule `{rule.label}` names what it touches by {whom}"
+                return
+            for position in positions:
+                use = access.part, access.writes
+                if use not in found.uses[position]:
+                    found.uses[position].append(use)
     for rule in theory.rules:
         made = _made(
             theory, found, rule.statement, [rule.thread], [*([rule.after] if rule.after else []), *rule.spawned]
@@ -313,14 +320,18 @@ def _in_normal_form(theory: Theory, node: Node) -> bool:
     )
 
 
-def _positions(thread: Node, key: Node) -> list[Position]:
-    """The arguments at which a key stands directly under an instruction."""
+def _positions(theory: Theory, thread: Node, keys: Sequence[Node]) -> list[Positions]:
+    """The arguments at which keys stand directly under an instruction, all of them under the same one: what it
+    names is then known from the instruction alone. Any one such instruction is enough, and all are remembered. The
+    arguments of an operator that is commutative or associative have no places of their own."""
+    if not keys:
+        return []
     return [
-        (node.op, len(node.args), number)
+        (node.op, len(node.args), numbers)
         for node in subterms(thread)
         if isinstance(node, Apply) and node is not thread
-        for number, arg in enumerate(node.args)
-        if arg == key
+        if not any(o.commutes or o.flat for o in theory.signature.declared(node.op, len(node.args)))
+        for numbers in product(*([n for n, arg in enumerate(node.args) if arg == key] for key in keys))
     ]
 
 
@@ -336,10 +347,11 @@ def _made(
                 if each not in there and theory.signature.kind(each.sort) in relevant:
                     return f"brings `{each.name}` into a thread"
             else:
-                for number in range(len(each.args)):
-                    position = each.op, len(each.args), number
-                    if position in found.uses and not any(
-                        isinstance(old, Apply) and _similar(old, each) and old.args[number] == each.args[number]
+                for op, arity, numbers in found.uses:
+                    if (op, arity) == (each.op, len(each.args)) and not any(
+                        isinstance(old, Apply)
+                        and _similar(old, each)
+                        and all(old.args[number] == each.args[number] for number in numbers)
                         for old in there
                     ):
                         return f"makes an instruction `{each.op}`"
@@ -384,4 +396,10 @@ def constructors(theory: Theory, kinds: set[str]) -> list[Operator]:
             and (operator.constructor or (operator.name, len(operator.domain)) not in defined)
         ):
             found.setdefault((operator.name, *map(kind, operator.domain)), operator)
-    return list(found.values())
+    threads = [
+        Operator(name, domain, sort, Attributes())
+        for (name, _), known in theory.signature.memberships.items()
+        for domain, sort in known
+        if theory.is_thread_sort(sort) and kind(sort) in kinds
+    ]
+    return [*found.values(), *threads]

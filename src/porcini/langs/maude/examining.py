@@ -76,14 +76,11 @@ class Examination:
         system = self.system
         tid = next(tid for tid, pid, _ in state.names if pid == action.pid)
         threads, later = system.threads(state.term), system.threads(after.term)
-        before = system.info(threads[tid]).future
-        if before.anything:
-            return
-        for name in [name for name in later if name == tid or name not in threads]:
-            future = system.info(later[name]).future
-            missing = (future.reads - before.reads - before.writes) | (future.writes - before.writes)
-            if missing or future.anything:
-                what = "anything" if future.anything else ", ".join(sorted(missing))
+        others = system.model.future_of_states  # whose futures may change by this step, too
+        for name in [name for name in later if others or name == tid or name not in threads]:
+            before = system.future_of(threads[name if name in threads else tid], state.term)
+            what = system.groups.not_among(system.future_of(later[name], after.term), before)
+            if what is not None:
                 who = f"thread {name}, after {_shown(action)},"
                 if system.model.description.future is None:
                     raise InternalError(f"{who} may touch {what}, which was not derived for it before")

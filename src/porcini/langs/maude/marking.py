@@ -51,7 +51,10 @@ def marked(theory: Theory) -> Marked:
         sorts += [sort for sort in module.sorts if sort not in sorts]
         for low, high in module.subsorts:
             part = low == description.thread and theory.in_states(high)
-            subsorts.append((names["MThread"] if part else low, high))
+            if not part or theory.threads_by_membership:
+                subsorts.append((low, high))
+            if part:
+                subsorts.append((names["MThread"], high))
         operators += [_operator(theory, each) for each in module.operators]
         memberships += [_equation(theory, each) for each in module.memberships]
         equations += [_equation(theory, each) for each in module.equations]
@@ -165,11 +168,15 @@ def _marked_rules(theory: Theory, rule: ThreadRule) -> list[Statement]:
 def _in_context(theory: Theory, rule: ThreadRule, flag: Callable[[str], Node]) -> list[tuple[Node, Node]]:
     taken = names_of(rule.statement)
     own = flag(fresh(taken, "Flag"))
+    other = Variable(fresh(taken, "Flag"), "Bool") if rule.partner is not None else FALSE
 
     def of(thread: Node) -> Node:
         return own if theory.tid_of(thread) == rule.tid else FALSE
 
-    alone = with_flags(theory, rule.statement.left, of), with_flags(theory, rule.statement.right, of)
+    def before(thread: Node) -> Node:
+        return of(thread) if thread is not rule.partner else other
+
+    alone = with_flags(theory, rule.statement.left, before), with_flags(theory, rule.statement.right, of)
     kind = theory.signature.kind(theory.signature.least_sort(rule.statement.left))
     if kind != theory.signature.kind(theory.thread_sort):
         return [alone]
@@ -183,9 +190,9 @@ def _in_context(theory: Theory, rule: ThreadRule, flag: Callable[[str], Node]) -
         found = [more] if soup.attributes.identity is not None else [alone, more]
     for operator, number in reversed(theory.levels):
         others = [Variable(fresh(taken, "Ct"), sort) for sort in operator.domain]
-        before, after = others[:number], others[number + 1 :]
+        first, last = others[:number], others[number + 1 :]
         found = [
-            (Apply(operator.name, (*before, left, *after)), Apply(operator.name, (*before, right, *after)))
+            (Apply(operator.name, (*first, left, *last)), Apply(operator.name, (*first, right, *last)))
             for left, right in found
         ]
     return found

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from porcini.core.errors import InputError, InternalError, Place
 from porcini.langs.maude import bindings
+from porcini.langs.maude.assumptions import check_assumptions
 from porcini.langs.maude.derived import Derived, derive
 from porcini.langs.maude.description import Description, read_description, wrong_value
 from porcini.langs.maude.reduction import LIBRARIES, Heuristic, heading, transformed
-from porcini.langs.maude.steps import Steps
+from porcini.langs.maude.steps import Steps, future_of_states
 from porcini.langs.maude.theory import Theory, read_theory
 from porcini.langs.maude.visibility import Visibility, look_at
 from porcini.langs.maude.written import Written, enter
@@ -46,10 +47,17 @@ class Model:
         return look_at(self.theory)
 
     @property
+    def future_of_states(self) -> bool:
+        return future_of_states(self.theory)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What Maude said, and what could not be derived."""
         found = [str(warned) for warned in self.theory.warned]
-        if self.derived.unknown and not self.description.future:
+        if self.theory.has_rendezvous:
+            rule = next(rule.label for rule in self.theory.rules if rule.partner is not None)
+            found.append(f"rule `{rule}` moves two threads: any two steps may be dependent, nothing is reduced")
+        elif self.derived.unknown and not self.description.future:
             found.append(
                 f"what threads may still do is not known: {self.derived.unknown}. A module with `future` can tell"
             )
@@ -142,7 +150,17 @@ class Model:
             raise
         if str(term.getSort()) != "Prop":
             raise InputError(f"`{text}` is a {term.getSort()}, no Prop", place=place)
+        self.require_ground(term, text, place)
         return term
+
+    def require_ground(self, term: bindings.Term, text: str, place: Place | None = None) -> None:
+        """A proposition says all; one with variables would be many."""
+        left = [term]
+        while left:
+            each = left.pop()
+            if each.isVariable():
+                raise InputError(f"`{text}` has variables, and a proposition must say all", place=place)
+            left += each.arguments()
 
     def require_propositions(self, place: Place | None = None) -> None:
         """Maude's checker comes with a module that defines some, even where a formula has none."""
@@ -153,6 +171,8 @@ class Model:
     @property
     def rules_with_anything(self) -> bool:
         """May a step touch anything? Then any two steps may depend on each other."""
+        if self.theory.has_rendezvous:
+            return True
         if self.description.dependence is None:
             return any(accesses is None for accesses in self.derived.accesses.values())
         return any(
@@ -173,4 +193,6 @@ def load(file: str, por: str | None = None) -> Model:
     path = Path(file)
     bindings.maude()
     description = read_description(Path(por) if por else path.with_suffix(".toml"))
-    return Model(read_theory(path, description))
+    theory = read_theory(path, description)
+    check_assumptions(theory)
+    return Model(theory)

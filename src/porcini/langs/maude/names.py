@@ -21,12 +21,13 @@ _WORDS = re.findall(
     StateInfo PState ThreadList StateList Start noInfo left-out noThread noState state
     MarkAmples Moved TidOf Can CanMove Next AfterAll Disturbs Depends Able Apart Undisturbed Invisible Size Smaller
     LeaveOut Waiting First Choose Try TrySets Everyone SetList noSet set Ample Sets Split Near Reached Length
+    Sought FutureIn Groups Meets Within Has Stuck
     PropList noProp Watched Unseen Changes Same Views Alike View Shows Alters Whole Threads Mark Unmark
     """,
 )
 _INTERFACE = ["Location", "Access", "Footprint", "reads", "writes", "awaits", "anything", "nothing"]
 """Those of the module PORCINI, which are not ours to change where the user has imported it."""
-_VARIABLES = re.findall(r"\S+", "U W T Y Z Ys F G L R N C C' Us Vs Ws Es Cs Ss B I M M' Qs Xs O S P Ps")
+_VARIABLES = re.findall(r"\S+", "U W T Y Z Ys F G L L' R N C C' Us Vs Ws Es Cs Ss B I M M' Qs Xs O S P Ps")
 _SIGNS = {";;": "_;;_", "in": "_in_", "less": "_less_"}
 """Operators between their arguments, by the word in the middle."""
 _NUMBERED = re.compile(r"way\d+|Sees\d+")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from porcini.langs.maude.terms import Apply, MetaModule, Node, Operator, Variable
+from porcini.langs.maude.terms import Apply, MetaModule, Node, Operator, Statement, Variable
 
 
 @dataclass(slots=True)
@@ -17,6 +17,10 @@ class Signature:
     above: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Each sort with all sorts that it is below of, itself included."""
     operators: dict[tuple[str, int], list[Operator]] = field(default_factory=lambda: defaultdict(list))
+    memberships: dict[tuple[str, int], list[tuple[tuple[str, ...], str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """What memberships such as `mb < T : W | A > : Worker` say of an operator: sorts of arguments, its own."""
     kinds: dict[str, str] = field(default_factory=dict)
     """Each sort with one that stands for its kind."""
     elsewhere: dict[str, str] = field(default_factory=dict)
@@ -33,8 +37,19 @@ class Signature:
                 known = found.operators[operator.name, len(operator.domain)]
                 if operator not in known:
                     known.append(operator)
+            for membership in module.memberships:
+                found._learn(membership)
         found._close(direct)
         return found
+
+    def _learn(self, membership: Statement) -> None:
+        """A membership is like a declaration if it speaks of all arguments of some sorts."""
+        left, right = membership.left, membership.right
+        if membership.condition or not isinstance(left, Apply) or not isinstance(right, Apply):
+            return
+        sorts = tuple(arg.sort for arg in left.args if isinstance(arg, Variable))
+        if len(sorts) == len(left.args) == len(set(left.args)):
+            self.memberships[left.op, len(left.args)].append((sorts, right.op))
 
     def _close(self, direct: set[tuple[str, str]]) -> None:
         parents: dict[str, set[str]] = defaultdict(set)
@@ -60,6 +75,12 @@ class Signature:
     def below(self, low: str, high: str) -> bool:
         return low == high or high in self.above.get(low, ())
 
+    def may_meet(self, one: str, two: str) -> bool:
+        """Can a term be of both sorts? One of a kind only (`[Nat]`) can be of any."""
+        if "[" in one + two or "?" in one + two:
+            return self.same_kind(one, two) or "?" in one + two
+        return any(self.below(sort, one) and self.below(sort, two) for sort in self.sorts)
+
     def same_kind(self, one: str, two: str) -> bool:
         return self.kind(one) == self.kind(two)
 
@@ -69,10 +90,13 @@ class Signature:
             return node.sort
         given = [self.least_sort(arg) for arg in node.args]
         declared = self.declared(node.op, len(given))
-        fitting = [o for o in declared if all(map(self.below, given, o.domain))]
-        for operator in fitting:
-            if all(self.below(operator.range, other.range) for other in fitting):
-                return operator.range
+        ranges = [o.range for o in declared if all(map(self.below, given, o.domain))]
+        for domain, sort in self.memberships.get((node.op, len(given)), ()):
+            if all(map(self.below, given, domain)):
+                ranges.append(sort)
+        for sort in ranges:
+            if all(self.below(sort, other) for other in ranges):
+                return sort
         for operator in declared:
             if all(map(self.same_kind, given, operator.domain)):
                 return f"[{self.kind(operator.range)}]"

@@ -10,6 +10,7 @@ They speak of threads, not of states: the same text serves marked states and pla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from porcini.langs.maude.signature import Signature
 from porcini.langs.maude.terms import Apply, Node, Operator, Variable, flattened, variables
 from porcini.langs.maude.text import Filling, Printer, variable_table
 from porcini.langs.maude.theory import Theory, ThreadRule
+from porcini.langs.maude.touches import are_declared
 
 _VARIABLES = (
     ("U W", "{thread}"),
@@ -26,7 +28,7 @@ _VARIABLES = (
     ("Y Z", "Way"),
     ("Ys", "WayList"),
     ("F G", "Footprint"),
-    ("L", "Location"),
+    ("L L'", "Location"),
     ("R", "Qid"),
     ("N", "Nat"),
 )
@@ -39,6 +41,35 @@ _SECTIONS = Path(__file__).with_name("sections.txt")
 def _sections() -> dict[str, str]:
     parts = _SECTIONS.read_text(encoding="utf-8").split("=== ")[1:]
     return {name: text.rstrip() for name, _, text in (part.partition("\n") for part in parts)}
+
+
+_PLAIN_CLASH = "".join(
+    f"  eq Clash({one}(L) & F, {two}(L) & G) = true .\n"
+    for one, two in (("writes", "writes"), ("writes", "reads"), ("reads", "writes"), ("awaits", "writes"))
+)
+"""What is otherwise where locations are in groups."""
+_OF_STATES = re.compile(r"\b(Apart|Undisturbed|Disturbs)(\((?:[^()]|\([^()]*\))*)\)")
+
+
+def _with_states(text: str) -> str:
+    """A section in which it depends on the state what threads may still do."""
+    text = text.replace(
+        "ops Disturbs Depends : @thread@ @thread@ -> Bool [memo] .",
+        "op Disturbs : @thread@ @thread@ @state@ -> Bool .\n  op Depends : @thread@ @thread@ -> Bool [memo] .\n"
+        "  op FutureIn : @thread@ @state@ -> Footprint .",
+    )
+    text = text.replace("op Apart : ThreadList ThreadList ->", "op Apart : ThreadList ThreadList @state@ ->")
+    text = text.replace("Undisturbed : ThreadList @thread@ ->", "Undisturbed : ThreadList @thread@ @state@ ->")
+    return _OF_STATES.sub(r"\1\2, C)", text).replace("Future(W)", "FutureIn(W, C)")
+
+
+def future_of_states(theory: Theory) -> bool:
+    """Does what a thread may still do depend on the state (P1's ThreadTransitions), as `future` says it?"""
+    kind, state = theory.signature.kind, theory.description.state
+    return theory.description.future is not None and any(
+        (kind(one), kind(two)) == (kind(theory.thread_sort), kind(state))
+        for one, two in (operator.domain for operator in theory.signature.declared("future", 2))
+    )
 
 
 def variables_of(theory: Theory, table: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -74,6 +105,7 @@ class Steps:
         theirs = {name: s for name, s in variable_table(rules).items() if name not in {*own, *constants}}
         self.variables = theirs | own
         self.printer = Filling(Printer(signature, self.variables, plain=plain), theory.names)
+        self.by_state = future_of_states(theory)
         self.labels = list(dict.fromkeys(rule.label for rule in theory.rules))
 
     def declared(self) -> list[str]:
@@ -90,6 +122,10 @@ class Steps:
     def section(self, name: str) -> str:
         """A part of a generated module that is the same for all theories, but for what the description says."""
         text = _sections()[name]
+        if self.by_state:
+            text = _with_states(text)
+        if are_declared(self.theory):
+            text = text.replace(_PLAIN_CLASH, f"{_sections()['groups']}\n")
         for key in ("state", "thread", "tid"):
             text = text.replace(f"@{key}@", self.printer.kept(getattr(self.theory.description, key)))
         return text
@@ -122,6 +158,8 @@ class Steps:
             whole = f"enabled({pattern}, false)" if self.marks and self.of_states() else pattern
             label = self.label(rule.label)
             foot = f"Sure(touches({label}, {whole}))" if given else self.footprint(number)
+            if rule.partner is not None:
+                foot = "anything"
             head = f"Offers({label}, %s, {pattern})"
             own = [self.printer.condition(rule.own_condition)] if rule.own_condition else []
             condition = " /\\ ".join([*own, f"G := {foot}", "(F & G) =/= F"])
@@ -160,12 +198,18 @@ class Steps:
         domain = " ".join(self.printer.kept(each.sort) for each in own)
         shown = ", ".join(map(self.printer.term, own))
         way = f"way{number}({shown})" if own else f"way{number}"
+        meets = []
+        if rule.partner is not None:  # whom others may move is not at its end
+            later = len(self.theory.rules) + number
+            meets = [f"  eq Ways({later}, noWay, {self.printer.term(rule.partner)}) = way{later} ."]
+            meets.insert(0, f"  op way{later} : -> Way [ctor] .")
         head = f"Ways({number}, %s, {self.printer.term(rule.thread)})"
         conditions = [self.printer.condition(rule.own_condition)] if rule.own_condition else []
         condition = " /\\ ".join([*conditions, f"not ({way} in Ys)"])
         return [
             f"  op way{number} : {domain}{' ' if domain else ''}-> Way [ctor] .",
             f"  ceq {head % 'Ys'} = {head % f'(Ys ;; {way})'} if {condition} .",
+            *meets,
         ]
 
     def one_way(self, pattern: Node) -> bool:
@@ -202,6 +246,11 @@ class Steps:
         """All that a thread may still touch."""
         lines = ["  --- All that a thread may still touch, with all that it may spawn."]
         description = self.theory.description
+        if self.theory.has_rendezvous:
+            return [*lines, "  --- Nothing is known: threads meet.", "  eq Future(U) = anything ."]
+        if self.by_state:
+            asked = ["  eq FutureIn(U, C) = Sure(future(U, C)) ."] if self.marks else []
+            return [*lines, *asked, "  eq Future(U) = anything ."]
         if description.future:
             return [*lines, "  eq Future(U) = Sure(future(U)) ."]
         if description.dependence or self.derived.unknown:
@@ -216,11 +265,14 @@ class Steps:
     def _named(self, operator: Operator, args: Sequence[str]) -> list[str]:
         """What an instruction names, given its arguments."""
         found = []
-        for number, arg in enumerate(args):
-            for part, index, writes in self.derived.uses.get((operator.name, len(args), number), ()):
-                key = self.derived.sorts[part][index]
-                if self.theory.signature.same_kind(operator.domain[number], key):  # or it is another of that name
-                    found.append(self._location(part, [arg], writes))
+        same_kind = self.theory.signature.same_kind
+        for (name, arity, numbers), uses in self.derived.uses.items():
+            if (name, arity) != (operator.name, len(args)):
+                continue
+            for part, writes in uses:
+                given = [operator.domain[number] for number in numbers]
+                if all(map(same_kind, given, self.derived.sorts[part])):  # or it is another of that name
+                    found.append(self._location(part, [args[number] for number in numbers], writes))
         return found
 
     def _below_threads(self) -> set[str]:
@@ -239,6 +291,8 @@ class Steps:
         users = {
             signature.kind(sort) for module in [*self.theory.touched, *self.theory.below] for sort in module.sorts
         }
+        if self.theory.threads_by_membership:
+            users.add(signature.kind("AttributeSet"))  # which is where objects have what is theirs
         return kinds | (seen & users)
 
     def _recursion(

@@ -15,20 +15,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from porcini.core.children import patience
+from porcini.core.children import time_limit
+from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, Label, Move
-from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
+from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Restart, StepSource, System, Waiting, Watched
 from porcini.langs.maude import bindings
 from porcini.langs.maude.auditing import Audit, dependent, not_foreseen, walk
+from porcini.langs.maude.description import wrong_value
 from porcini.langs.maude.examining import Examination
 from porcini.langs.maude.model import Model
 from porcini.langs.maude.observing import Thing, by_keys, nameless, observed
 from porcini.langs.maude.steps import Steps
-from porcini.langs.maude.terms import Apply, variables
+from porcini.langs.maude.terms import Apply, read_term, variables
 from porcini.langs.maude.theory import ThreadRule
+from porcini.langs.maude.touches import Groups, Touch
 from porcini.langs.maude.watching import Watching
+from porcini.langs.maude.written import normal
 
 _ANYWHERE = Location("*")
 """Written by every step, where some steps may touch anything."""
@@ -59,28 +63,6 @@ class RuleLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
-    """A footprint in Maude's words: what is awaited matters only to a step that cannot go yet."""
-
-    reads: frozenset[Location] = NOWHERE
-    writes: frozenset[Location] = NOWHERE
-    awaits: frozenset[Location] = NOWHERE
-    anything: bool = False
-
-    def __or__(self, other: Touch) -> Touch:
-        return Touch(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.awaits | other.awaits,
-            self.anything or other.anything,
-        )
-
-    @property
-    def locations(self) -> frozenset[Location]:
-        return self.reads | self.writes | self.awaits
-
-
-@dataclass(frozen=True, slots=True)
 class Offer:
     """A way in which a thread may take a rule, now or later."""
 
@@ -97,6 +79,8 @@ class ThreadInfo:
     offers: tuple[Offer, ...]
     guard_locations: frozenset[Location]
     future: Touch
+    meets: tuple[ThreadRule, ...] = ()
+    """The rules by which another thread may move it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +128,7 @@ class MaudeSystem(System):
     model: Model
     coarse: bool = False
     """May any step touch anything? Then any two steps depend on each other."""
-    chooses: bool = True
+    has_choices: bool = True
     careful: bool = field(default=False, init=False)
     """For searches that rely on footprints from the start: what turns out to touch anything is a `Restart`."""
     several: str | None = field(default=None, init=False)
@@ -176,6 +160,9 @@ class MaudeSystem(System):
             not theory.signature.below(operator.domain[1], theory.thread_sort) for operator in declared
         )
         self._decided = model.description.dependence is not None and bool(theory.signature.declared("decides", 1))
+        self.groups = Groups(theory, self._groups_of)
+        self._by_state = model.future_of_states
+        self._futures: dict[tuple[Any, Any], Touch] = {}
         self._identity_of_rules()
         self._audit = Audit(model.description, self._taken_unaudited)
 
@@ -192,9 +179,15 @@ class MaudeSystem(System):
         if known is None:
             if len(self._threads) > _MOST_KEPT:
                 self._threads.clear()
-            known = self._threads[term] = {
-                tid: part for part in self.parts(term) if (tid := self._tid_of(part)) is not None
-            }
+            known = {}
+            for part in self.parts(term):
+                tid = self._tid_of(part)
+                if tid is not None and known.setdefault(tid, part) is not part:
+                    shown = " ".join(str(part).split())
+                    message = f"two threads of a state have the id {tid}; one of them is `{shown}`"
+                    hint = "an id can be used again when its thread has ended"
+                    raise wrong_value(self.model.description, "tid", message, hint)
+            self._threads[term] = known
         return known
 
     def _tid_of(self, part: Any) -> str | None:
@@ -240,7 +233,7 @@ class MaudeSystem(System):
     def examine(self, state: State, watched: Watched[State]) -> None:
         Examination(self, watched).look(state)
 
-    def wrong_independence(self, message: str) -> Exception:
+    def independence_error(self, message: str) -> Exception:
         return dependent(self.model.description, message)
 
     def _taken_unaudited(self, state: State) -> list[_Taken]:
@@ -266,7 +259,10 @@ class MaudeSystem(System):
         if step.spawned:
             children = next(children for tid, _, children in names if tid == step.tid)
             spawned = [(tid, action.pid.child(number), 0) for number, tid in enumerate(step.spawned, children)]
-            names = tuple((tid, pid, n + len(spawned) if tid == step.tid else n) for tid, pid, n in names)
+            again = set(step.spawned)  # ids of threads that have ended
+            names = tuple(
+                (tid, pid, n + len(spawned) if tid == step.tid else n) for tid, pid, n in names if tid not in again
+            )
             names = tuple(sorted((*names, *spawned), key=lambda named: named[1]))  # in whichever order they came
         event = Event(
             action.pid,
@@ -283,18 +279,18 @@ class MaudeSystem(System):
         waiting = []
         names = {tid: pid for tid, pid, _ in state.names}
         for tid, thread in self.threads(state.term).items():
-            offers = self.info(thread).offers
-            if offers:
-                rules = ", ".join(dict.fromkeys(offer.rule.label for offer in offers))
-                places = sorted(location for offer in offers for location in offer.touch.locations)
-                guard = f"{rules} {', '.join(dict.fromkeys(places))}".strip()
-                file, place = self.model.theory.place(offers[0].rule.label)
+            info = self.info(thread)
+            labels = list(dict.fromkeys(rule.label for rule in (*(o.rule for o in info.offers), *info.meets)))
+            if labels:
+                places = sorted(location for offer in info.offers for location in offer.touch.locations)
+                guard = f"{', '.join(labels)} {', '.join(dict.fromkeys(places))}".strip()
+                file, place = self.model.theory.place(labels[0])
                 here = place if file == str(self.model.theory.file) else None
                 waiting.append(Waiting(names[tid], guard, {}, here, name=f"thread {tid}"))
         waiting.sort(key=lambda each: each.pid)
         return Final("deadlock" if waiting else "terminated", self.observe(state), tuple(waiting))
 
-    def noticed(self) -> tuple[str, ...]:
+    def runtime_notes(self) -> tuple[str, ...]:
         """What was seen that should be known."""
         return tuple(note for note in (self.several, self.unknown) if note)
 
@@ -310,10 +306,27 @@ class MaudeSystem(System):
         thread = self.threads(state.term).get(tid)
         if thread is None:
             return Footprint()
-        future = self.info(thread).future
+        future = self.future_of(thread, state.term)
         if future.anything or self.coarse:
             return OPAQUE
-        return Footprint(future.reads, future.writes)
+        return self.groups.spread(future.reads, future.writes)
+
+    def future_of(self, thread: Any, term: Any) -> Touch:
+        """All that a thread of a state may still touch: its own term tells, unless `future` wants the state."""
+        if not self._by_state:
+            return self.info(thread).future
+        known = self._futures.get((thread, term))
+        if known is None:
+            if len(self._futures) > _MOST_KEPT:
+                self._futures.clear()
+            known = self._futures[thread, term] = self._touch(self.ask("future", [thread, term]))
+        return known
+
+    def _groups_of(self, location: Any) -> list[Any]:
+        """The groups that a location is in."""
+        names = self.model.theory.names
+        found = _listed(self.ask("Groups", [location]), "_&_", names["nothing"])
+        return [group for access in found for group in access.arguments()]
 
     def relying_on_footprints(self) -> MaudeSystem:
         self.careful = True
@@ -386,11 +399,8 @@ class MaudeSystem(System):
         names = self.model.theory.names
         for each in sorted(self._rules.values(), key=lambda each: each.number):
             ways = self.ask("Ways", [self.number_term(each.number), self._constant("noWay", "WayList"), thread])
-            touch = self._touch(
-                self.ask(
-                    "Offers", [self.label_term(each.rule.label), self._constant("nothing", "Footprint"), thread]
-                )
-            )
+            asked = [self.label_term(each.rule.label), self._constant("nothing", "Footprint"), thread]
+            touch = self._step(self._touch(self.ask("Offers", asked)))
             for way in sorted(
                 tuple(map(str, way.arguments())) for way in _listed(ways, names["_;;_"], names["noWay"])
             ):
@@ -398,21 +408,31 @@ class MaudeSystem(System):
         guard_locations = frozenset(location for offer in offers for location in offer.touch.locations)
         if self._decided:
             guard_locations = self._touch(self.ask("decides", [thread])).locations
-        if self.model.description.future:
+            if any(map(self.groups.is_group, guard_locations)):  # as of a step that touches it
+                offers = [replace(offer, touch=replace(offer.touch, wide=True)) for offer in offers]
+        if self.model.description.future and not self._by_state:
             self._touch(self.ask("future", [thread]))  # as it is, to notice what it says nothing of
         if self.model.description.dependence and not self._exactly:
             for label in dict.fromkeys(offer.rule.label for offer in offers):
                 self._touch(self.ask("touches", [self.label_term(label), thread]))
-        if self.careful and not self.coarse and any(offer.touch.anything for offer in offers):
+        if self.careful and not self.coarse and any(offer.touch.opaque for offer in offers):
             raise Restart(MaudeSystem(self.model, coarse=True))
         future = self._touch(self.ask("Future", [thread]))
-        return ThreadInfo(tuple(offers), guard_locations, future)
+        return ThreadInfo(tuple(offers), guard_locations, future, tuple(self._meets(thread)))
+
+    def _meets(self, thread: Any) -> Iterator[ThreadRule]:
+        rules, none = self.model.theory.rules, self.model.theory.names["noWay"]
+        for number, rule in enumerate(rules):
+            if rule.partner is not None:
+                asked = self.number_term(len(rules) + number), self._constant("noWay", "WayList"), thread
+                if str(self.ask("Ways", list(asked)).symbol()) != none:
+                    yield rule
 
     def _actions(self, state: State) -> list[Action]:
         names = {tid: pid for tid, pid, _ in state.names}
         threads = self.threads(state.term)
         taken: dict[str, dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]]] = {}
-        with patience():
+        with time_limit():
             for after, match, _, rule in state.term.apply(None):
                 here = self._rules[rule]
                 tid_term = match.instantiate(here.tid)
@@ -424,7 +444,12 @@ class MaudeSystem(System):
                     results.append((after, match, here))
         found: list[Action] = []
         for tid, thread in sorted(threads.items(), key=lambda item: names[item[0]]):
-            found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads)
+            future = self.future_of(thread, state.term)
+            found += self._actions_of(names[tid], tid, thread, taken.get(tid, {}), threads, future)
+        if self.model.theory.has_rendezvous:
+            moving = {action.pid for action in found}
+            found += [_stopped(pid) for _, pid, _ in state.names if pid not in moving]
+            found.sort(key=lambda action: action.pid)
         return found
 
     def _actions_of(
@@ -434,6 +459,7 @@ class MaudeSystem(System):
         thread: Any,
         taken: dict[tuple[int, tuple[str, ...]], list[tuple[Any, Any, _Rule]]],
         threads: dict[str, Any],
+        future: Touch,
     ) -> list[Action]:
         info = self.info(thread)
         found: list[Action] = []
@@ -449,34 +475,29 @@ class MaudeSystem(System):
             if not results:
                 found.append(self._action(pid, choice, offer.rule, offer.touch, info))
             for index, (after, match, here) in enumerate(results):
-                touch = self._exact_touch(match, here) if self._exactly else offer.touch
+                exactly = self._exactly and here.rule.partner is None
+                touch = self._exact_touch(match, here) if exactly else offer.touch
                 born = [new for new in self.threads(after) if new not in threads] if here.rule.spawned else []
                 step = _Step(after, tuple(sorted(born, key=_by_number)), tid)
                 # several results of one way, by what else it matched: numbered after all ways
                 number = choice + index * len(info.offers)
-                self._foreseen(tid, touch, info.future)
+                self._foreseen(tid, touch, future)
                 self._within(offer, touch)
                 found.append(self._action(pid, number, offer.rule, touch, info, step))
         return found
 
     def _foreseen(self, tid: str, touch: Touch, future: Touch) -> None:
         """Is what a thread does now among what it may still do?"""
-        if self.model.description.future is None or future.anything:
+        if self.model.description.future is None or self.model.theory.has_rendezvous:
             return
-        missing = (touch.reads - future.reads - future.writes) | (touch.writes - future.writes)
-        if touch.anything or missing:
-            what = "anything" if touch.anything else ", ".join(sorted(missing))
+        what = self.groups.not_among(touch, future)
+        if what is not None:
             raise not_foreseen(self.model.description, f"a step of thread {tid}", what)
 
     def _within(self, offer: Offer, touch: Touch) -> None:
         """Is what a step touches, given all that it matched, among what the thread by itself may touch?"""
-        said = offer.touch
-        if touch is said or said.anything:
-            return
-        missing = (touch.reads - said.reads - said.writes) | (touch.writes - said.writes)
-        missing |= touch.awaits - said.locations
-        if touch.anything or missing:
-            what = "anything" if touch.anything else ", ".join(sorted(missing))
+        what = None if touch is offer.touch else self.groups.not_among(touch, offer.touch, awaited=True)
+        if what is not None:
             message = f"`{offer.rule.label}` touches {what}, which `touches` does not say of its thread alone"
             raise dependent(self.model.description, message)
 
@@ -496,9 +517,9 @@ class MaudeSystem(System):
 
     def _foot(self, touch: Touch, info: ThreadInfo) -> Footprint:
         """By taking one of its ways a thread gives up the others: a step reads what decides all of them."""
-        if self.coarse or touch.anything:
-            return Footprint(frozenset((_ANYWHERE,)), frozenset((_ANYWHERE,)), opaque=touch.anything)
-        return Footprint(touch.reads | touch.awaits | info.guard_locations, touch.writes)
+        if self.coarse or touch.opaque:
+            return Footprint(frozenset((_ANYWHERE,)), frozenset((_ANYWHERE,)), opaque=touch.opaque)
+        return self.groups.spread(touch.reads | touch.awaits | info.guard_locations, touch.writes)
 
     def _exact_touch(self, match: Any, here: _Rule) -> Touch:
         """What a step touches, given all that its rule matched."""
@@ -506,7 +527,8 @@ class MaudeSystem(System):
         key = f"{here.number} {whole}"
         known = self._exact.get(key)
         if known is None:
-            known = self._exact[key] = self._touch(self.ask("touches", [self.label_term(here.rule.label), whole]))
+            said = self._touch(self.ask("touches", [self.label_term(here.rule.label), whole]))
+            known = self._exact[key] = self._step(said)
         return known
 
     # Asking Maude
@@ -521,8 +543,7 @@ class MaudeSystem(System):
             number = numbers[loaded.getLabel()]
             rule = self.model.theory.rules[number]
             left = loaded.getLhs()
-            threads = self.threads(left)
-            (thread,) = threads.values()
+            thread = self._thread_of(rule, left)
             index = self._shapes[str(thread.symbol()).replace("`", ""), len(list(thread.arguments()))]
             matched = [side for kind, side, _ in rule.own_condition if kind == ":="]
             own = sorted(each.name for each in variables(rule.thread, *matched))
@@ -530,6 +551,17 @@ class MaudeSystem(System):
             self._rules[loaded] = _Rule(
                 rule, number, thread, list(thread.arguments())[index], left, () if one_way else tuple(own)
             )
+
+    def _thread_of(self, rule: ThreadRule, left: Any) -> Any:
+        """The thread of a rule in its left-hand side, where there may be another one that it meets."""
+        threads = list(self.threads(left).values())
+        if len(threads) != (1 if rule.partner is None else 2):
+            raise InternalError(f"rule `{rule.label}` has {len(threads)} threads for the system")
+        if rule.partner is None:
+            return threads[0]
+        up, signature = bindings.module_of_terms().upTerm, self.model.theory.signature
+        wanted = normal(rule.thread, signature)
+        return next(each for each in threads if normal(read_term(up(each)), signature) == wanted)
 
     def ask(self, function: str, args: list[Any]) -> Any:
         """What a function says: one of ours, or one that the user defines for us (`touches`, `future` ...)."""
@@ -555,12 +587,20 @@ class MaudeSystem(System):
     def label_term(self, label: str) -> Any:
         return self.module.parseTerm(f"'{label}", self.module.findSort("Qid").kind())
 
+    def _step(self, touch: Touch) -> Touch:
+        """What a step touches: one that touches a group may touch anything (`touches`)."""
+        groups = sorted(filter(self.groups.is_group, touch.locations))
+        if groups:
+            note = f"a step touches {groups[0]}, which stands for others: for engines, it may touch anything"
+            self.unknown = self.unknown or note
+        return replace(touch, wide=bool(groups))
+
     def _touch(self, term: Any) -> Touch:
         """A footprint from a term of sort Footprint; what is none may be anything."""
         found, names = Touch(), self.model.theory.names
         called = {names[name]: name for name in ("reads", "writes", "awaits", "anything")}
         for access in _listed(term, "_&_", names["nothing"]):
-            args = frozenset(Location(str(arg)) for arg in access.arguments())
+            args = frozenset(map(self.groups.learn, access.arguments()))
             match called.get(str(access.symbol())):
                 case "reads":
                     found |= Touch(reads=args)
@@ -574,6 +614,15 @@ class MaudeSystem(System):
                     found |= Touch(anything=True)
                     self.unknown = self.unknown or f"no equation says what `{access}` is: it may be anything"
         return found
+
+
+def _stopped(pid: Pid) -> Action:
+    """What a thread waits for that can go nowhere, where threads move each other. It may have come to its end by
+    the step of another one, which took from it what it could have done instead: engines look for that only with
+    processes that have something left to do."""
+    anywhere = frozenset((_ANYWHERE,))
+    label = RuleLabel("nothing", "")
+    return MaudeAction(pid, 0, label, Footprint(anywhere, anywhere, opaque=True), False, anywhere)
 
 
 def _listed(term: Any, op: str, nothing: str) -> list[Any]:

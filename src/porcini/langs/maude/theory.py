@@ -3,16 +3,15 @@
     Theory      the modules that know of threads, taken together, with their signature
     ThreadRule  a rule, split into its thread and what else it looks at
 
-A state is a term with threads in it, as a rule a multiset (a "soup") of threads and other things. `check` refuses
-what the transformation cannot be right for, and names the rule: no thread in a rule or several, equations that
-create or remove threads, or that look at a thread together with something else.
+A state is a term with threads in it, as a rule a multiset (a "soup") of threads and other things. A rule that has
+no thread, or more than two, is refused here, equations that do not leave threads alone in `assumptions`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porcini.core.errors import InputError, Place
@@ -51,6 +50,8 @@ class ThreadRule:
     """The thread afterwards; None if it is gone."""
     spawned: tuple[Node, ...]
     around_after: tuple[Node, ...]
+    partner: Apply | None = None
+    """Another thread that moves in the same step: a rendezvous, which is a step of `thread`."""
 
     @property
     def own_condition(self) -> tuple[Fragment, ...]:
@@ -103,6 +104,19 @@ class Theory:
     @property
     def thread_sort(self) -> str:
         return self.description.thread
+
+    @property
+    def has_rendezvous(self) -> bool:
+        """Are there steps of two threads? Such a step changes a thread from outside, and threads are no locations:
+        whoever may take one may touch anything."""
+        return any(rule.partner is not None for rule in self.rules)
+
+    @property
+    def threads_by_membership(self) -> bool:
+        """Is it a membership that makes a part of a state a thread, and no operator? Then threads without marks
+        stay parts of states for Maude, too; we never make a state with one."""
+        sorts = {sort for known in self.signature.memberships.values() for _, sort in known}
+        return any(map(self.is_thread_sort, sorts))
 
     def is_thread(self, node: Node) -> bool:
         return self.is_thread_sort(self.signature.least_sort(node))
@@ -191,6 +205,7 @@ def read_theory(file: Path, description: Description) -> Theory:
         name = getattr(description, key)
         if name is not None and name not in bindings.module_names():
             raise wrong_value(description, key, f"there is no module `{name}` in {file.name}")
+    description = _with_objects(description)
     flat = [read_module(bindings.meta_flat_module(name)) for name in description.modules]
     signature = Signature.of(flat)
     signature.elsewhere = {
@@ -207,6 +222,9 @@ def read_theory(file: Path, description: Description) -> Theory:
             message = f"there is no sort `{sort}` in module {description.module}"
             raise wrong_value(description, key, message, hint)
     closure = _closure(description.modules)
+    if not any(description.thread in module.sorts for module in closure.values()):
+        hint = "a sort or a class of your own"
+        raise wrong_value(description, "thread", f"`{description.thread}` is a sort of Maude's own", hint)
     touched, imports = _touched(closure, signature, description)
     soup = _soup(signature, description)
     below = [module for module in closure.values() if module not in touched]
@@ -220,9 +238,23 @@ def read_theory(file: Path, description: Description) -> Theory:
     theory.levels = _levels(theory)
     theory.places, theory.order = _places(file, description)
     _rules(theory)
-    _check_equations(theory)
-    _check_coherence(theory)
     return theory
+
+
+def _with_objects(description: Description) -> Description:
+    """If threads are the objects of a class, `< T : Worker | ... >`, a description in which they have a sort of
+    their own: by a membership, in a module around the user's. Maude does not let its constructor of objects be
+    declared again."""
+    signature = Signature.of([read_module(bindings.meta_flat_module(description.module))])
+    if "Cid" not in signature.sorts or not signature.below(description.thread, "Cid"):
+        return description
+    name = fresh(bindings.module_names(), f"{description.module}-OBJECTS")
+    sort = fresh(set(signature.sorts), f"{description.thread}Object")
+    bindings.enter(
+        f"mod {name} is including {description.module} . sort {sort} . subsort {sort} < Object .\n"
+        f"  mb < T:Oid : C:{description.thread} | A:AttributeSet > : {sort} .\nendm\n"
+    )
+    return replace(description, module=name, thread=sort)
 
 
 def _initial(description: Description) -> Node:
@@ -322,13 +354,21 @@ def _places(file: Path, description: Description) -> tuple[dict[str, tuple[str, 
     order = []
     for rule in bindings.module(description.module).getRules():
         label = rule.getLabel() or ""
-        match = _LINE.search(str(rule.getLineNumber()))
         order.append(label)
-        if match:
-            written = bindings.origin(match[1])
-            path = file if written is None or written == file.resolve() else written
-            found.setdefault(label, (str(path), Place(int(match[2]), 1)))
+        where = written_at(file, str(rule.getLineNumber()))
+        if where:
+            found.setdefault(label, where)
     return found, list(dict.fromkeys(order))
+
+
+def written_at(file: Path, told: str) -> tuple[str, Place] | None:
+    """What Maude says about where a statement is, as a file of the user's and a place in it."""
+    match = _LINE.search(told)
+    if match is None:
+        return None
+    written = bindings.origin(match[1])
+    path = file if written is None or written == file.resolve() else written
+    return str(path), Place(int(match[2]), 1)
 
 
 def _rules(theory: Theory) -> None:
@@ -351,28 +391,23 @@ def _rules(theory: Theory) -> None:
 def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
     label = statement.label
     if not label:
-        shown = _shown(theory, statement.left)
+        shown = show(theory, statement.left)
         raise InputError(
             f"a rule has no label: {shown}", file=str(theory.file), hint="write rl [name] : ... => ... ."
         )
     threads = list(theory.threads_in(statement.left))
-    if len(threads) != 1:
+    if not 1 <= len(threads) <= 2:
         several = f"{len(threads)} threads" if threads else "no thread"
         hint = (
-            "a step is made by one thread: P1, 3.1"
+            "a step is made by one thread, or by two that meet: P1, 3.1"
             if threads
             else f"a thread is a term of sort {theory.thread_sort}"
         )
         raise theory.refuse(label, f"has {several} on its left-hand side", hint)
-    thread = threads[0]
-    tid = theory.tid_of(thread)
-    if isinstance(thread, Apply) and tid is None:
-        message = f"no {theory.description.tid} stands in a thread such as `{_shown(theory, thread)}`"
-        raise wrong_value(theory.description, "tid", message)
-    if not isinstance(thread, Apply) or tid is None:
-        raise theory.refuse(
-            label, f"does not show the {theory.description.tid} of its thread", "write the thread out"
-        )
+    thread, tid = _with_tid(theory, label, threads[0])
+    partner, other = _with_tid(theory, label, threads[1]) if len(threads) == 2 else (None, None)
+    if tid == other:
+        raise theory.refuse(label, f"has two threads with one {theory.description.tid} on its left-hand side")
     if any(kind == "=>" for kind, _, _ in statement.condition):
         raise theory.refuse(
             label, "has a condition that rewrites", "`=>` in a condition would be a step in a step"
@@ -382,75 +417,37 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
         raise theory.refuse(label, f"rewrites a {kind}, which is no part of a state")
     after = list(theory.threads_in(statement.right))
     same = [each for each in after if theory.tid_of(each) == tid]
-    if len(same) > 1:
+    others = [each for each in after if other is not None and theory.tid_of(each) == other]
+    if len(same) > 1 or len(others) > 1:
         raise theory.refuse(label, "has its thread twice on its right-hand side")
     return ThreadRule(
         label,
         statement,
         thread,
         tid,
-        tuple(part for part in theory.parts(statement.left) if part is not thread),
+        tuple(part for part in theory.parts(statement.left) if part is not thread and part is not partner),
         same[0] if same else None,
-        tuple(each for each in after if each not in same),
+        tuple(each for each in after if each not in same and each not in others),
         tuple(part for part in theory.parts(statement.right) if part not in after),
+        partner,
     )
 
 
-def _shown(theory: Theory, node: Node) -> str:
+def _with_tid(theory: Theory, label: str, thread: Node) -> tuple[Apply, Node]:
+    """A thread of a rule, and its id in it."""
+    tid = theory.tid_of(thread)
+    if isinstance(thread, Apply) and tid is None:
+        message = f"no {theory.description.tid} stands in a thread such as `{show(theory, thread)}`"
+        raise wrong_value(theory.description, "tid", message)
+    if not isinstance(thread, Apply) or tid is None:
+        raise theory.refuse(
+            label, f"does not show the {theory.description.tid} of its thread", "write the thread out"
+        )
+    return thread, tid
+
+
+def show(theory: Theory, node: Node) -> str:
     return Printer(theory.signature).term(node)
-
-
-def _check_equations(theory: Theory) -> None:
-    """Equations keep threads: the same ones on both sides, and none is looked at together with something else."""
-    for module in theory.touched:
-        for equation in module.equations:
-            left, right = list(theory.threads_in(equation.left)), list(theory.threads_in(equation.right))
-            if not left and not _is_state(theory, equation.left):
-                continue  # a function that makes states out of something else, such as an initial one
-            before = [theory.tid_of(each) for each in left]
-            afterwards = [theory.tid_of(each) for each in right]
-            in_state = theory.in_states(theory.signature.kind(theory.signature.least_sort(equation.left)))
-            if not in_state:
-                continue  # a function of states, such as a proposition
-            if not left and isinstance(equation.left, Apply) and not _made_of_parts(theory, equation.left):
-                continue
-            if sorted(map(repr, before)) != sorted(map(repr, afterwards)):
-                raise _refused(
-                    theory,
-                    equation,
-                    "does not keep threads, which P1 (3.2) asks for",
-                    "threads come and go by rules",
-                )
-            if left and len(theory.parts(equation.left)) > 1 and _made_of_parts(theory, equation.left):
-                hint = "what depends on others is a step: make it a rule"
-                raise _refused(theory, equation, "looks at a thread together with something else", hint)
-
-
-def _check_coherence(theory: Theory) -> None:
-    """Rules apply to terms in normal form: one whose own left-hand side is none would never apply."""
-    for rule in bindings.module(theory.description.module).getRules():
-        left = rule.getLhs().copy()
-        if not rule.isNonexec() and left.reduce() > 0:
-            message = "has a left-hand side that equations rewrite: it would never apply"
-            raise theory.refuse(rule.getLabel() or "", message, "rules must be coherent with equations: P1, 3.2")
-
-
-def _is_state(theory: Theory, node: Node) -> bool:
-    return theory.in_states(theory.signature.least_sort(node))
-
-
-def _made_of_parts(theory: Theory, node: Node) -> bool:
-    """Is a term made by a constructor of states, not by a function that computes one?"""
-    if not isinstance(node, Apply):
-        return True
-    if theory.soup and node.op == theory.soup.name:
-        return True
-    return any(operator.constructor for operator in theory.signature.declared(node.op, len(node.args)))
-
-
-def _refused(theory: Theory, equation: Statement, message: str, hint: str) -> InputError:
-    shown = _shown(theory, equation.left)
-    return InputError(f"the equation for `{shown}` {message}", file=str(theory.file), hint=hint)
 
 
 def walk_terms(statement: Statement) -> Iterator[Node]:

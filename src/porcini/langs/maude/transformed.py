@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porcini.core.children import patience
+from porcini.core.children import time_limit
 from porcini.core.errors import LimitHit
 from porcini.core.systems import OwnReduction
 from porcini.langs.maude import bindings
@@ -41,7 +41,7 @@ class Transformed:
         self.graph = bindings.maude().RewriteGraph(start_of(model, module))
         mark = model.theory.names["enabled"]
         self._plain_keys, self._marked_keys = Keys(mark), Keys(mark)
-        self._plain_letters, self._letters = (_Letters(each, watched) for each in (system.module, module))
+        self._plain_letters, self._letters = (Letters(each, watched) for each in (system.module, module))
 
     def followed(self, most: int) -> OwnReduction[State]:
         """The whole graph, with the state of the system that each of its states stands for."""
@@ -73,7 +73,7 @@ class Transformed:
     def _after(self, number: int) -> list[int]:
         """Maude gives new states numbers in the order in which they are found."""
         found: list[int] = []
-        with patience():
+        with time_limit():
             while (new := self.graph.getNextState(number, len(found))) != -1:
                 found.append(new)
         return sorted(set(found))
@@ -92,7 +92,7 @@ def _made(states: list[State], after: list[list[int]], problem: str | None) -> O
     return OwnReduction(states, after, lambda state: state.term, problem)
 
 
-class _Letters:
+class Letters:
     """Which of some propositions hold in a state, as a module has it."""
 
     def __init__(self, module: bindings.Module, watched: Sequence[str]) -> None:

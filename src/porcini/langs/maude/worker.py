@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from porcini.core.children import patience
+from porcini.core.children import time_limit
 from porcini.core.errors import InternalError
 from porcini.core.events import Action, Schedule
 from porcini.langs.maude import bindings
@@ -79,7 +79,7 @@ def _explored(graph: Any, most: int) -> bool:
         if graph.getNrStates() > most:
             return False
         follower = 0
-        with patience():
+        with time_limit():
             while graph.getNextState(state, follower) != -1:
                 follower += 1
         state += 1
@@ -96,6 +96,11 @@ def _moves(system: MaudeSystem, keys: Sequence[str]) -> list[Action | None]:
         if action is not None:
             state, _ = system.fire(state, action)
     return found
+
+
+def moves_along(system: MaudeSystem, keys: Sequence[str]) -> Schedule:
+    """The steps that lead through some states, which are told by their keys, the initial one first."""
+    return tuple(each.move for each in _moves(system, keys) if each)
 
 
 def _leading(system: MaudeSystem, keys: Keys, state: State, key: str) -> Action | None:

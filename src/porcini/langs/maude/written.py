@@ -52,7 +52,7 @@ def enter(written: Written) -> str | None:
     module = bindings.module(written.name)
     for text, node in dict.fromkeys(each for each in written.terms if isinstance(each[1], Apply)):
         found = bindings.read_back(module, text)
-        if found is None or _normal(read_term(found), written.signature) != _normal(node, written.signature):
+        if found is None or normal(read_term(found), written.signature) != normal(node, written.signature):
             return f"`{text}` is not read as it was meant"
     return None
 
@@ -83,7 +83,7 @@ def _difference(meant: MetaModule, found: MetaModule, signature: Signature) -> s
 
 def _operator(operator: Operator, signature: Signature) -> object:
     attributes = operator.attributes
-    identity = None if attributes.identity is None else _normal(attributes.identity, signature)
+    identity = None if attributes.identity is None else normal(attributes.identity, signature)
     domain = tuple(map(_type, operator.domain))
     flags = frozenset("frozen" if flag.startswith("frozen") else flag for flag in attributes.flags)
     return operator.name, domain, _type(operator.range), flags, identity
@@ -96,15 +96,15 @@ def _type(sort: str) -> str:
 
 def _statement(statement: Statement, signature: Signature) -> object:
     condition = tuple(
-        (kind, _normal(left, signature), right if kind == ":" else _normal(right, signature))
+        (kind, normal(left, signature), right if kind == ":" else normal(right, signature))
         for kind, left, right in statement.condition
     )
-    left = _normal(statement.left, signature)
-    right = statement.right if statement.membership else _normal(statement.right, signature)
+    left = normal(statement.left, signature)
+    right = statement.right if statement.membership else normal(statement.right, signature)
     return left, right, condition, statement.label, statement.owise, statement.nonexec
 
 
-def _normal(node: Node, signature: Signature) -> Node:
+def normal(node: Node, signature: Signature) -> Node:
     """A term up to associativity, commutativity and identity, of those declarations that it can be of."""
     if isinstance(node, Variable):
         return Variable(node.name, _type(node.sort))
@@ -112,11 +112,11 @@ def _normal(node: Node, signature: Signature) -> Node:
         return Apply(node.op, (), signature.kind(node.sort))
     operators = signature.fitting(node) or signature.declared(node.op, len(node.args))
     if not operators or not all(operator.flat for operator in operators):
-        args = [_normal(arg, signature) for arg in node.args]
+        args = [normal(arg, signature) for arg in node.args]
     else:
-        args = [each for arg in node.args for each in _parts(_normal(arg, signature), node.op)]
+        args = [each for arg in node.args for each in _parts(normal(arg, signature), node.op)]
         units = [o.attributes.identity for o in operators if o.attributes.identity is not None]
-        without = [each for each in args if each not in [_normal(unit, signature) for unit in units]]
+        without = [each for each in args if each not in [normal(unit, signature) for unit in units]]
         if len(without) < 2:
             return without[0] if without else args[0]
         args = without

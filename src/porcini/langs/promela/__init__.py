@@ -78,8 +78,8 @@ class PromelaModel(Model):
     def proposition(self, text: str, place: Place) -> Expr:
         return self.graph.proposition(text, place)
 
-    def shown(self, proposition: str) -> str:
-        return self.graph.shown(proposition)
+    def show_proposition(self, proposition: str) -> str:
+        return self.graph.show_proposition(proposition)
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -95,7 +95,7 @@ class PromelaModel(Model):
             if not v.array and v.bounded.kind != "chan" and v.var not in settled
         }
 
-    def compiled(self, inputs: Mapping[str, Value], *, optimise: bool) -> PackedView:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> PackedView:
         values = {self._inputs[name]: int(value) for name, value in inputs.items() if isinstance(value, int)}
         for variable, value in values.items():
             bounds = variable.bounded

@@ -355,7 +355,7 @@ class Lowered:
         self.program.notes += [note for note in self.world.notes if note not in self.program.notes]
         return expr
 
-    def shown(self, text: str) -> str:
+    def show_proposition(self, text: str) -> str:
         """A proposition as a person would write it."""
         return show(parse_expression(text, Place(1, 1), (), self.world.templates))
 

@@ -9,8 +9,8 @@ from the next one on, and what is promised:
     p V q   =   p and q,  or  q and X(p V q)
 
 A transition is one alternative for the whole set. There is one acceptance condition for each q that is promised; a
-transition is marked with it unless it makes the promise. A run that is marked infinitely often has kept it: who
-puts q off has it still to do in the next state.
+transition is marked with it unless it makes the promise. A run that is marked infinitely often has kept the
+promise: if q is postponed, it must still be fulfilled from the next state on.
 
 Sets are bit masks over the subformulas, in the order in which these are written: no result depends on hashes.
 `reduction` makes the result smaller.
@@ -37,12 +37,12 @@ from porcini.properties.ltl.formula import (
     simplify,
     subformulas,
 )
-from porcini.properties.ltl.reduction import Graph, reduced
+from porcini.properties.ltl.reduction import Graph, reduce_automaton
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """Can be taken on letters in which all of `must` hold and none of `must_not`; these are texts of atoms.
+    """It can be taken on letters in which all of `must` hold and none of `must_not`; these are texts of atoms.
     `marks` is the set, as bits, of the acceptance conditions that it satisfies.
     """
 
@@ -80,12 +80,12 @@ def translate(formula: Formula) -> Automaton:
     transitions from one state, on the way.
     """
     tableau = _Tableau(simplify(formula))
-    graph, acceptance = reduced(tableau.graph(), len(tableau.promised))
+    graph, acceptance = reduce_automaton(tableau.graph(), len(tableau.promised))
     names = tableau.atoms
     return Automaton(
         tuple(
             tuple(
-                Transition(target, frozenset(_chosen(names, must)), frozenset(_chosen(names, must_not)), marks)
+                Transition(target, frozenset(_names_in(names, must)), frozenset(_names_in(names, must_not)), marks)
                 for must, must_not, target, marks in edges
             )
             for edges in graph
@@ -95,12 +95,12 @@ def translate(formula: Formula) -> Automaton:
     )
 
 
-def _chosen(names: Sequence[str], mask: int) -> list[str]:
+def _names_in(names: Sequence[str], mask: int) -> list[str]:
     return [names[bit] for bit in bits(mask)]
 
 
 def _weakest(alternatives: Iterable[_Alternative]) -> list[_Alternative]:
-    """Those that do not ask for everything that another asks for."""
+    """The alternatives that do not require everything that another one requires."""
     found: set[_Alternative] = set()
     for each in alternatives:
         found.add(each)
@@ -169,7 +169,7 @@ class _Tableau:
                 return _both(of(q), _weakest([*of(p), for_ever]))
 
     def _state(self, mask: int) -> int:
-        """Without what another member says already: p V q says q."""
+        """The state without what another member implies: p V q implies q."""
         said = 0
         for number in bits(mask):
             f = self._formulas[number]

@@ -65,7 +65,7 @@ class Next(_Printed):
 
 @dataclass(frozen=True, slots=True)
 class Until(_Printed):
-    """`right` holds some time, and `left` all the time before."""
+    """`right` holds at some time, and `left` at all times before."""
 
     left: Formula
     right: Formula
@@ -73,7 +73,7 @@ class Until(_Printed):
 
 @dataclass(frozen=True, slots=True)
 class Release(_Printed):
-    """`right` holds up to and including the first time that `left` holds; for ever if that never is."""
+    """`right` holds up to and including the first time that `left` holds; for ever if `left` never holds."""
 
     left: Formula
     right: Formula
@@ -139,7 +139,7 @@ def atoms(formula: Formula) -> tuple[Atom, ...]:
 
 
 def has_next(formula: Formula) -> bool:
-    """Without `X`, a formula cannot tell words apart that differ by repeated letters only."""
+    """Does a formula contain `X`? Without it, it cannot distinguish words that differ by repeated letters only."""
     return any(isinstance(f, Next) for f in subformulas(formula))
 
 
@@ -178,7 +178,7 @@ def _text(formula: Formula, bare: _Kinds) -> str:
 
 
 def nnf(formula: Formula, negated: bool = False) -> Formula:
-    """The same with `!` before atoms only; of its negation, if `negated`."""
+    """The same formula with `!` before atoms only; or its negation, if `negated`."""
     match formula:
         case Constant(value):
             return FALSE if value is negated else TRUE
@@ -197,7 +197,7 @@ def nnf(formula: Formula, negated: bool = False) -> Formula:
 
 
 def operands(formula: Formula, kind: type[And] | type[Or]) -> Iterator[Formula]:
-    """What a tree of conjunctions, or of disjunctions, is made of."""
+    """The operands of a tree of conjunctions, or of disjunctions."""
     if isinstance(formula, kind):
         yield from operands(formula.left, kind)
         yield from operands(formula.right, kind)
@@ -210,21 +210,21 @@ def operands(formula: Formula, kind: type[And] | type[Or]) -> Iterator[Formula]:
 
 def simplify(formula: Formula) -> Formula:
     """An equivalent negation normal form, hardly ever larger."""
-    return _simplified(nnf(formula))
+    return _simplify(nnf(formula))
 
 
-def _simplified(formula: Formula) -> Formula:
+def _simplify(formula: Formula) -> Formula:
     match formula:
         case And(p, q):
-            return _join((_simplified(p), _simplified(q)), And)
+            return _join((_simplify(p), _simplify(q)), And)
         case Or(p, q):
-            return _join((_simplified(p), _simplified(q)), Or)
+            return _join((_simplify(p), _simplify(q)), Or)
         case Next(p):
-            return _next(_simplified(p))
+            return _next(_simplify(p))
         case Until(p, q):
-            return _until(_simplified(p), _simplified(q), Until)
+            return _until(_simplify(p), _simplify(q), Until)
         case Release(p, q):
-            return _until(_simplified(p), _simplified(q), Release)
+            return _until(_simplify(p), _simplify(q), Release)
         case _:
             return formula
 
@@ -256,7 +256,7 @@ def _until(p: Formula, q: Formula, kind: type[Until] | type[Release]) -> Formula
 
 
 def _lasting(formula: Formula, kind: type[Until] | type[Release]) -> bool:
-    """Is it eventual (kind Until) or universal (kind Release), as far as its shape tells?"""
+    """Is a formula eventual (kind Until) or universal (kind Release), judged by its shape?"""
     match formula:
         case Constant():
             return True

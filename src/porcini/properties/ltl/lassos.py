@@ -1,7 +1,7 @@
 """Words that repeat a loop for ever after a stem: whether a formula holds, and whether an automaton accepts.
 
-`holds` works by the definition of the operators, by fixpoints over the positions; it shares nothing with the
-translation, which it is there to check, as are the counterexamples that come from it. A letter is the set of the
+`holds` follows the definition of the operators, by fixpoints over the positions. It shares nothing with the
+translation, so that tests can check the translation and its counterexamples against it. A letter is the set of the
 texts of the atoms that hold in it.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from porcini.core.components import components
+from porcini.core.components import strongly_connected_components
 from porcini.properties.ltl.automaton import Automaton
 from porcini.properties.ltl.formula import (
     And,
@@ -74,7 +74,7 @@ def accepts(automaton: Automaton, stem: Sequence[Letter], loop: Sequence[Letter]
                     pairs.append(pair)
                 found.append((number[pair], step.marks))
         edges.append(found)
-    component = components([[target for target, _ in found] for found in edges])
+    component = strongly_connected_components([[target for target, _ in found] for found in edges])
     marked: dict[int, int] = {}
     for source, found in enumerate(edges):
         for target, marks in found:

@@ -98,8 +98,8 @@ def parse(
     source: str | None = None,
     spin: bool = False,
 ) -> Formula:
-    """The formula that a text says. Where the text is part of a file, `start` is the place at which it begins
-    there, and `source` the whole file.
+    """Parse a formula. If the text is part of a file, `start` is the place at which it begins there, and `source`
+    is the whole file.
     """
     return _Parser(text, file, start or Place(1, 1), text if source is None else source, spin).formula()
 
@@ -186,7 +186,7 @@ class _Parser:
         return token.text in self._unary or token.text in self._binary
 
     def _goes_on(self, token: _Token) -> bool:
-        """Does an atom of which a part is read go on with this token?"""
+        """Does this token continue an atom that has begun?"""
         return token.kind != "end" and token.text not in (")", "]", "}", ",", ";") and not self._reserved(token)
 
     def _is_comparison(self) -> bool:
@@ -221,7 +221,7 @@ class _Parser:
         return Atom(text, self._place(pieces[0].at))
 
     def _atom_end(self, first: int) -> int:
-        """Behind the last token of the atom that begins here."""
+        """The position after the last token of the atom that begins here."""
         at, operand_due = first, True
         while True:
             token = self._tokens[at]
@@ -237,7 +237,7 @@ class _Parser:
                 return at
 
     def _closing(self, opening: int) -> int:
-        """Where the bracket is that closes the one here."""
+        """The position of the bracket that closes the one here."""
         waiting: list[int] = []
         for at in range(opening, len(self._tokens)):
             token = self._tokens[at]
@@ -264,7 +264,7 @@ class _Parser:
         raise InputError(message, file=self._file, place=self._place(token.at), source=self._source, hint=hint)
 
     def _check_size(self, formula: Formula) -> None:
-        """What comes later goes through formulas by recursion, and `<->` doubles its operands."""
+        """Limit the size: later phases recurse through formulas, and `<->` doubles its operands."""
         sizes: dict[int, tuple[int, int]] = {}  # the size and depth of each object
         waiting = [formula]
         while waiting:

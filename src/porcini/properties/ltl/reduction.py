@@ -1,13 +1,13 @@
 """Makes a Büchi automaton smaller: a graph whose edges have guards and marks, as bit masks, from state 0.
 
-States without an accepting run go; marks go where they do not count, or say nothing; edges go that another one of
-the same state covers; bisimilar states become one.
+States without an accepting run are removed; so are marks that do not count or are redundant, and edges that
+another edge of the same state covers; bisimilar states are merged.
 """
 
 from __future__ import annotations
 
 from porcini.core.bits import bits
-from porcini.core.components import components
+from porcini.core.components import strongly_connected_components
 
 Edge = tuple[int, int, int, int]
 """Atoms that must hold, atoms that must not, the number of the target, marks."""
@@ -15,27 +15,27 @@ Edge = tuple[int, int, int, int]
 Graph = list[list[Edge]]
 
 
-def reduced(graph: Graph, acceptance: int) -> tuple[Graph, int]:
+def reduce_automaton(graph: Graph, acceptance: int) -> tuple[Graph, int]:
     """An equivalent graph, and how many acceptance conditions it has left."""
     every = (1 << acceptance) - 1
     smaller = True
     while smaller:
         before = _size(graph)
-        graph = _bisimilar_as_one(_tidied(_living(graph, every)))
+        graph = _merge_bisimilar(_merge_edges(_remove_dead_states(graph, every)))
         smaller = _size(graph) < before
     graph, needed = _needed_marks(graph, every)
-    return _bisimilar_as_one(_tidied(graph)), needed
+    return _merge_bisimilar(_merge_edges(graph)), needed
 
 
 def _size(graph: Graph) -> int:
     return sum(1 + len(edges) for edges in graph)
 
 
-def _living(graph: Graph, every: int) -> Graph:
-    """Only states from which there is an accepting run, and the initial one; marks only where they count, which is
-    within components that have all of them.
+def _remove_dead_states(graph: Graph, every: int) -> Graph:
+    """Keep only the initial state and states from which there is an accepting run; keep marks only where they
+    count, which is within components that have all of them.
     """
-    component = components([[target for _, _, target, _ in edges] for edges in graph])
+    component = strongly_connected_components([[target for _, _, target, _ in edges] for edges in graph])
     marked = [-1] * (max(component) + 1)  # -1: no edge within
     for state, edges in enumerate(graph):
         for _, _, target, marks in edges:
@@ -63,7 +63,7 @@ def _living(graph: Graph, every: int) -> Graph:
 
 
 def _reachable(graph: Graph, initial: int = 0) -> Graph:
-    """States numbered in the order in which they are met from the initial one; the others are left out."""
+    """Number states in the order in which they are reached from the initial one; drop the others."""
     order = [initial]
     number = {initial: 0}
     for state in order:
@@ -74,12 +74,12 @@ def _reachable(graph: Graph, initial: int = 0) -> Graph:
     return [[(a, b, number[target], marks) for a, b, target, marks in graph[state]] for state in order]
 
 
-def _tidied(graph: Graph) -> Graph:
-    """Of two edges to one target, one goes if the other has a weaker guard and its marks; guards that differ in
-    the sign of one atom become one without it.
+def _merge_edges(graph: Graph) -> Graph:
+    """Of two edges to one target, drop one if the other has a weaker guard and at least its marks; merge guards
+    that differ in the sign of one atom.
     """
 
-    def tidied(edges: list[Edge]) -> list[Edge]:
+    def merge_edges_of_state(edges: list[Edge]) -> list[Edge]:
         kept = set(edges)
         while True:
             joined = set()
@@ -98,10 +98,10 @@ def _tidied(graph: Graph) -> Graph:
                 result.append((a, b, target, marks))
         return result
 
-    return [tidied(edges) for edges in graph]
+    return [merge_edges_of_state(edges) for edges in graph]
 
 
-def _bisimilar_as_one(graph: Graph) -> Graph:
+def _merge_bisimilar(graph: Graph) -> Graph:
     """Refine one block of all states until the states of a block have the same edges to the same blocks."""
     block = [0] * len(graph)
     blocks = 1
@@ -119,8 +119,8 @@ def _bisimilar_as_one(graph: Graph) -> Graph:
 
 
 def _needed_marks(graph: Graph, every: int) -> tuple[Graph, int]:
-    """Leave out a mark that stands wherever another one stands, or on all edges of all cycles; count the rest."""
-    component = components([[target for _, _, target, _ in edges] for edges in graph])
+    """Remove a mark that is present wherever another one is, or on all edges of all cycles; count the rest."""
+    component = strongly_connected_components([[target for _, _, target, _ in edges] for edges in graph])
     inner = {
         (state, edge)
         for state, edges in enumerate(graph)

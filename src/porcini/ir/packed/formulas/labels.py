@@ -1,15 +1,15 @@
 """Steps of packed programs as labels, and recorded runs as formulas (`ir.symbolic.formulas.FormulaSystem`).
 
-Each step of a run becomes the one outcome (`ir.packed.formulas.outcomes`) that holds in the state where it
-was taken. The guards of its label are all options that its process has at that point. A rendezvous moves the
-receiver as well, so where such a process stands need not be where its own next step begins: then they are the
-options of all points where it stood in the run, which are those where it may stand in a permutation of it.
-What the label touches is what the step did (`PackedView`): so classes are the same as for all engines.
+Each step of a run becomes the one outcome (`ir.packed.formulas.outcomes`) that holds in the state in which it was
+taken. The guards of its label are all options that its process has at that point. A rendezvous moves the receiver
+as well, so the point of such a process need not be the one where its own next step begins: then the guards are the
+options of all points where it stood in the run, which are those where it may stand in a permutation of it. A label
+touches what the step touched (`PackedView`): so classes are the same as for all engines.
 
-A label is one step of the program as it went. A statement that communicates over another channel, because the
-variable that names it has another value, is another step; so is one that takes a message from another place (`??`)
-or puts it to another one (`!!`), that goes another way through a `d_step`, or that has, keeps or loses the turn
-where it did not.
+A label is one step of the program as it happened. A statement that communicates over another channel, because the
+variable that holds the channel has another value, is another step; so is one that takes a message from another
+position (`??`) or inserts it at another one (`!!`), that takes another path through a `d_step`, or that has, keeps
+or loses the turn where it did not.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ from porcini.ir.symbolic.program import literal
 
 
 def pid_of(slot: int, births: int) -> Pid:
-    """The name of the process that a slot has had so many processes with (`ir.packed.runs.Names`)."""
+    """The name of a process whose slot has had so many processes, including itself (`ir.packed.runs.Names`)."""
     return Pid((slot,)) if births == 1 else Pid((slot, births - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """A process in a run: what it is, how many have had its slot, and the points at which it may stand."""
+    """A process in a run: its instance, how many processes have had its slot, and the points at which it may
+    stand."""
 
     me: Instance
     births: int
@@ -53,8 +54,9 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What is known of a step besides its formula: its text, what it touches, and what its process might."""
+class StepInfo:
+    """What is known about a step besides its formula: its text, what it touches, and what its process might
+    touch."""
 
     text: str
     foot: Footprint = EMPTY
@@ -63,7 +65,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Labels:
-    """Makes the labels of a world, each once."""
+    """Builds the labels of a world, each once."""
 
     world: World
     options: Options = field(init=False)
@@ -75,7 +77,7 @@ class Labels:
         self.options = Options(self.world)
         self.outcomes = Outcomes(self.options)
 
-    def step(self, who: Who, point: int, option: Option, held: bool, outcome: Outcome, seen: Seen) -> Label:
+    def step(self, who: Who, point: int, option: Option, held: bool, outcome: Outcome, seen: StepInfo) -> Label:
         """The label of an outcome."""
         key = who, point, outcome.path, seen.foot, seen.family
         if key not in self._labels:
@@ -89,14 +91,14 @@ class Labels:
                 found.index((point, option)),
                 (*mine, *outcome.line),
                 Touched(seen.foot, (), ()),
-                tuple(self._born(outcome)),
+                tuple(self._started_pids(outcome)),
                 failure=outcome.failure,
                 choices=tuple(option.choice for _, option in found),
                 family=seen.family,
             )
         return self._labels[key]
 
-    def waiting(self, who: Who, seen: Seen) -> Label:
+    def waiting(self, who: Who, seen: StepInfo) -> Label:
         """The label of a process that can do nothing at the end of a run."""
         key = who, seen.text, seen.foot, seen.family
         if key not in self._labels:
@@ -115,7 +117,7 @@ class Labels:
         return self._labels[key]
 
     def guards(self, who: Who) -> tuple[list[tuple[int, Option]], tuple[ir.Expr, ...]]:
-        """All options of a process where it may stand, and their conditions in full."""
+        """All options of a process at the points where it may stand, and their full conditions."""
         if who not in self._guards:
             me = who.me
             found = [(point, option) for point in who.points for option in self.options.at(me, point)]
@@ -130,10 +132,10 @@ class Labels:
             self._guards[who] = found, guards
         return self._guards[who]
 
-    def taken(
+    def outcome_of(
         self, me: Instance, point: int, choice: int, held: bool, values: Values, births: Births
     ) -> tuple[Option, Outcome]:
-        """The option and the outcome of a step, in a state of which everything is known."""
+        """The option and the outcome of a step in a concrete state."""
         found = [
             (option, outcome)
             for option in self.options.at(me, point)
@@ -144,8 +146,8 @@ class Labels:
             raise InternalError(f"a step has {len(found)} outcomes in formulas, not one")
         return found[0]
 
-    def _born(self, outcome: Outcome) -> list[Pid]:
-        """The names of those that an outcome starts: it asserts how many have had their slots."""
+    def _started_pids(self, outcome: Outcome) -> list[Pid]:
+        """The names of the processes that an outcome starts, from how many it says have had their slots."""
         found = []
         for slot, _ in outcome.spawned:
             target = self.world.births(slot)

@@ -1,12 +1,12 @@
 """What an edge of a packed program does, as straight lines of assignments.
 
     Assign   as in labels
-    Assert   the line is the one that is gone through only if this holds here
-    Need     as `Assert`; and where it does not hold, the process fails
+    Assert   a condition of this line: if it does not hold here, another line is taken
+    Need     the same; but if it does not hold, the process fails
 
-Each edge is one thing as it was written: a test, an operation, or a communication. A communication over a channel
-has several ways to happen: one for each channel that may be meant, and for each place that a message may get
-(`!!`) or be taken from (`??`).
+Each edge is one statement of the source: a test, an operation, or a communication. A communication over a channel
+can happen in several ways: one for each channel that may be used, and for each position at which a message may be
+inserted (`!!`) or from which it may be taken (`??`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from porcini.ir.simplify import simplify
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Where it does not hold, the process fails."""
+    """A condition: if it does not hold, the process fails."""
 
     test: ir.Expr
     failure: Failure
@@ -60,13 +60,13 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Births:
-    """How many processes there are, and how many each slot has had: who is started next gets a number by it."""
+    """The number of processes, and how many each slot has had: this determines the name of the next one."""
 
     population: int
     counts: tuple[int, ...]
 
     def after(self, born: int) -> Births:
-        """The same when some processes more were started."""
+        """The same after some more processes were started."""
         slots = range(self.population, self.population + born)
         counts = list(self.counts)
         for slot in slots:
@@ -87,7 +87,8 @@ class Lines:
     # Tests
 
     def guards(self, edge: Edge) -> tuple[ir.Expr, ir.Expr]:
-        """When the guards of an edge are true; and when one of them has no value. They are tried one by one."""
+        """The condition under which the guards of an edge are true, and the one under which one of them has no
+        value. Guards are evaluated one after the other."""
         so_far: list[ir.Expr] = []
         broken: list[ir.Expr] = []
         for guard in edge.guards:
@@ -113,7 +114,7 @@ class Lines:
                 yield from self._store(target, self.terms(value), place)
             case Assert(test=test, place=there, text=text):
                 term = self.terms(test)
-                yield from _needed(term.ok, there)
+                yield from _require(term.ok, there)
                 yield Need(term.truth, Failure("assertion", f"assertion `{text}` failed", there))
             case Spawn(template=template, copies=copies, into=into):
                 if births is None:
@@ -132,14 +133,14 @@ class Lines:
 
     def _store(self, into: Target, term: Term, place: Place | None) -> Iterator[Assign | Need]:
         target, ok = self.terms.target(into)
-        yield from _needed(conj(term.ok, ok), place)
+        yield from _require(conj(term.ok, ok), place)
         yield Assign(target, wrapped(term, self.world.declared[variable_of(into)].bounded))
 
     def _start(
         self, template: int, args: Sequence[Term], place: Place | None, births: Births
     ) -> Iterator[Assign | Assert | Need]:
         slot = births.population
-        yield from _needed(conj(*(arg.ok for arg in args)), place)
+        yield from _require(conj(*(arg.ok for arg in args)), place)
         yield Assert(binary("==", POPULATION_VAR, const(slot)))
         yield Assert(binary("==", self.world.births(slot), const(births.of(slot))))
         yield from first_values(self.world, slot, template, args, place, self.terms)
@@ -150,7 +151,7 @@ class Lines:
 
     def send(self, talk: Send, channel: ChannelCells, when: ir.Expr, place: Place | None) -> Iterator[Way]:
         values = [self.terms(value) for value in talk.values]
-        needs = tuple(_needed(conj(*(value.ok for value in values)), place))
+        needs = tuple(_require(conj(*(value.ok for value in values)), place))
         message = self.message(channel, values)
         room = simplify(conj(when, binary("<", channel.length, const(channel.capacity))))
         longer = Assign(channel.length, binary("+", channel.length, const(1)))
@@ -159,15 +160,15 @@ class Lines:
             line = [Assign(cell, value) for cell, value in zip(cells, message, strict=True)]
             yield Way(room, (*needs, *line, longer))
             return
-        _not_looking(talk.values, Poll, "the message of a sorted send", place)  # its length changes last
+        _refuse_channel_reads(talk.values, Poll, "the message of a sorted send", place)  # its length changes last
         sent = [term.value for term in values] + [const(0)] * (len(message) - len(values))  # not cut yet
         for position in range(channel.capacity):
             here = self._belongs(channel, sent, position)
-            yield Way(room, (*needs, Assert(here), *_inserted(channel, message, position), longer))
+            yield Way(room, (*needs, Assert(here), *_insert(channel, message, position), longer))
 
     @staticmethod
     def message(channel: ChannelCells, values: Sequence[Term]) -> list[ir.Expr]:
-        """The values as the fields of a channel hold them; what is not given is 0."""
+        """The values cut to the fields of a channel; missing ones are 0."""
         fields = channel.type.fields
         held = [wrapped(term, part) for part, term in zip(fields, values, strict=False)]
         return held + [const(0)] * (len(fields) - len(held))
@@ -182,7 +183,7 @@ class Lines:
 
     def receive(self, talk: Receive, channel: ChannelCells, when: ir.Expr, place: Place | None) -> Iterator[Way]:
         wanted = self.terms.pattern(talk.pattern)
-        _not_looking(
+        _refuse_channel_reads(
             [target.index for target in talk.into if isinstance(target, Select)],
             OfChannel | Poll,
             "the index in a receive",
@@ -194,13 +195,13 @@ class Lines:
             message = [
                 Term(channel.cell(n, position), part.low, part.high) for n, part in enumerate(channel.type.fields)
             ]
-            line = self.stored(talk, message, place)
+            line = self.store_message(talk, message, place)
             if not talk.keep:
-                line += tuple(_removed(channel, position))
+                line += tuple(_remove(channel, position))
             yield Way(simplify(conj(*parts)), line)
 
-    def stored(self, talk: Receive, message: Sequence[Term], place: Place | None) -> Line:
-        """What a receiver does with a message; all of it was worked out before."""
+    def store_message(self, talk: Receive, message: Sequence[Term], place: Place | None) -> Line:
+        """How a receiver stores a message; all values are computed before the first is stored."""
         line: list[Assign | Assert | Need] = []
         kept: list[tuple[Target, Term]] = [
             (target, term) for target, term in zip(talk.into, message, strict=False) if target is not None
@@ -208,7 +209,7 @@ class Lines:
         declared = self.world.declared
         written = {self.world.variable(declared[variable_of(into)], self.me.slot) for into, _ in kept[:-1]}
         for place_in_message, (target, term) in enumerate(kept):
-            if ir.free(term.value) & written:  # an earlier one may change it
+            if ir.free(term.value) & written:  # an earlier assignment may change it
                 held = ir.var(f"@message{place_in_message}", "int")
                 line.append(Assign(held, term.value, silent=True))
                 kept[place_in_message] = target, Term(held, term.low, term.high)
@@ -220,7 +221,7 @@ class Lines:
 def first_values(
     world: World, slot: int, template: int, args: Sequence[Term], place: Place | None, outside: Terms
 ) -> Iterator[Assign | Need]:
-    """What the variables of a new process are."""
+    """The initial values of the variables of a new process."""
     kind = world.program.templates[template]
     me = Instance(slot, template)
     terms = Terms(world, me, outside.quiet)
@@ -248,14 +249,14 @@ def first_values(
             yield Assign(target, const(first.get((var, cell), var.initial[cell])), silent=True)
     for var, expr in kind.setup:
         term = terms(expr)
-        yield from _needed(term.ok, place)
+        yield from _require(term.ok, place)
         for cell in range(var.size):
             variable = world.variable(var, slot)
             target = ir.select(variable, const(cell)) if var.array else variable
             yield Assign(target, wrapped(term, var.bounded), silent=True)
 
 
-def _needed(ok: ir.Expr, place: Place | None) -> Iterator[Need]:
+def _require(ok: ir.Expr, place: Place | None) -> Iterator[Need]:
     if simplify(ok) is not TRUE:
         yield Need(ok, Failure("error", "no value: an index, a division, a shift or a channel", place))
 
@@ -269,14 +270,14 @@ def _less(message: Sequence[ir.Expr], channel: ChannelCells, position: int) -> i
     return found
 
 
-def _inserted(channel: ChannelCells, message: Sequence[ir.Expr], position: int) -> Iterator[Assign]:
+def _insert(channel: ChannelCells, message: Sequence[ir.Expr], position: int) -> Iterator[Assign]:
     for n, value in enumerate(message):
         for place in range(channel.capacity - 1, position, -1):
             yield Assign(channel.cell(n, place), channel.cell(n, place - 1))
         yield Assign(channel.cell(n, position), value)
 
 
-def _removed(channel: ChannelCells, position: int) -> Iterator[Assign]:
+def _remove(channel: ChannelCells, position: int) -> Iterator[Assign]:
     for n in range(len(channel.type.fields)):
         for place in range(position, channel.capacity - 1):
             yield Assign(channel.cell(n, place), channel.cell(n, place + 1))
@@ -284,7 +285,7 @@ def _removed(channel: ChannelCells, position: int) -> Iterator[Assign]:
     yield Assign(channel.length, binary("-", channel.length, const(1)))
 
 
-def _not_looking(exprs: Sequence[Expr], at: type | UnionType, what: str, place: Place | None) -> None:
-    """What is worked out in between may not look at the channel that is changing."""
+def _refuse_channel_reads(exprs: Sequence[Expr], at: type | UnionType, what: str, place: Place | None) -> None:
+    """Expressions that are evaluated in between must not read the channel that is changing."""
     if any(isinstance(node, at) for expr in exprs for node in nodes(expr)):
         raise InputError(f"{what} looks at a channel: there are no formulas for that", place=place)

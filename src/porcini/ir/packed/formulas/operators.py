@@ -1,9 +1,9 @@
-"""Numbers of packed programs as formulas: what their operators mean.
+"""Numbers of packed programs as formulas: the meaning of their operators.
 
 A term is a whole number with the condition under which it has a value at all (a division, an index, a channel may
 have none), and with bounds: variables are bounded, so everything is. Formulas are total, also where a term has no
-value: an index that may be out of range is replaced by 0 there, a divisor by 1. So it never matters in which order
-the parts of a condition are evaluated.
+value: an index that may be out of range is replaced by 0 there, a divisor by 1. So the order in which the parts of
+a condition are evaluated never matters.
 
     division     C rounds towards zero, formulas round down
     bits         `a & b` is a sum over the bits of both, in two's complement of enough bits for both; `|` and `^`
@@ -36,7 +36,7 @@ class Term:
 
     @property
     def truth(self) -> ir.Expr:
-        """Is it another number than 0?"""
+        """Is it different from 0?"""
         match self.value:
             case ir.Ite(test=test, then=ir.Const(value=1), other=ir.Const(value=0)):
                 return test
@@ -59,7 +59,7 @@ def flag(test: ir.Expr, *ok: ir.Expr) -> Term:
 
 
 def wrapped(term: Term, bounds: Bounds) -> ir.Expr:
-    """A value as so many bits hold it."""
+    """A value cut to so many bits."""
     if bounds.low <= term.low and term.high <= bounds.high:
         return term.value
     moved = binary("%", binary("-", term.value, const(bounds.low)), const(1 << bounds.bits))
@@ -67,7 +67,7 @@ def wrapped(term: Term, bounds: Bounds) -> ir.Expr:
 
 
 def by_cases(cases: Sequence[tuple[ir.Expr, Term]]) -> Term:
-    """The first term whose condition holds; 0 if none does. Terms that are not reached need have no value."""
+    """The first term whose condition holds; 0 if none does. Terms that are not reached need not have a value."""
     found = number(0)
     for when, term in reversed(cases):
         if when is FALSE:
@@ -88,7 +88,7 @@ def within(value: ir.Expr, low: int, end: int) -> ir.Expr:
 
 
 def applied(op: str, args: Sequence[Term]) -> Term:
-    """What an operator of C makes of its operands."""
+    """The result of an operator of C."""
     if op in ("and", "or", "?:"):
         return _lazy(op, args)
     made = _operator(op, args)
@@ -97,7 +97,7 @@ def applied(op: str, args: Sequence[Term]) -> Term:
 
 
 def _lazy(op: str, args: Sequence[Term]) -> Term:
-    """Operators that evaluate a part of what they are given."""
+    """Operators that do not evaluate all of their operands."""
     match op, args:
         case "and", (a, b):
             return flag(conj(a.truth, b.truth), a.ok, where(a.truth, b.ok))
@@ -175,7 +175,7 @@ def _remainder(a: Term, b: Term) -> Term:
         return Term(binary("%", a.value, by), 0, min(most, a.high), ok)
     size = by if b.low >= 0 else _absolute(by)
     up, down = binary("%", a.value, size), binary("%", ir.neg(a.value), size)
-    value = ite(binary("<", a.value, const(0)), ir.neg(down), up)  # it has the sign of what is divided
+    value = ite(binary("<", a.value, const(0)), ir.neg(down), up)  # it has the sign of the dividend
     return Term(value, low, high, ok)
 
 
@@ -184,7 +184,7 @@ def _absolute(value: ir.Expr) -> ir.Expr:
 
 
 def _shift(op: str, a: Term, b: Term) -> Term:
-    """By how much is seldom unknown; then each case is written out."""
+    """The distance is rarely unknown; if it is, each case is written out."""
     by = range(max(b.low, 0), min(b.high, WORD - 1) + 1)
     ok = TRUE if b.low >= 0 and b.high < WORD else within(b.value, 0, WORD)
     cases = [(simplify(binary("==", b.value, const(k))), _shifted(op, a, k)) for k in by]

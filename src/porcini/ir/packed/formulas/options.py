@@ -1,9 +1,9 @@
 """What a process can do at a point, and when: its options, each a way to take one of its edges.
 
-Options of a point are all that can happen there, failures included: an edge whose guard cannot be evaluated is an
-option too. Where several have one choice (another channel, another place in it), their conditions exclude each
-other. A rendezvous is an option of the sender for each process, point and edge that could answer. `else` is there
-when no other option of its family is.
+The options of a point are all that can happen there, including failures: an edge whose guard cannot be evaluated
+is an option too. Where several options have the same choice (another channel, another position in it), their
+conditions exclude each other. A rendezvous is an option of the sender for each process, point and edge that could
+answer. An `else` is an option when no other option of its family is possible.
 
 Conditions do not say that the process stands at the point, nor that it has the turn.
 """
@@ -29,7 +29,7 @@ from porcini.ir.simplify import simplify
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partner:
-    """Who answers a rendezvous, where he stands, and by which edge."""
+    """The process that answers a rendezvous, its point, and its edge."""
 
     me: Instance
     point: int
@@ -80,11 +80,11 @@ class Options:
         key = me, point
         if key not in self._options:
             points = self.world.program.templates[me.template].points
-            self._options[key] = tuple(self._found(me, point)) if point < len(points) else ()
+            self._options[key] = tuple(self._find_options(me, point)) if point < len(points) else ()
         return self._options[key]
 
     def can_move(self, me: Instance, point: int) -> ir.Expr:
-        """Can a process do anything at a point, be it by failing, without waiting for a `timeout`?"""
+        """Can a process do anything at a point, including failing, without waiting for a `timeout`?"""
         found = self.patient.at(me, point)
         if any(option.edge.otherwise for option in found):
             return TRUE
@@ -104,7 +104,7 @@ class Options:
                 parts.append(not_(conj(here, self.can_move(me, point))))
         return conj(*parts)
 
-    def _found(self, me: Instance, point: int) -> Iterator[Option]:
+    def _find_options(self, me: Instance, point: int) -> Iterator[Option]:
         edges = self.world.program.templates[me.template].points[point].edges
         by_edge: dict[Edge, list[Option]] = {}
         for edge in edges:
@@ -180,7 +180,7 @@ class Options:
         return found
 
     def _meetings(self, me: Instance, edge: Edge, talk: Send, choices: int) -> tuple[ir.Expr, list[Option]]:
-        """The rendezvous of a sender; and when looking for a partner fails, which it does as a whole."""
+        """The rendezvous of a sender, and the condition under which the search for a partner fails as a whole."""
         terms = self.lines(me).terms
         channels, _ = terms.channels(talk.channel)
         meeting = [(channel, when) for channel, when in channels if channel.capacity == 0]
@@ -212,7 +212,7 @@ class Options:
                     if part is not None
                 ]
                 answer = other.partner.edge
-                line = self.lines(other.partner.me).stored(other.talk, message, answer.place)
+                line = self.lines(other.partner.me).store_message(other.talk, message, answer.place)
                 choice = edge.choice + choices * (1 + other.partner.me.slot + PER_ANSWER * other.number)
                 found.append(Option(edge, choice, conj(both, *fits), line, other.partner))
         return simplify(disj(*broken)), found

@@ -1,11 +1,11 @@
-"""What comes of an option: straight lines from one state to the next, one for each way that a step can go.
+"""The outcomes of an option: straight lines from one state to the next, one for each path that a step can take.
 
-A step goes as far as packed steps do (`ir.packed.system`): through a `d_step` to its end, taking the first edge
-that can be taken; and where it ends inside `atomic`, the process keeps the turn exactly if it can go on. Each of
-these ways is an outcome of its own, and asserts in its line what makes it this one. What fails leaves everything
-as it was before the edge that failed, and stops its process.
+A step goes as far as packed steps do (`ir.packed.system`): through a `d_step` to its end, taking the first enabled
+edge; and if it ends inside `atomic`, the process keeps the turn exactly if it can go on. Each of these paths is an
+outcome of its own, and its line asserts the conditions of the path. A failure leaves the state as it was before
+the edge that failed, and stops its process.
 
-`values` is what is known of the state: outcomes that are impossible there are left out.
+`values` is what is known about the state: outcomes that are impossible there are left out.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MOST_WAYS, MOST_STATEMENTS = 2_000, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A line from state to state. `spawned` are slots with their templates; `path` are the edges taken, and what
-    else tells this outcome from others."""
+    """A line from state to state. `spawned` are slots with their templates; `path` has the edges that were taken,
+    and what else distinguishes this outcome from others."""
 
     line: Straight
     path: tuple[object, ...]
@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A step under way: what was done, what is known now, the edge taken last."""
+    """A step in progress: what was done, what is known now, and the last edge."""
 
     line: Straight
     values: Values
@@ -62,14 +62,14 @@ class Outcomes:
         self.has_atomic = self.world.system.has_atomic
 
     def of(self, me: Instance, option: Option, held: bool, values: Values, births: Births) -> Iterator[Outcome]:
-        """All outcomes; `held` says whether the process has the turn before."""
+        """All outcomes; `held` says whether the process has the turn before the step."""
         if option.broken is not None:
             yield self._stopped(me, (), option.broken, held, (option, "broken"), ())
             return
         who, last = (me, option.edge) if option.partner is None else (option.partner.me, option.partner.edge)
-        moved = [_moved(self, me, option.edge)]
+        moved = [_move_point(self, me, option.edge)]
         if option.partner is not None:
-            moved.append(_moved(self, who, option.partner.edge))
+            moved.append(_move_point(self, who, option.partner.edge))
         line = (*option.line, *self.options.lines(me).ops(option.edge, births), *moved)
         todo: list[_Way] = []
         for part, failure, after in _split(line, values):
@@ -87,7 +87,7 @@ class Outcomes:
                 yield from self._stuck(who, way, held)
             else:
                 ways += 1
-                yield from self._settled(who, way, held)
+                yield from self._settle(who, way, held)
             if ways + len(todo) > MOST_WAYS or statements > MOST_STATEMENTS:
                 limit = (
                     f"{MOST_WAYS:,} ways" if statements <= MOST_STATEMENTS else f"{MOST_STATEMENTS:,} statements"
@@ -126,13 +126,13 @@ class Outcomes:
         for when, edge, first in self._tries(me, way):
             if edge is None or first is None or not _possible(when, way.values):
                 continue
-            line = (*first, *self.options.lines(me).ops(edge, way.births), _moved(self, me, edge))
+            line = (*first, *self.options.lines(me).ops(edge, way.births), _move_point(self, me, edge))
             for part, failure, after in _split((Assert(when), *line), way.values):
                 if failure is None:
                     yield self._on(way, part, after, edge)
 
     def _stuck(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
-        """The failures that may come next: they leave what was done up to here."""
+        """The failures that may come next: they keep what was done up to here."""
         for when, edge, first in self._tries(me, way):
             if not _possible(when, way.values):
                 continue
@@ -151,7 +151,7 @@ class Outcomes:
 
     # The end of a step
 
-    def _settled(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
+    def _settle(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
         if not way.edge.atomic:
             yield Outcome(way.line + self._turn(0, held), (*way.path, held), way.spawned)
             return
@@ -179,8 +179,8 @@ class Outcomes:
         return Outcome((*line, stopped, *self._turn(0, held)), (*path, held), spawned, failure)
 
 
-def _moved(outcomes: Outcomes, who: Instance, edge: Edge) -> Assign:
-    """Where a process stands after an edge: nowhere if it is gone."""
+def _move_point(outcomes: Outcomes, who: Instance, edge: Edge) -> Assign:
+    """The assignment of the new point of a process after an edge: 0 if the process has ended."""
     world = outcomes.world
     code = 0 if edge.exits else world.code(who.template, edge.target)
     return Assign(world.point(who.slot), const(code), silent=True)
@@ -191,8 +191,8 @@ def _possible(when: ir.Expr, values: Values) -> bool:
 
 
 def _split(line: Line, values: Values) -> Iterator[tuple[Straight, Failure | None, Values]]:
-    """A line to its end, if it may come there; and for each thing that it needs, what must hold before the line
-    for it to be missing. What fails has no effects."""
+    """A line to its end, if the end can be reached; and for each `Need`, the condition before the line under which
+    it fails. A failure has no effects."""
     done: list[Assign | Assert] = []
     now: dict[ir.Var, ir.Expr] = dict(values)
     for op in line:
@@ -211,7 +211,7 @@ def _split(line: Line, values: Values) -> Iterator[tuple[Straight, Failure | Non
 
 
 def _weakest(line: list[Assign | Assert], post: ir.Expr) -> ir.Expr:
-    """What must hold before a line for it to be gone through, with `post` at its end."""
+    """The weakest precondition of a line, with `post` at its end."""
     for op in reversed(line):
         post = before(op, post) if isinstance(op, Assign) else conj(op.test, post)
     return post

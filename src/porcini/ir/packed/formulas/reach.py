@@ -1,8 +1,8 @@
-"""What a process may touch by its next step, and by all that it may still do, as formulas name it.
+"""What a process may touch by its next step, and by all that it may still do, in terms of formula variables.
 
-For persistent sets of symbolic execution. What is touched at a point is read off its options and the lines of
-its edges, whatever the state: through all of a `d_step`, with what decides who has the turn afterwards. Where
-processes are started nothing is known of what they will do, so everything may be touched.
+This is for persistent sets of symbolic execution. What is touched at a point follows from its options and the
+lines of its edges, for any state: through all of a `d_step`, with what decides who has the turn afterwards. Where
+processes are started, nothing is known about what they will do, so everything may be touched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from porcini.ir.program import Edge
 
 
 class Reach:
-    """Footprints of the processes of a world in which nobody is started."""
+    """Footprints of the processes of a world in which no process is started."""
 
     def __init__(self, options: Options) -> None:
         self.options, self.world = options, options.world

@@ -1,4 +1,4 @@
-"""A recorded run of a packed program as formulas: it is followed once more, state by state."""
+"""A recorded run of a packed program as formulas: the run is followed again, state by state."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from porcini.core.footprints import Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Value
 from porcini.core.traces import Trace
-from porcini.ir.packed.formulas.labels import Labels, Seen, Who, pid_of, values_of
+from porcini.ir.packed.formulas.labels import Labels, StepInfo, Who, pid_of, values_of
 from porcini.ir.packed.formulas.lines import Births
-from porcini.ir.packed.formulas.world import Instance, World, known_from_the_start
+from porcini.ir.packed.formulas.world import Instance, World, initial_constants
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, Channel
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.runs import PackedAction
@@ -25,8 +25,8 @@ from porcini.ir.symbolic.labels import Label
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """A step of a run: the state before it, and how many processes each slot had had."""
+class _FollowedStep:
+    """A step of a run: the state before it, and how many processes each slot had had by then."""
 
     event: Event
     step: Step
@@ -35,23 +35,23 @@ class _Taken:
 
 
 Stood = dict[int, Process]
-"""The points at which a process stood, each with the process as it was there."""
+"""The points at which a process stood, each with the compiled process at that time."""
 
 
 class RecordedRuns:
-    """Turns runs of a program into formulas; labels of equal steps are one label."""
+    """Turns runs of a program into formulas; equal steps share one label."""
 
     def __init__(self, view: PackedView) -> None:
         self.view, self.system = view, view.system
         self._labels: dict[int, Labels] = {}
 
-    def labelled(self, trace: Trace, final: Final) -> LabelledRun:
-        taken, state, births = self._followed(trace)
+    def label_run(self, trace: Trace, final: Final) -> LabelledRun:
+        taken, state, births = self._follow(trace)
         slots = len(births)
         if slots not in self._labels:
-            self._labels[slots] = Labels(World(self.system, slots, known_from_the_start(self.system)))
+            self._labels[slots] = Labels(World(self.system, slots, initial_constants(self.system)))
         labels = self._labels[slots]
-        stood = self._stood(taken, state, births)
+        stood = self._points_of_moved(taken, state, births)
         made = [self._label(labels, each, stood) for each in taken]
         waiting = [
             self._waiting(labels, process, births, state, stood) for process in self.system.present(state).members
@@ -61,19 +61,21 @@ class RecordedRuns:
         roots = [Pid((number,)) for number in range(initial)]
         return LabelledRun(trace, made, waiting, before, roots, final, self._observed(labels.world))
 
-    def _followed(self, trace: Sequence[Event]) -> tuple[list[_Taken], int, tuple[int, ...]]:
+    def _follow(self, trace: Sequence[Event]) -> tuple[list[_FollowedStep], int, tuple[int, ...]]:
         run = self.view.start()
-        taken: list[_Taken] = []
+        taken: list[_FollowedStep] = []
         for event in trace:
             action = next(action for action in run.actions() if action.move == event.move)
             if not isinstance(action, PackedAction) or action.step is None:
                 raise InternalError(f"a recorded step of {event.pid} cannot be taken again")
-            taken.append(_Taken(event, action.step, run.state, tuple(run.names.births)))
+            taken.append(_FollowedStep(event, action.step, run.state, tuple(run.names.births)))
             run.step(action)
         return taken, run.state, tuple(run.names.births)
 
-    def _stood(self, taken: Sequence[_Taken], state: int, births: tuple[int, ...]) -> dict[Pid, Stood]:
-        """The points at which processes stood, of those that others have moved."""
+    def _points_of_moved(
+        self, taken: Sequence[_FollowedStep], state: int, births: tuple[int, ...]
+    ) -> dict[Pid, Stood]:
+        """The points at which processes stood, for those that were moved by others."""
         moved = {
             pid_of(each.step.partner.slot, each.births[each.step.partner.slot])
             for each in taken
@@ -87,17 +89,17 @@ class RecordedRuns:
                     found.setdefault(pid, {})[process.here(at)] = process
         return {pid: dict(sorted(stood.items())) for pid, stood in found.items()}
 
-    def _label(self, labels: Labels, taken: _Taken, stood: Mapping[Pid, Stood]) -> Label:
+    def _label(self, labels: Labels, taken: _FollowedStep, stood: Mapping[Pid, Stood]) -> Label:
         step, state = taken.step, taken.state
         who, there = self._who(step.process, state, taken.births, stood)
         point, held = step.process.here(state), bool(state & HOLDER)
         births = Births((state & POPULATION) >> POPULATION_AT, taken.births)
         values = values_of(labels.world.store(state, taken.births))
-        option, outcome = labels.taken(who.me, point, taken.event.choice, held, values, births)
+        option, outcome = labels.outcome_of(who.me, point, taken.event.choice, held, values, births)
         family = self._family(step.process, state, there)
         if step.partner is not None:
             family |= self.view.family(step.partner, step.partner.at(state))
-        seen = Seen(str(taken.event.label), taken.event.footprint, family)
+        seen = StepInfo(str(taken.event.label), taken.event.footprint, family)
         return labels.step(who, point, option, held, outcome, seen)
 
     def _waiting(
@@ -111,7 +113,7 @@ class RecordedRuns:
         who, there = self._who(process, state, births, stood)
         family = self._family(process, state, there)
         text = " or ".join(code.edge.text for code in process.at(state).edges)
-        return labels.waiting(who, Seen(text, Footprint(family.reads), family))
+        return labels.waiting(who, StepInfo(text, Footprint(family.reads), family))
 
     @staticmethod
     def _who(
@@ -124,7 +126,8 @@ class RecordedRuns:
         return Who(me, count, tuple(there)), there
 
     def _family(self, process: Process, state: int, stood: Stood) -> Footprint:
-        """What a process might touch where it stands; and what decides what it can do there, or stood for."""
+        """What a process might touch at its point, and what decides what it can do there and at its other
+        points."""
         foot = self.view.family(process, process.at(state))
         for point, then in stood.items():
             foot |= Footprint(self.view.family(then, then.point(point)).reads)

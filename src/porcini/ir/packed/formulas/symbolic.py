@@ -1,10 +1,10 @@
-"""Packed programs run on symbols (`ir.symbolic.formulas.SymbolicSystem`): some shared variables may begin
-with any value.
+"""Packed programs run on symbols (`ir.symbolic.formulas.SymbolicSystem`): some shared variables may have any
+initial value.
 
-A state says what each variable is, as an expression over these first values. Where processes stand, who has
-the turn and how many messages a channel holds are always numbers: whatever would make them anything else
-makes two outcomes (`ir.packed.formulas.outcomes`). A world has a few more slots than there are processes, and
-is replaced by a larger one when they are used up.
+A state gives the value of each variable, as an expression over these initial values. The points of processes, the
+turn and the number of messages in a channel are always numbers: where they would depend on a symbol, there are
+several outcomes (`ir.packed.formulas.outcomes`). A world has a few more slots than there are processes, and is
+replaced by a larger one when they are used up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Value
 from porcini.ir import expr as ir
 from porcini.ir.expr import ScalarType, binary, conj, const, ite, substitute
-from porcini.ir.packed.formulas.labels import Labels, Seen, Who, pid_of, values_of
+from porcini.ir.packed.formulas.labels import Labels, StepInfo, Who, pid_of, values_of
 from porcini.ir.packed.formulas.lines import Births, Need, first_values
 from porcini.ir.packed.formulas.options import Option
 from porcini.ir.packed.formulas.outcomes import Outcome, Values
@@ -26,7 +26,7 @@ from porcini.ir.packed.formulas.reach import Reach, of_line, touched_by
 from porcini.ir.packed.formulas.terms import Terms
 from porcini.ir.packed.formulas.world import FAILED_ASSERTION, POPULATION_VAR, TURN, Instance, World
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.packed.view import named, nested
+from porcini.ir.packed.view import name_value, nest_cells
 from porcini.ir.program import Program, Variable
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import Label, condition
@@ -52,7 +52,7 @@ class SymbolicStep:
 
 @dataclass(frozen=True, slots=True)
 class PackedState:
-    """What variables are, and how many processes each slot has had."""
+    """The values of variables, and how many processes each slot has had."""
 
     values: Values
     births: Births
@@ -60,7 +60,7 @@ class PackedState:
 
 @dataclass(frozen=True, slots=True)
 class _Sized:
-    """A world, with what is made for it."""
+    """The labels and footprints of one world."""
 
     labels: Labels
     reach: Reach
@@ -82,7 +82,7 @@ class SymbolicPacked:
 
     @property
     def assumed(self) -> ir.Expr:
-        """Each symbol is a value of its type."""
+        """Each symbol is within the bounds of its type."""
         numbers = [(v.var, v.bounded) for v in self.symbols if v.bounded.kind != "bool"]
         return conj(
             *(
@@ -118,7 +118,7 @@ class SymbolicPacked:
         return PackedState(values, births)
 
     def _set_up(self, world: World, values: dict[ir.Var, ir.Expr]) -> None:
-        """What processes find in their variables may depend on symbols."""
+        """Add the initial values of all processes, which may depend on symbols."""
         for slot, template in enumerate(self.program.initial):
             values[POPULATION_VAR] = const(slot + 1)
             place = self.program.templates[template].place
@@ -147,7 +147,7 @@ class SymbolicPacked:
         return self._worlds[slots]
 
     def _standing(self, state: PackedState, pid: Pid) -> tuple[_Sized, Who, int] | None:
-        """Where a process stands."""
+        """The template and point of a process."""
         sized = self._world(state.births)
         slot, world = pid[0], sized.labels.world
         code = _number(state.values.get(world.point(slot), const(0)))
@@ -184,7 +184,9 @@ class SymbolicPacked:
             if simplify(substitute(option.when, state.values)) is ir.FALSE:
                 continue
             for outcome in self._outcomes_of(labels, who.me, option, held, state):
-                label = labels.step(who, point, option, held, outcome, self._seen(labels, who, option, outcome))
+                label = labels.step(
+                    who, point, option, held, outcome, self._step_info(labels, who, option, outcome)
+                )
                 births = state.births.after(len(outcome.spawned))
                 found.append(SymbolicStep(label, option.choice, births))
         return found
@@ -192,7 +194,7 @@ class SymbolicPacked:
     def _outcomes_of(
         self, labels: Labels, me: Instance, option: Option, held: bool, state: PackedState
     ) -> list[Outcome]:
-        """What the state says is needed to find the way through a `d_step` only."""
+        """The outcomes of an option. Only the path through a `d_step` depends on the state."""
         if option.edge.d_step or (option.partner is not None and option.partner.edge.d_step):
             return list(labels.outcomes.of(me, option, held, state.values, state.births))
         key = me, option, held, state.births
@@ -201,14 +203,14 @@ class SymbolicPacked:
         return self._outcomes[key]
 
     @staticmethod
-    def _seen(labels: Labels, who: Who, option: Option, outcome: Outcome) -> Seen:
+    def _step_info(labels: Labels, who: Who, option: Option, outcome: Outcome) -> StepInfo:
         text = option.edge.text
         if option.partner is not None:
             text = f"{text} -> {option.partner.me.slot}: {option.partner.edge.text}"
         if outcome.failure is not None:
             text += " fails" if outcome.failure.kind == "assertion" else " (error)"
         reads = [*labels.guards(who)[1], TURN] if labels.outcomes.has_atomic else labels.guards(who)[1]
-        return Seen(text, of_line(outcome.line) | touched_by(reads, []))
+        return StepInfo(text, of_line(outcome.line) | touched_by(reads, []))
 
     def when(self, state: PackedState, step: SymbolicStep) -> ir.Expr:
         return simplify(substitute(condition(step.label), state.values))
@@ -258,7 +260,7 @@ class SymbolicPacked:
         return "deadlock" if stuck else "terminated"
 
     def observed(self, state: PackedState) -> dict[str, ir.Expr]:
-        """The shared variables, and shared channels as one array: how many messages, then all cells."""
+        """The shared variables, and each shared channel as one array: the number of messages, then all cells."""
         world = self._world(state.births).labels.world
         found: dict[str, ir.Expr] = {}
         for var in self.program.variables:
@@ -275,13 +277,13 @@ class SymbolicPacked:
                 found[channel.name] = array
         return dict(sorted(found.items()))
 
-    def shown(self, name: str, value: ir.Expr) -> Observed:
+    def show_observed(self, name: str, value: ir.Expr) -> Observed:
         for var in self.program.variables:
             if var.name == name and var.bounded.kind != "chan":
                 cells = [
                     self._cell(var.bounded.kind, cell) for cell in (cells_of(value) if var.array else [value])
                 ]
-                return nested(tuple(cells), var.sizes) if var.array else cells[0]
+                return nest_cells(tuple(cells), var.sizes) if var.array else cells[0]
         type_ = next(type_ for type_ in self.program.channels if type_.name == name)
         length, *rest = cells_of(value)
         messages = []
@@ -293,7 +295,7 @@ class SymbolicPacked:
 
     def _cell(self, kind: str, value: ir.Expr) -> Observed:
         if isinstance(value, ir.Const):
-            return named(kind, int(value.value), self.program.mtypes)
+            return name_value(kind, int(value.value), self.program.mtypes)
         return show(simplify(binary("!=", value, const(0))) if kind == "bool" else value)
 
 

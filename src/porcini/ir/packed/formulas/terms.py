@@ -1,8 +1,7 @@
 """Expressions of packed programs as formulas, over the variables of a world: total, and with their bounds.
 
-What operators mean is in `ir.packed.formulas.operators`. A channel that is named by a variable is one of
-those that there may be, and another process is one of those that may be in its slot: these are told apart
-case by case.
+The meaning of operators is defined in `ir.packed.formulas.operators`. A variable may refer to any channel that may
+exist, and a process number to any process that may be in its slot: these are distinguished case by case.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ class Terms:
         return self._cell(var, slot, at)
 
     def _constant(self, var: Variable, at: Term | None) -> int | None:
-        """The value of a variable that never changes, where that is known."""
+        """The value of a constant variable, if it is known."""
         if not var.constant or var in self.world.symbols:
             return None
         if at is None:
@@ -127,7 +126,7 @@ class Terms:
         return Term(simplify(cell), bounds.low, bounds.high, ok)
 
     def cell(self, array: ir.Var, at: Term) -> tuple[ir.Select, ir.Expr]:
-        """A cell, and when there is one at this index."""
+        """A cell, and the condition under which the index is valid."""
         assert isinstance(array.type, ir.ArrayType)
         size = array.type.size
         if at.low >= 0 and at.high < size:
@@ -136,7 +135,7 @@ class Terms:
         return select(array, simplify(ite(inside, at.value, const(0)))), conj(at.ok, inside)
 
     def target(self, target: Target) -> tuple[Target, Expr]:
-        """Where a value is stored, and when there is such a place."""
+        """The target of an assignment, and the condition under which it exists."""
         assert self.me is not None
         variable = self.world.variable(self.world.declared[variable_of(target)], self.me.slot)
         return self.cell(variable, self(target.index)) if isinstance(target, Select) else (variable, TRUE)
@@ -144,8 +143,8 @@ class Terms:
     # Channels
 
     def channels(self, expr: Expr) -> tuple[list[tuple[ChannelCells, ir.Expr]], ir.Expr]:
-        """The channels that an expression may name, each with the condition under which it is this one; and the
-        condition under which it is one of them."""
+        """The channels that an expression may refer to, each with the condition under which it does; and the
+        condition under which it refers to one of them."""
         term = self(expr)
         possible = self._possible(expr)
         found = []
@@ -159,7 +158,7 @@ class Terms:
         return found, simplify(disj(*(when for _, when in found)))
 
     def _possible(self, expr: Expr) -> tuple[int, ...] | None:
-        """The channels in an array of them that nobody assigns to."""
+        """The channels in an array that is never assigned to."""
         if isinstance(expr, Var | Select):
             var = self.world.declared[variable_of(expr)]
             if var.constant and not var.set_up and not var.local:
@@ -223,8 +222,8 @@ class Terms:
         return found if at is None else found.given(at.ok)  # the index is worked out in any case
 
     def _of_process(self, template: int, pid: Expr, look: Callable[[int], Term]) -> Term:
-        """What is seen of the process that is meant: 0 if there is none, the first of its kind if it has no
-        number."""
+        """What is read of another process: 0 if it does not exist; the first of its template if no number is
+        given."""
         who = self(pid)
         slots = [slot for slot, kinds in enumerate(self.world.kinds) if template in kinds]
         cases = []
@@ -237,7 +236,7 @@ class Terms:
 
 
 def matches(channel: ChannelCells, place: int, wanted: Sequence[Term | None]) -> ir.Expr:
-    """Is there a message at a place that has these values?"""
+    """Is there a message at a position that matches these values?"""
     parts = [binary("<", const(place), channel.length)]
     for field, part in zip(range(len(channel.type.fields)), wanted, strict=False):
         if part is not None:

@@ -1,10 +1,10 @@
-"""The variables that formulas of a packed program speak of, and what they are in a state.
+"""The variables in formulas of a packed program, and their values in a state.
 
     x, a          shared variables and arrays
     2.i           a private variable of the process in slot 2
     c@len, c@0    a channel: how many messages it holds, and an array for each field of its messages, the oldest
                   message first; cells behind the last message are 0
-    2.@point      where the process in slot 2 stands: 0 if there is none; points are numbered over all templates
+    2.@point      the point of the process in slot 2, 0 if there is none; points are numbered over all templates
     2.@births     how many processes have had slot 2 so far, where slots may be used again
     @turn         who goes on alone (his slot plus 1), or 0
     _nr_pr        how many processes there are
@@ -35,7 +35,7 @@ FAILED_ASSERTION, FAILED_ERROR = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A process: its slot, its template, and what is known of its constant variables."""
+    """A process: its slot, its template, and the known values of its constant variables."""
 
     slot: int
     template: int
@@ -44,7 +44,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class ChannelCells:
-    """A channel: `owner` is the process with which it comes and goes, if it is not shared."""
+    """A channel; `owner` is the process that it was created with and disappears with, if it is not shared."""
 
     id: int
     type: ChannelType
@@ -75,7 +75,7 @@ class ChannelCells:
 
 
 def _check(program: Program) -> None:
-    """What there are no formulas for."""
+    """Raise an `InputError` if a program contains something that has no formulas."""
     for template in program.templates:
         for edge in template.edges:
             if edge.rank:
@@ -91,7 +91,7 @@ def _check(program: Program) -> None:
 
 
 class World:
-    """A program with a number of slots. Input variables are told apart by `symbols`: nothing is known of them."""
+    """A program with a number of slots. `symbols` are the input variables, whose values are not known."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class World:
         return None
 
     def instances(self) -> Iterator[Instance]:
-        """All processes that there may be."""
+        """All processes that may exist."""
         for slot, kinds in enumerate(self.kinds):
             for template in kinds:
                 yield self.instance(slot, template)
@@ -181,7 +181,7 @@ class World:
         return ChannelCells(channel.id, channel.type, name, owner)
 
     def bounds(self, variables: Iterable[ir.Var]) -> ir.Expr:
-        """What is always true of these, as far as they are single numbers."""
+        """The bounds of these variables, as far as they are single numbers."""
         owned = [(var, 0) for var in self.program.variables]
         for slot, kinds in enumerate(self.kinds):
             owned += [(var, slot) for template in kinds for var in self.program.templates[template].variables]
@@ -200,7 +200,7 @@ class World:
     # States
 
     def store(self, state: int, births: Sequence[int]) -> dict[str, Value]:
-        """What the variables are in a state; those of processes that are not there are 0."""
+        """The values of the variables in a state; those of processes that do not exist are 0."""
         system, layout = self.system, self.system.layout
         found: dict[str, Value] = {
             "@turn": state & HOLDER,
@@ -237,8 +237,8 @@ def _started(templates: Sequence[Template]) -> set[int]:
     return {number for template in templates for number in template.starts}
 
 
-def known_from_the_start(system: PackedSystem) -> dict[tuple[int, int], dict[Variable, int]]:
-    """The constants of processes that are there from the start, if nobody of their kind comes later."""
+def initial_constants(system: PackedSystem) -> dict[tuple[int, int], dict[Variable, int]]:
+    """The constants of the initial processes whose templates are never started later."""
     started = _started(system.program.templates)
     members = system.present(system.initial()).members
     return {(p.slot, p.number): dict(p.constants.values) for p in members if p.number not in started}

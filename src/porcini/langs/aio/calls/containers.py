@@ -200,7 +200,7 @@ _COMMON: dict[str, Replacement] = {
     "__setitem__": _set_item,
     "__delitem__": Effect(key=_delete_key),
     **dict.fromkeys(("__iter__", "__reversed__"), view),
-    "clear": _MOVE,
+    "clear": Effect((write_all,)),
     "copy": _COPY,
     **dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _COMBINE),
     **dict.fromkeys(("__repr__", "__str__", "__hash__", "__sizeof__", "__format__"), _COMBINE),

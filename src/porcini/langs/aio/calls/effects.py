@@ -192,7 +192,10 @@ def _read_in_any_order(value: Any, number: int) -> bool:
         if type(value) is DICT_ITEMS:  # the keys decide
             items = [item[0] for item in items]
         kinds = set(map(type, items))
-        return len(kinds) <= 1 and kinds <= {int, str, bytes}
+        plain = len(kinds) <= 1 and kinds <= {int, str, bytes}
+        return plain and len(set(items)) == len(
+            set(map(id, items))
+        )  # of those that are equal, it may give the first
 
     return read_in_any_order(value, number, cannot_tell)
 

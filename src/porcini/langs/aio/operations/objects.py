@@ -30,8 +30,9 @@ def hand_out_namespace(obj: Any, number: int, attr: str) -> Any:
 
 
 def note_held(namespace: Any) -> None:
-    """The program got hold of a dict that is more than that."""
-    if namespace is not None:
+    """The program got hold of a dict that is more than that. (What `vars(cls)` gives is only a view of one, and
+    new each time: when it is gone, something else may have its address.)"""
+    if isinstance(namespace, dict):
         rules.HELD.add(id(namespace))
 
 

@@ -1,0 +1,100 @@
+"""One schedule is run twice before a search, and compared: what is not a function of the schedule shows there.
+
+Packages set themselves up when they are used for the first time: a codec is looked up, a table is filled. A first
+run after which nothing else is left behind is a warm-up, and the next two are compared. That goes for packages
+that are followed, and for what is found missing and set up in one step: whoever comes first then does the same.
+Where it takes several steps, or is the user's, two tasks may race to be the first, and no later run shows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from porcini.core.errors import ScheduleError
+from porcini.core.events import Event
+from porcini.core.footprints import Location
+from porcini.coroutines.leftovers import Snapshot, read_again
+from porcini.coroutines.steady import NondeterministicProgram, SteadyProgram, nondeterministic
+from porcini.engines.limits import Clock
+from porcini.engines.replaying import follow
+from porcini.langs.aio.loop import HANDLER, QUEUED, TIME
+
+_TWICE = 10_000
+_WARM_UPS = 2
+_OF_THE_RUN = QUEUED | {HANDLER, TIME}
+
+
+def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
+    """Run one schedule twice, asyncio's own or nearly so, and compare."""
+    for _ in range(_WARM_UPS):
+        first: list[Event] = []
+        try:
+            return _compare(program, first, clock)
+        except (NondeterministicProgram, ScheduleError):
+            initialised = _initialised(first, program.packages)
+            if not initialised:
+                raise
+        program.initialised += initialised
+        program.last, program.accesses = [], []
+    return _compare(program, [], clock)
+
+
+def _initialised(events: Sequence[Event], packages: Sequence[str]) -> list[Location]:
+    """What a run has written in packages that are followed, if it has changed nothing else that outlives it."""
+    written = {location for event in events for location in event.footprint.writes if not _MADE.search(location)}
+    of_packages = {location for location in written if location.startswith(tuple(f"{p}." for p in packages))}
+    unknown = any(event.footprint.opaque and not event.barrier for event in events)
+    if unknown or written - of_packages - _OF_THE_RUN or not all(_at_once(place, events) for place in of_packages):
+        return []
+    return sorted(of_packages)
+
+
+def _at_once(place: Location, events: Sequence[Event]) -> bool:
+    """Is it written by the first step that looks at it?"""
+    for event in events:
+        if place in event.footprint.writes:
+            return True
+        if place in event.footprint.reads:
+            return False
+    return True
+
+
+def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -> None:
+    """Run one schedule, whose events are put into a list, and run it once more."""
+    look = program.look or (lambda: Snapshot(()))
+    before = look()
+    run = program.start()
+    while len(events) < _TWICE and (able := run.actions()):
+        events.append(run.step(able[0]))
+        if clock is not None:
+            clock.check()
+    ended = not run.actions()
+    final = run.final() if ended else None
+    shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
+    between = look()
+    again = program.start()
+    repeated = follow(again, tuple(event.move for event in events))
+    program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
+    if final is not None and events:
+        if again.actions():
+            raise nondeterministic("goes on where it ended before", len(events), events[-1])
+        after = again.final()
+        if (after.kind, after.state) != (final.kind, final.state):
+            one, two = (", ".join(map(str, f.state.values())) for f in (final, after))
+            raise nondeterministic(
+                f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
+            )
+    program.outlives = any(map(_outlives, events))
+    program.unretrieved.clear()
+    del shifted
+
+
+_MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")
+"""How names of what a run makes look."""
+
+
+def _outlives(event: Event) -> bool:
+    """Does a step write what was there before the run?"""
+    foot = event.footprint
+    return (foot.opaque and not event.barrier) or not all(map(_MADE.search, foot.writes))
