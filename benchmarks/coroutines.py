@@ -29,7 +29,7 @@ from rich.table import Table
 
 from porcini import Limits, explore
 from porcini.coroutines import session
-from porcini.coroutines.steady import run_twice
+from porcini.coroutines.rehearsing import run_twice
 from porcini.engines.catalogue import ENGINES, Options, run_engine
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting

@@ -73,6 +73,7 @@ GIVEN = {
     "observe": ["x"],
     "options": Options(seed=7),
     "packages": ["json"],
+    "pattern": "S",
     "properties": ("failure-free",),
     "property": "failure-free",
     "reduced": False,

@@ -894,7 +894,7 @@ s = S()
         ("for k in s.d: pass", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", ""),
         ("list(s.d.items())", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", ""),
         ("s.d.update(a=3)", "s.d s.d['a'] s.d[=]", "s.d['a']"),
-        ("s.d.clear()", "s.d s.d[#] s.d['a'] s.d['b'] s.d[=]", "s.d[#] s.d[=]"),
+        ("s.d.clear()", "s.d", "s.d[#] s.d[=]"),
         ("s.l[0]", "s.l s.l[0] s.l[=]", ""),
         ("s.l[-1]", "s.l s.l[2] s.l[=] s.l[#]", ""),
         ("s.l[1] = 7", "s.l s.l[=]", "s.l[1]"),

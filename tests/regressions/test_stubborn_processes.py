@@ -13,7 +13,7 @@ from porcini.core.pids import Pid
 from porcini.core.systems import Final, System
 from porcini.engines.limits import Limits
 from porcini.engines.options import Options
-from porcini.engines.reductions import by_states
+from porcini.engines.reductions import search_states
 from porcini.engines.stats import SearchStats
 
 STEPS = (("down s", "x=1"), ("x=2",), ("up s",))
@@ -73,7 +73,7 @@ def test_what_a_process_waits_for_may_be_something_that_it_writes(reduction: Any
     """Of a blocked choice only what its footprint reads was looked at, unless a language says better: nobody was
     thought to be able to free a semaphore that `down` writes, and x = 2 was not among the outcomes."""
     stats = SearchStats(Limits(), None)
-    by_states(Semaphores(said), stats, Options(reduction=reduction))
+    search_states(Semaphores(said), stats, Options(reduction=reduction))
     assert stats.reduction == reduction
     assert {outcome.state["x"] for outcome in stats.outcomes} == {1, 2}
 

@@ -6,7 +6,8 @@
     from datetime import datetime               `datetime.now` is replaced in the class itself
     random.Random()                             without a seed gets one that depends on who asks
 
-While no step of a run is under way, all of them do what they always do. A module that is loaded in a step keeps
+The processor's time (`process_time`, `thread_time`) stays real: it measures work, and who waits for it to pass in a
+loop would wait for ever. While no step of a run is under way, all of them do what they always do. A module that is loaded in a step keeps
 what it finds there: so there is one replacement for each function, for all sessions.
 """
 
@@ -118,9 +119,8 @@ _REPLACED: dict[Any, Any] = {
     time.time: _time,
     time.localtime: _localtime,
     time.time_ns: _clock_ns(time.time_ns, EPOCH),
-    **{f: _clock(f) for f in (time.monotonic, time.perf_counter, time.process_time, time.thread_time)},
+    **{f: _clock(f) for f in (time.monotonic, time.perf_counter)},
     **{f: _clock_ns(f) for f in (time.monotonic_ns, time.perf_counter_ns)},
-    **{f: _clock_ns(f) for f in (time.process_time_ns, time.thread_time_ns)},
     **{f: _told_when(f) for f in (time.gmtime, time.ctime)},
     time.asctime: followed(_asctime),
     time.strftime: followed(_strftime),
