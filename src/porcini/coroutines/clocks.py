@@ -6,9 +6,9 @@
     from datetime import datetime               `datetime.now` is replaced in the class itself
     random.Random()                             without a seed gets one that depends on who asks
 
-The processor's time (`process_time`, `thread_time`) stays real: it measures work, and who waits for it to pass in a
-loop would wait for ever. While no step of a run is under way, all of them do what they always do. A module that is loaded in a step keeps
-what it finds there: so there is one replacement for each function, for all sessions.
+The processor's time (`process_time`, `thread_time`) stays real: it measures work, and a loop that waits for it to
+pass would never end. While no step of a run is under way, all of them do what they always do. A module that is
+loaded in a step keeps what it finds there: so there is one replacement for each function, for all sessions.
 """
 
 from __future__ import annotations
