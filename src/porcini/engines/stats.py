@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -70,6 +71,8 @@ class SearchStats:
             search(self)
         except LimitHit as hit:
             self.stopped, self.limit = "limit", str(hit)
+        except RecursionError:  # values of the program that are nested deeper than Python can compare or show
+            self.stopped, self.limit = "limit", f"the limit of {sys.getrecursionlimit():,} nested calls"
         except FirstViolation:
             self.stopped = "first-violation"
         except KeyboardInterrupt:
