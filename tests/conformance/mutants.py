@@ -450,7 +450,7 @@ MUTANTS = [
         "groups that others can see are counted at once",
         _patch(Joins, "_is_private", lambda self, group: True),
         kinds=("asyncio",),
-        known=("asyncio", 195),
+        known=("asyncio", 325),
     ),
     Mutant(
         "nobody is started any more (stubborn sets)",
