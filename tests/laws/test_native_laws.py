@@ -13,7 +13,7 @@ import pytest
 
 import porcini
 from conformance.promela.everything import generate
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, InternalError
 from porcini.engines.graph import Graph
 from porcini.engines.native_graph import NativeGraph
 from porcini.engines.options import Options
@@ -115,6 +115,37 @@ def test_trails_are_replayed_and_shortest() -> None:
     assert porcini.replay(model, outcome.schedule).outcomes[0].kind == "deadlock"
     (other,) = porcini.check(model, options=Options(reduction="none", machine="python", search="bfs")).outcomes
     assert len(outcome.schedule) == len(other.schedule)
+
+
+FAILS_EARLY = """
+byte a, b, c; active proctype P() { do :: a < 200 -> a++ :: b < 200 -> b++ :: c < 200 -> c++ od }
+active proctype Q() { a == 3 && b == 3; assert(c != 2) }
+"""
+
+
+def test_a_failure_that_the_reference_saw_first() -> None:
+    """It is reported before native code has stored the state in which it happens."""
+    model = porcini.loads(FAILS_EARLY, "pml")
+    report = porcini.check(model, first=True, options=Options(reduction="none", machine="native"))
+    assert (report.machine, report.verdict) == ("native", "violated")
+    (outcome,) = [outcome for outcome in report.outcomes if outcome.kind == "assertion"]
+    assert len(outcome.schedule) == 2 * (3 + 3 + 2) + 2  # of P a test and a count each, of Q two
+
+
+def test_mutant_that_does_not_look_who_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    key, _, value = BENCHMARKS["sieve"].partition("=")
+    model = porcini.load(MODELS / "sieve.pml", defines={key: value})
+    monkeypatch.setattr("porcini.engines.native_graph.POPULATION", 0)
+    monkeypatch.setattr("porcini.ir.packed.system.PackedSystem.presence_bits", lambda self, s: 0)
+    with pytest.raises((AssertionError, InternalError, KeyError)):
+        same_in_native_code(model)
+
+
+def test_mutant_that_does_not_look_at_what_moves_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = porcini.load(MODELS / "peterson.pml", defines={"N": "2"})
+    monkeypatch.setattr("porcini.ir.packed.space.Space.mask_of", lambda self, s, unit: unit.points)
+    with pytest.raises((AssertionError, InternalError, KeyError)):
+        same_in_native_code(model)
 
 
 def test_small_graphs_are_left_to_the_reference() -> None:

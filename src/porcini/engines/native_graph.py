@@ -95,14 +95,16 @@ class NativeGraph(Graph[int]):
         return len(list(islice(self._learn(), FEW_STATES + 1))) <= FEW_STATES
 
     def _learn(self) -> Iterator[int]:
-        """States by the reference, breadth first: the bits that change in them are added."""
-        found = {self.bits.start: None}
+        """States by the reference, breadth first: the bits that change in them are added. They stay in `found`,
+        with the ways to them: a failure that is seen here may be reported before native code has come to it."""
+        found = self.found
+        found[self.bits.start] = None
         todo = [self.bits.start]
         for state in todo:
             yield state
             for after in self.space.successors(state):
                 if after not in found:
-                    found[after] = None
+                    found[after] = state
                     todo.append(after)
                     self.bits.add(state ^ after)
 
@@ -208,6 +210,8 @@ class NativeGraph(Graph[int]):
         self.stats.counts.states, self.stats.counts.events = self.native.states, self.native.transitions
 
     def _first_path(self, state: int) -> list[int]:
+        if state in self.found:
+            return super()._first_path(state)
         return [self.bits.unpack(each) for each in self.native.way_to(self.bits.pack(state ^ self.bits.start))]
 
     def _shortest_path(self, state: int) -> list[int]:
