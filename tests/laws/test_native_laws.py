@@ -200,6 +200,7 @@ def test_a_compiler_that_fails_or_is_missing(cache: Path, tmp_path: Path, monkey
         with pytest.raises(compiling.NoCompiler, match=message):
             compiling.compiled_runtime()
     model = porcini.load(MODELS / "phils_deadlock.pml", defines={"N": "9"})
+    library.load_library.cache_clear()
     report = porcini.check(model, options=Options(reduction="none", machine="native"))
     assert report.machine == "python" and report.verdict == "violated"
     assert any("the reference took the steps" in note for note in report.notes)

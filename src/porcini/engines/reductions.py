@@ -73,13 +73,14 @@ def _native(graph: StateGraph[Any], stats: SearchStats, options: Options) -> Gra
     if options.machine == "auto" and options.search == "dfs" and stats.violated is not None:
         return None  # what is found first depends on the order
     from porcini.engines.native_graph import NativeGraph
-    from porcini.native.compiling import NoCompiler, compiled_runtime
+    from porcini.native.compiling import NoCompiler
+    from porcini.native.library import load_library
 
     search = NativeGraph(graph, stats)
     if search.is_small() and options.machine == "auto":
         return None
     try:
-        compiled_runtime()
+        load_library()
     except NoCompiler as problem:
         stats.notes += (f"{problem}: the reference took the steps",)
         return None

@@ -37,7 +37,8 @@ _SIGNATURES: dict[str, tuple[list[type], type | None]] = {
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def load_library() -> ctypes.CDLL:
+    """The compiled search; `NoCompiler` says why it cannot be had."""
     try:
         library = ctypes.CDLL(str(compiled_runtime()))
         for name, (parameters, result) in _SIGNATURES.items():
@@ -52,8 +53,10 @@ def _library() -> ctypes.CDLL:
 class NativeSearch:
     """States of so many bits, from the one of which all bits are 0."""
 
+    _search: int | None = None
+
     def __init__(self, bits: int, hash_mask: int = ALL_BITS) -> None:
-        self._library = _library()
+        self._library = load_library()
         self.words = _words(bits)
         self._search = self._library.new(self.words, bits, hash_mask)
         if not self._search:
