@@ -484,13 +484,13 @@ MUTANTS = [
         "who waits for another message waits for any (stubborn sets)",
         _patch(Toucher, "waking_end", lambda self, talk, end: _waking_end(self, talk, "tail")),
         kinds=("spin",),
-        known=("spin", 0),
+        known=("spin", 328),
     ),
     Mutant(
         "who waits for a message waits for a receive (stubborn sets)",
         _patch(Toucher, "waking_end", lambda self, talk, end: _waking_end(self, talk, "head")),
         kinds=("spin",),
-        known=("spin", 0),
+        known=("spin", 273),
     ),
     Mutant(
         "a message that is sorted in is never the first (stubborn sets)",

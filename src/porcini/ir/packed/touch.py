@@ -224,6 +224,20 @@ class Toucher:
             wakes |= self.resources(end, channel.id) | UNKNOWN_CHANNEL
         return wakes
 
+    def bits_at_end(self, talk: Receive, end: Literal["head", "tail"]) -> int:
+        """The bits that a receive looks at: at the tail only whether there is a message, at the head also the
+        first one."""
+        bits = self.expr(talk.channel).bits
+        known = self.among(talk.channel)
+        if known is None:
+            return EVERYTHING
+        for channel in known:
+            bits |= channel.length_mask if end == "tail" else channel.head_mask
+        if end == "head":
+            for part in talk.pattern:
+                bits |= 0 if part is None else self.expr(part).bits
+        return bits
+
     def _numbers(self, channel: Expr) -> Channel | None:
         number = self.constants.of(channel)
         if number is None:
