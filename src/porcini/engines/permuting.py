@@ -96,7 +96,8 @@ class Permuting:
         return Final(kind, state, waiting)
 
     def _show_value(self, store: Store, name: str) -> Observed:
-        return self.run.show(name, self.recorded.value(store, name))
+        shown: Observed = self.run.observed.show(name, self.recorded.value(store, name))
+        return shown
 
     def _values(self, waiting: Waiting, label: Label, store: Store) -> dict[str, Observed]:
         """What a blocked process sees, by the names in its source."""
