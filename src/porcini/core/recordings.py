@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porcini.core.events import Event
-from porcini.core.footprints import Location
+from porcini.core.footprints import NOWHERE, Location
 from porcini.core.formulas import Formula
 from porcini.core.observations import Observation
 from porcini.core.pids import Pid
@@ -32,12 +32,16 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True)
 class RecordedWait:
-    """A process that was blocked at the end. The formula of its `label` has guards but no effect."""
+    """A process that was blocked at the end. The formula of its `label` has guards but no effect; `reads` are
+    locations on which these depend besides their variables. `sees` are the variables that it looks at, by the
+    names in its source."""
 
     waiting: Waiting
     label: str = ""
     formula: Formula | None = None
     line: int = 0
+    reads: frozenset[Location] = NOWHERE
+    sees: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,8 @@ class Recording:
 
     `initial` holds the values before the first step, as far as they are known; `unset` are the types of variables
     that get their first values later. `observed` says what makes up an outcome; None means all of `initial`. Only
-    `reads` and `writes` say whether a step touches what is in `bookkeeping`. Path conditions speak of `symbols` and
-    of what is observed. `program` and `inputs` say what was run.
+    `reads` and `writes` say whether a step touches what is in `bookkeeping`. Path conditions speak of `symbols`
+    and of what is observed. `program` and `inputs` say what was run.
 
     `waiting` are processes that were blocked, and `idle` are others that could go no further: nobody expects
     these to go on.

@@ -13,12 +13,13 @@ from typing import Any
 
 from porcini.core.errors import InputError, LimitHit
 from porcini.core.events import Action, Event, Label, Schedule
-from porcini.core.footprints import Location
+from porcini.core.footprints import NOWHERE, Location
 from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final, Kind, Observed, Program, Run, StepSource, Waiting
 from porcini.core.traces import Trace
+from porcini.engines.permuting import variables_seen
 from porcini.engines.replaying import enabled_actions, follow
 from porcini.ir.expr import free
 from porcini.ir.operations import reads_of, targets_of_op
@@ -134,27 +135,30 @@ def _labelled(program: Program, trace: Trace, run: Run) -> LabelledRun | None:
 
 def _with_formulas(plain: Recording, run: LabelledRun) -> Recording:
     """A recording in which steps and waiting processes have formulas, where these can be written."""
-    known = {label: run.in_guards(label) for label in dict.fromkeys([*run.labels, *run.waiting])}
-    written = [label for label in known.values() if label is not None]
+    in_guards = {label: run.in_guards(label) for label in dict.fromkeys([*run.labels, *run.waiting])}
+    initial, unset = _store(run, [label for label in in_guards.values() if label is not None])
+    known = initial.keys() | unset.keys()
 
     def formula(label: labels.Label) -> Formula | None:
-        found = known[label]
+        found = in_guards[label]
         return None if found is None else formula_of(found)
 
     steps = []
     for step, label in zip(plain.steps, run.labels, strict=True):
         found = formula(label)
         if found is not None and run.tells_values:
-            step = replace(step, event=replace(step.event, label=label), text=str(step.event.label))
+            event = replace(step.event, label=label, failure=label.failure)
+            step = replace(step, event=event, text=str(step.event.label))
         steps.append(replace(step, formula=found))
-    waiting, idle = list(plain.waiting), list[RecordedWait]()
+    recorded = {wait.waiting.pid: wait.waiting for wait in plain.waiting}
+    waiting, idle = list[RecordedWait](), list[RecordedWait]()
     for label in run.waiting if plain.kind != "unfinished" else ():
-        at = next((i for i, wait in enumerate(waiting) if wait.waiting.pid == label.pid), None)
-        if at is None:
-            idle.append(RecordedWait(Waiting(label.pid, str(label), {}), str(label), formula(label)))
-        else:
-            waiting[at] = RecordedWait(waiting[at].waiting, str(label), formula(label))
-    initial, unset = _store(run, written)
+        waits = recorded.get(label.pid, Waiting(label.pid, str(label), {}))
+        reads = label.touched.fixed.reads if run.bookkeeping else NOWHERE
+        seen = variables_seen(waits, label) if label.pid in recorded else {}
+        sees = {name: v for name, v in seen.items() if v in known}
+        wait = RecordedWait(waits, str(label), formula(label), reads=reads, sees=sees)
+        (waiting if label.pid in recorded else idle).append(wait)
     return replace(
         plain,
         steps=steps,
@@ -163,7 +167,7 @@ def _with_formulas(plain: Recording, run: LabelledRun) -> Recording:
         initial=initial,
         unset=unset,
         observed=run.observed,
-        bookkeeping=run.bookkeeping & (initial.keys() | unset.keys()),
+        bookkeeping=run.bookkeeping & known,
         symbols=run.inputs & initial.keys(),
     )
 

@@ -7,7 +7,7 @@ others here; their process, and the step that spawned it, are ordered anyway, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -17,6 +17,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.formulas import Formula
 from porcini.core.observations import Cells, Observation
+from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
@@ -112,6 +113,7 @@ class _Reader:
             self.observed,
             recording.symbols,
             bookkeeping=recording.bookkeeping,
+            seen_by=self._seen_by(),
         )
 
     def _refuse(self, message: str, line: int) -> NoReturn:
@@ -150,8 +152,16 @@ class _Reader:
         assert formula is not None, "a wait of an exact recording has a formula"
         guards = tuple(self._guard(text, wait.line) for text in formula.guards)
         touched, family = self._counted(of_guards(_choice(guards))), self._family(formula, guards)
+        touched |= Touched(Footprint(wait.reads), (), ())
         pid, choices = wait.waiting.pid, formula.choices
         return Label(pid, wait.label, guards, BLOCKED, (), touched, choices=choices, family=family)
+
+    def _seen_by(self) -> dict[Pid, Mapping[str, str]]:
+        for wait in self.recording.waiting:
+            for name in (wait.sees or {}).values():
+                if name not in self.store:
+                    self._refuse(f"`sees` names `{name}`, which has no initial value", wait.line)
+        return {wait.waiting.pid: wait.sees for wait in self.recording.waiting if wait.sees is not None}
 
     def _counted(self, touched: Touched) -> Touched:
         """Without what is book-keeping."""

@@ -84,7 +84,7 @@ def _types(fields: Fields, key: str, value: Any) -> dict[str, str]:
 def _parts(fields: Fields, key: str, value: Any) -> dict[str, Part]:
     """Names of variables, or an object that says of what each value is made."""
     if not isinstance(value, dict):
-        return {name: Cells(name) for name in sorted(set(texts(fields, key, value)))}
+        return {name: Cells(name) for name in texts(fields, key, value)}
     return {name: _part(fields, key, each) for name, each in value.items()}
 
 

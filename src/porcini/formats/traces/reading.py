@@ -22,6 +22,7 @@ from porcini.formats.traces.objects import (
     Fields,
     items,
     lines_of,
+    mapping,
     natural,
     naturals,
     place,
@@ -146,12 +147,25 @@ def _end(fields: Fields, failed: bool) -> tuple[Kind, tuple[RecordedWait, ...], 
 def _wait(fields: Fields, value: object, key: str) -> RecordedWait:
     inner = Fields(value, fields.file, fields.line, f"each of `{key}`")
     pid, label = inner.take("process", process), inner.take("label", text, "")
-    waiting = Waiting(pid, inner.take("for", text, label), {}, inner.take("at", place, None))
+    waiting = Waiting(
+        pid,
+        inner.take("for", text, label),
+        {},
+        inner.take("at", place, None),
+        waits_for=inner.take("waits_for", processes, ()),
+        holds=inner.take("holds", text, None),
+        name=inner.take("name", text, ""),
+    )
+    reads, sees = frozenset(inner.take("reads", touched, {})), inner.take("sees", _sees, None)
     formula = _formula(inner)
     if formula is not None and formula.do:
         inner.refuse(f"process {pid} waits, so it can have done nothing")
     inner.end()
-    return RecordedWait(waiting, label, formula, fields.line)
+    return RecordedWait(waiting, label, formula, fields.line, reads, sees)
+
+
+def _sees(fields: Fields, key: str, value: Any) -> dict[str, str]:
+    return {name: text(fields, key, each) for name, each in mapping(fields, key, value).items()}
 
 
 def _kind(steps: Sequence[RecordedStep]) -> Kind:

@@ -135,6 +135,16 @@ def _wait(wait: RecordedWait) -> dict[str, Any]:
     found: dict[str, Any] = {"process": str(waiting.pid), "label": wait.label, "for": waiting.guard}
     if waiting.place is not None:
         found["at"] = str(waiting.place)
+    if waiting.name:
+        found["name"] = waiting.name
+    if waiting.waits_for:
+        found["waits_for"] = [str(pid) for pid in waiting.waits_for]
+    if waiting.holds is not None:
+        found["holds"] = waiting.holds
+    if wait.reads:
+        found["reads"] = sorted(wait.reads)
+    if wait.sees is not None:
+        found["sees"] = dict(wait.sees)
     if wait.formula is not None:
         found |= _formula(wait.formula)
     return found

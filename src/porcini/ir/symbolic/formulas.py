@@ -10,7 +10,7 @@ variables of a process as `pid.name`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from porcini.core.events import Action, Event
@@ -106,6 +106,8 @@ class LabelledRun:
     bookkeeping: frozenset[str] = frozenset()
     """The variables in labels that are not locations: what a label touches says which of its accesses conflict
     with others."""
+    seen_by: Mapping[Pid, Mapping[str, str]] = field(default_factory=dict)
+    """The variables that blocked processes see, by the names in their source, where labels do not tell them."""
     in_guards: Callable[[Label], Label | None] = lambda label: label
     """The same label with guards that determine whether its process can move; None if formulas cannot say that.
     It is asked for only by what can do without `Label.can_move`."""
