@@ -17,7 +17,7 @@ formulas cannot express.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from porcini.core.errors import InternalError, LimitHit
@@ -57,6 +57,15 @@ class ActorStep:
     @property
     def pid(self) -> Pid:
         return self.label.pid
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A task just before its steps with one label, and the codes that its own variables then held. Others do not
+    change these, and its own steps keep their order, so they hold the same codes in every permutation."""
+
+    mover: Task
+    codes: dict[Var, set[int]] = field(default_factory=dict)
 
 
 class StepLabels:
@@ -172,17 +181,18 @@ class StepLabels:
 
     def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
-        state, labels, movers = self.initial(), list[Label](), dict[Label, Task]()
+        state, labels, moved = self.initial(), list[Label](), dict[Label, _Moved]()
         for event in trace:
             steps = list(self.steps(state, event.pid))
             if len(steps) != 1 or not _agree(steps[0].label, event):
                 raise InternalError(f"`{event.label}` was recorded, and formulas say otherwise")
             labels.append(steps[0].label)
-            movers[steps[0].label] = state.tasks[event.pid]
+            self._note(moved, steps[0].label, state)
             state = self.take(state, steps[0])
         final = after.final()
         waiting = [self._waiting(state, w.pid) for w in final.waiting]
-        movers |= {label: state.tasks[label.pid] for label in waiting}
+        for label in waiting:
+            self._note(moved, label, state)
         names = {str(place) for each in (*labels, *waiting) for place in _places(each)} | final.state.keys()
         names |= {v.name for label in labels for op in label.line for v in _variables(op)}
         before: dict[str, Any] = dict.fromkeys(sorted(names))
@@ -203,7 +213,7 @@ class StepLabels:
             inputs,
             tells_values=True,
             bookkeeping=frozenset(before.keys() - fields - inputs),
-            in_guards=lambda label: self._in_guards(label, state, movers[label], codes),
+            in_guards=lambda label: self._in_guards(label, state, moved[label], codes),
         )
 
     def _waiting(self, state: StepState, pid: Pid) -> Label:
@@ -230,16 +240,26 @@ class StepLabels:
         whole += [field.var for field in self.fields(state) if field.whole]
         return {v.name: {code: self.vocabulary.show(code) for code in sorted(codes.get(v, ()))} for v in whole}
 
+    def _note(self, moved: dict[Label, _Moved], label: Label, state: StepState) -> None:
+        """Note in which state a label was recorded."""
+        mover = state.tasks[label.pid]
+        found = moved.setdefault(label, _Moved(mover))
+        for v in self.program.templates[mover.method].vars:
+            named = self.vocabulary.variable(label.pid, v)
+            value = state.values.get(named.var) if named.whole else None
+            if isinstance(value, Const):
+                found.codes.setdefault(named.var, set()).add(int(value.value))
+
     def _in_guards(
-        self, label: Label, state: StepState, mover: Task, codes: Mapping[Var, set[int]]
+        self, label: Label, state: StepState, moved: _Moved, codes: Mapping[Var, set[int]]
     ) -> Label | None:
         """A label whose guards say what its tests say, and when its task can move at all."""
 
         def make_walk(kind: type[Walk], at: StepState, forks: tuple[bool, ...]) -> Walk:
             return kind(self.vocabulary, self.functions, at, forks)
 
-        there = replace(state, tasks={**state.tasks, label.pid: mover})
-        able = when_can_move(make_walk, there, label.pid, codes)
+        there = replace(state, tasks={**state.tasks, label.pid: moved.mover})
+        able = when_can_move(make_walk, there, label.pid, {**codes, **moved.codes})
         if able is None:
             return None
         if label.taken == BLOCKED:
