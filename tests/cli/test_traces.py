@@ -14,6 +14,7 @@ from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401
 from docs_of import DOCS, blocks
 from porcini import Limits, loads, run
 
+ACTORS = "examples/abs/philosophers.abs"
 PHILOSOPHERS = "examples/gcl/philosophers.gcl"
 PROGRAMS = {
     "gcl": [VINEYARD],
@@ -23,6 +24,7 @@ PROGRAMS = {
     "maude": ["examples/maude/counter.maude"],
     "asyncio": ["bank:month"],
 }
+EXACT = ("gcl", "par", "abs", "pml")
 HEADER = {"format": "porcini-trace", "version": 1}
 GET = {"process": "0", "label": "GET", "reads": ["x"], "writes": []}
 PUT = {"process": "1", "label": "PUT", "reads": [], "writes": {"x": 2}}
@@ -64,13 +66,13 @@ def test_every_language_writes_traces(porcini, tmp_path, monkeypatch, language: 
     for event in events:
         assert event["process"] in alive and isinstance(event["label"], str)
         assert isinstance(event["reads"], dict) and isinstance(event["writes"], dict)
-        assert ("guard" in event) == (language in ("gcl", "par"))
+        assert ("guard" in event) == (language in EXACT)
         alive |= set(event.get("spawned", ()))
     assert any(event["writes"] for event in events)
     status, out, err = porcini("permute", "--trace", first, "--json", "--max-executions", "50")
     report = json.loads(out)
     assert status in (0, 1, 3) and err == ""
-    assert report["trace"] == {"exact": language in ("gcl", "par"), "program": PROGRAMS[language][0]}
+    assert report["trace"] == {"exact": language in EXACT, "program": PROGRAMS[language][0]}
     assert (report["file"], report["language"]) == (str(first), language)
     assert all(len(entry["labels"]) == len(events) for entry in report["traces"])
 
@@ -431,7 +433,8 @@ def test_the_examples_of_the_docs_are_traces(porcini, trace) -> None:  # noqa: F
 
 def test_the_docs_name_every_key(porcini, tmp_path) -> None:  # noqa: F811
     page = (DOCS / "traces.md").read_text("utf-8")
-    for program in ([VINEYARD], PROGRAMS["par"], ["examples/abs/account.abs"], [PHILOSOPHERS, "--seed", "3"]):
+    philosophers = [[file, "--seed", str(seed)] for seed in range(4) for file in (PHILOSOPHERS, ACTORS)]
+    for program in ([VINEYARD], PROGRAMS["par"], PROGRAMS["abs"], PROGRAMS["pml"], *philosophers):
         porcini("run", *program, "--trace", tmp_path / "run.jsonl")
         for line in objects(tmp_path / "run.jsonl"):
             assert not [key for key in line if f"`{key}`" not in page]

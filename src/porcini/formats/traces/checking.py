@@ -77,7 +77,7 @@ class Check:
 
     def _besides(self, recorded: RecordedStep, foot: Footprint) -> Footprint:
         reads, writes = (self._cells(names) for names in (recorded.reads, recorded.writes))
-        more_reads, more_writes = reads - foot.reads - foot.writes, writes - foot.writes
+        more_reads, more_writes = reads - foot.reads, writes - foot.writes
         return Footprint(self._whole(more_reads, reads), self._whole(more_writes, writes))
 
     def _whole(self, more: frozenset[Location], said: frozenset[Location]) -> frozenset[Location]:
