@@ -51,7 +51,9 @@ class _Reader:
         types = {name: _type_of(value) for name, value in recording.initial.items()}
         types |= {name: "bool" if type_ == "bool" else "int" for name, type_ in recording.unset.items()}
         own = {name: var(name, type_) for name, type_ in types.items() if type_ is not None}
-        self.store: dict[str, Any] = {name: recording.initial.get(name) for name in own}
+        self.store: dict[str, Any] = {name: recording.initial[name] for name in own if name in recording.initial}
+        # A run assigns to these before it reads them, so any value will do. No code of data is negative.
+        self.store |= {name: False if type_ == "bool" else -1 for name, type_ in recording.unset.items()}
         self.observed = recording.observed or Observation.of(sorted(own.keys() - recording.unset.keys()))
         self._names = Names(Frame(-1), own=own)
         self._check_names()
