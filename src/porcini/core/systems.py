@@ -254,9 +254,15 @@ class SystemRun:
         return SystemRun(self.system, self.state)
 
 
+Structure = Literal["packed", "points", "processes"]
+"""What is known about a program besides the actions of its processes, for reductions of its graph of states:
+`packed` and `points` are programs of `ir.program` in its two layouts, of which each edge is known."""
+
+
 class System(Program):
     """A program as states and steps (`TransitionSystem`): what models are compiled to."""
 
+    structure: Structure = "processes"
     may_fail: bool = True
     """Can any step fail?"""
 

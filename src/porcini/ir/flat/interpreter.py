@@ -61,6 +61,8 @@ def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
 class FlatSystem(FrameSystem):
     """A compiled program: a `TransitionSystem`, and a `Program` whose runs can be forked."""
 
+    structure = "points"
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.numbering = Numbering(program)

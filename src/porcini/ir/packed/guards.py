@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from porcini.ir.evaluation import OPERATIONS
 from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
-from porcini.ir.operations import Send
+from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import RunError
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
@@ -31,9 +31,31 @@ class Guards:
                 found.append(
                     Guard(toucher.waking(expr), _tester(process.coder.function(expr)), *_by_value(process, expr))
                 )
-        if code.edge.talk is not None:
-            found.append(Guard(toucher.waking_talk(code.edge.talk), _tester(lambda s: code.ready(s, False))))
+        talk = code.edge.talk
+        if isinstance(talk, Receive) and not talk.anywhere:
+            found += self._of_first_message(process, code, talk)
+        elif talk is not None:
+            found.append(Guard(toucher.waking_talk(talk), _tester(lambda s: code.ready(s, False))))
         return tuple(found)
+
+    @staticmethod
+    def _of_first_message(process: Process, code: EdgeCode, talk: Receive) -> Iterator[Guard]:
+        """The two guards of a receive that takes the first message: there is one, and it fits.
+
+        Only a send, at the tail, ends that a channel is empty. While it is not empty, its first message changes
+        only by a step at the head: a receive, or a send that sorts. So a receive that waits for a message has only
+        senders as enablers, and one that waits for another message has only those that take the first one.
+        """
+        channel, wanted, toucher = code.channel, code.wanted, process.toucher
+        assert channel is not None and wanted is not None
+
+        def fits(s: int) -> bool:
+            held = channel(s)
+            return held.length(s) == 0 or held.find(s, wanted(s), False) == 0
+
+        yield Guard(toucher.waking_end(talk, "tail"), _tester(lambda s: channel(s).length(s) > 0))
+        if any(part is not None for part in talk.pattern):
+            yield Guard(toucher.waking_end(talk, "head"), _tester(fits))
 
     def of_meeting(
         self,

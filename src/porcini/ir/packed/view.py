@@ -65,6 +65,7 @@ _MOST_KNOWN = 1 << 13
 class PackedView(System):
     """A compiled packed program, whose runs can be forked."""
 
+    structure = "packed"
     has_choices = True
 
     def __init__(
