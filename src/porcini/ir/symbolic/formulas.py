@@ -109,8 +109,8 @@ class LabelledRun:
     seen_by: Mapping[Pid, Mapping[str, str]] = field(default_factory=dict)
     """The variables that blocked processes see, by the names in their source, where labels do not tell them."""
     in_guards: Callable[[Label], Label | None] = lambda label: label
-    """The same label with guards that determine whether its process can move; None if formulas cannot say that.
-    It is asked for only by what can do without `Label.can_move`."""
+    """The same label with guards that determine whether its process can move, for who cannot call `can_move`; None
+    if formulas cannot say that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

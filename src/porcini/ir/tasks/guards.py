@@ -45,16 +45,13 @@ class _AnyNumbers(dict[Var, Expr]):
 
 
 class _Guess(Walk):
+    """A walk that asks for a code where it reads one."""
+
     def read(self, named: FormulaVariable) -> Any:
-        chosen = dict.keys(_chosen(self.state))
-        if named.whole and named.var not in self.changed and named.var not in chosen:
+        unknown = named.whole and named.var not in self.changed
+        if unknown and self.state.values[named.var] is named.var:
             raise _NeedsCode(named.var)
         return super().read(named)
-
-
-def _chosen(state: StepState) -> dict[Var, Expr]:
-    assert isinstance(state.values, dict)
-    return state.values
 
 
 def when_can_move(
