@@ -10,7 +10,6 @@ from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_check
 from porcini.core.errors import InternalError, Line, Place
 from porcini.core.events import Action, Event, FailureKind, Label
 from porcini.core.footprints import Footprint, Location
-from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 
 Scalar = int | bool
@@ -158,14 +157,6 @@ class Program(ABC):
 
     def values(self, run: Any, locations: Iterable[Location]) -> Mapping[Location, Observed]:
         """The current values of these locations, as far as they can be shown."""
-        return {}
-
-    def formula(self, label: Label) -> Formula | None:
-        """When a step with this label happens and what it does, where the language has formulas."""
-        return None
-
-    def store_of(self, run: Any) -> Mapping[str, Observed]:
-        """The variables in the formulas of a run, with their initial values."""
         return {}
 
 
