@@ -27,6 +27,9 @@ from porcini.ir.symbolic import labels
 from porcini.ir.symbolic.formula_text import formula_of
 from porcini.ir.symbolic.formulas import FormulaSystem, LabelledRun
 
+MOST_LABELLED = 10_000
+"""Longer runs have no formulas: nobody could permute them, and labels take time."""
+
 
 class Recorder(Program):
     """A program that records its last run, with values. `run` is the underlying run, without the recording."""
@@ -125,7 +128,7 @@ def _waits(run: Run) -> list[RecordedWait]:
 
 def _labelled(program: Program, trace: Trace, run: Run) -> LabelledRun | None:
     """The run with its labels; None if the program has no formulas, or not within the limits."""
-    if not isinstance(program, FormulaSystem):
+    if not isinstance(program, FormulaSystem) or len(trace) > MOST_LABELLED:
         return None
     try:
         return program.label_run(trace, run)
