@@ -66,6 +66,17 @@ def same_in_native_code(model: porcini.Model, hash_mask: int = library.ALL_BITS)
         assert searched(model, hash_mask) == wanted
 
 
+def test_states_that_become_wider() -> None:
+    """States of one word, of one that is full, of two, and of more: each bit is met in several orders."""
+    bits = 140
+    text = f"""bit a[{bits}]; byte x;
+    active proctype P() {{ byte i; do :: i < {bits} -> a[i] = 1; i++ :: else -> break od }}
+    active [2] proctype Q() {{ x++; x--; x++ }}"""
+    model = porcini.loads(text, "pml")
+    same_in_native_code(model)
+    same_in_native_code(model, 0xF)
+
+
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_benchmarks(name: str) -> None:
     key, _, value = BENCHMARKS[name].partition("=")
