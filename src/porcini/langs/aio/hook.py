@@ -48,6 +48,12 @@ def prepare(namespace: dict[str, Any], module: str) -> None:
     namespace.update(RECORDING if _active is not None else IDLE)
 
 
+@functools.cache
+def _frozen_by_others() -> bool:
+    """Had somebody frozen what there was before the first recording? It is asked once: to count takes long."""
+    return gc.get_freeze_count() > 0
+
+
 @contextlib.contextmanager
 def recording(recorder: Recorder) -> Iterator[Recorder]:
     """Instrumented code reports to this recorder. One at a time.
@@ -65,11 +71,9 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     rules.reset_caches()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
-    collecting, frozen = gc.isenabled(), gc.get_freeze_count() > 0
+    collecting, frozen = gc.isenabled(), _frozen_by_others()
     gc.disable()
-    if frozen:
-        gc.collect()  # what is garbage now is not left for the first collection between runs
-    else:
+    if not frozen:
         gc.freeze()
     try:
         for namespace in _globals.values():
