@@ -112,8 +112,8 @@ class Process:
 
     @cached_property
     def selectors(self) -> dict[Variable, tuple[int, int]]:
-        """Private variables that select cells of arrays, with where they are in a state and their bits. Given their
-        values, a step depends on fewer bits: that of one cell instead of a whole array."""
+        """Private variables that select cells of arrays, with where they are in a state and their bits. Given
+        their values, a step depends on fewer bits: those of one cell instead of a whole array."""
         declared, found = self.toucher.layout.declared, dict[Variable, tuple[int, int]]()
         for edge in self.template.edges:
             for node in nodes_of(edge):
