@@ -72,8 +72,8 @@ def _counting(counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.S
 
 
 def expand_select(select: ast.Select) -> ast.Statement:
-    """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up. To stop
-    is its first option, which is the one that a `d_step` takes."""
+    """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up. To
+    stop is its first option, which is the one that a `d_step` takes."""
     at, variable = select.place, select.variable
     if select.literal and isinstance(select.low, ast.Number) and isinstance(select.high, ast.Number):
         if select.low.value > select.high.value:
