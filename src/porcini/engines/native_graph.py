@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from porcini.core.bits import bits
-from porcini.core.errors import LimitHit
+from porcini.core.errors import InternalError, LimitHit
 from porcini.engines.graph import Graph
 from porcini.engines.native_relations import NativeRelations
 from porcini.engines.options import Order
@@ -35,7 +35,7 @@ from porcini.ir.packed.layout import POPULATION
 from porcini.ir.packed.processes import ProcessSet
 from porcini.ir.packed.space import Move, Unit
 from porcini.native import library
-from porcini.native.gpu import Device, GpuSearch
+from porcini.native.gpu import Device, Forgotten, GpuSearch
 from porcini.native.library import MOST_BITS, NO_TRANSITION, Ask, Keyed, NativeSearch
 
 FEW_STATES = 20_000
@@ -295,7 +295,22 @@ class NativeGraph(Graph[int]):
     def _first_path(self, state: int) -> list[int]:
         if state in self.found:
             return super()._first_path(state)
-        return [self.bits.unpack(each) for each in self.native.way_to(self.bits.pack(state ^ self.bits.start))]
+        return [self.bits.unpack(each) for each in self._native_way(state)]
+
+    def _native_way(self, state: int) -> list[int]:
+        """Native states from the first one to a state."""
+        known = True
+        while known:
+            try:
+                return self.native.way_to(self.bits.pack(state ^ self.bits.start))
+            except Forgotten as those:
+                assert isinstance(self.native, GpuSearch)
+                known = False
+                for native in those.states:
+                    while (asked := self.native.missing(native)) is not None:
+                        known = True
+                        self._give(asked)
+        raise InternalError("nothing leads to a state that was found on the GPU")
 
     def _shortest_path(self, state: int) -> list[int]:
         return self._first_path(state)

@@ -15,6 +15,9 @@ typedef uint32_t u32;
 static _Thread_local u64 emulated_thread, emulated_threads;
 #define THREAD emulated_thread
 #define ALL_THREADS emulated_threads
+#define LANE 0
+#define ANY(some) (some)
+#define MEET() ((void)0)
 static u64 swap_if(u64 *place, u64 expected, u64 wanted)
 {
     atomic_compare_exchange_strong((_Atomic u64 *)place, &expected, wanted);
@@ -23,6 +26,7 @@ static u64 swap_if(u64 *place, u64 expected, u64 wanted)
 static u64 add(u64 *place, u64 more) { return atomic_fetch_add((_Atomic u64 *)place, more); }
 static u64 next_place(u64 *counter) { return add(counter, 1); }
 static u64 load(const u64 *place) { return atomic_load((const _Atomic u64 *)place); }
+static void store(u64 *place, u64 value) { atomic_store_explicit((_Atomic u64 *)place, value, memory_order_relaxed); }
 static void publish(u64 *place, u64 value) { atomic_store((_Atomic u64 *)place, value); }
 static u64 upper_half(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
 #else
@@ -32,6 +36,9 @@ typedef unsigned int u32;
 #define KERNEL extern "C" __global__
 #define THREAD ((u64)blockIdx.x * blockDim.x + threadIdx.x)
 #define ALL_THREADS ((u64)gridDim.x * blockDim.x)
+#define LANE (threadIdx.x & 31)
+#define ANY(some) __any_sync(0xFFFFFFFFu, (some))
+#define MEET() __syncwarp()
 DEVICE u64 swap_if(u64 *place, u64 expected, u64 wanted) { return atomicCAS(place, expected, wanted); }
 DEVICE u64 add(u64 *place, u64 more) { return atomicAdd(place, more); }
 DEVICE u64 next_place(u64 *counter) /* one atomic operation for all threads of a warp that are here together */
@@ -43,6 +50,7 @@ DEVICE u64 next_place(u64 *counter) /* one atomic operation for all threads of a
     return __shfl_sync(active, base, leader) + __popc(active & ((1u << lane) - 1));
 }
 DEVICE u64 load(const u64 *place) { return *(const volatile u64 *)place; }
+DEVICE void store(u64 *place, u64 value) { *(volatile u64 *)place = value; }
 DEVICE void publish(u64 *place, u64 value)
 {
     __threadfence();
@@ -123,7 +131,7 @@ DEVICE int insert(u64 *slot, u64 slots, const u64 *state, u64 hash_mask)
             if (!there) {
                 if (WORDS > 1) {
                     for (int w = 0; w < WORDS - 1; w++)
-                        publish(place + w, state[w]);
+                        store(place + w, state[w]);
                     publish(place + WORDS - 1, last);
                 }
                 return 1;
@@ -150,53 +158,67 @@ KERNEL void expand(const u32 *table, const u32 *pick, const u32 *value, const u3
                    u64 most)
 {
     const Rules rules = {table, pick, value, set, member, unit, entry, key, change};
-    u64 transitions = 0;
-    for (u64 i = THREAD; i < last - first; i += ALL_THREADS) {
-        u64 number = chosen ? chosen[i] : i, state[WORDS], after[WORDS], taken = 0;
+    u64 transitions = 0, size = last - first;
+    /* The threads of a warp go through this together, each for a state of its own, and meet before each insertion:
+       most of the time is spent there, waiting for memory. */
+    for (u64 i = THREAD; i - LANE < size; i += ALL_THREADS) {
+        u64 number = i < size && chosen ? chosen[i] : i, state[WORDS], after[WORDS], taken = 0;
+        u32 begin = 0, units = 0, u = 0, from = 0, many = 0, k = 0;
         int misses = 0;
-        for (int w = 0; w < WORDS; w++)
-            state[w] = queue[(first + number) * WORDS + w];
-        u32 present = look_up(&rules, 0, state);
-        if (!present)
-            misses = 1;
-        u32 begin = present ? set[2 * present - 2] : 0, units = present ? set[2 * present - 1] : 0;
-        for (u32 u = 0; u < units && !misses; u++) {
-            /* What a unit can do is in one table; or where it stands says in which one. */
-            const u32 *of = unit + 2 * member[begin + u];
-            u32 at = of[1] ? look_up(&rules, of[0], state) : of[0] + 1;
-            u32 found = at ? look_up(&rules, at - 1, state) : 0;
-            if (!found) {
-                misses = 1;
-                break;
+        if (i < size) {
+            for (int w = 0; w < WORDS; w++)
+                state[w] = queue[(first + number) * WORDS + w];
+            u32 present = look_up(&rules, 0, state);
+            misses = !present;
+            begin = present ? set[2 * present - 2] : 0;
+            units = present ? set[2 * present - 1] : 0;
+        }
+        for (;;) {
+            while (k == many && u < units) {
+                /* What a unit can do is in one table; or where it stands says in which one. */
+                const u32 *of = unit + 2 * member[begin + u++];
+                u32 at = of[1] ? look_up(&rules, of[0], state) : of[0] + 1;
+                u32 found = at ? look_up(&rules, at - 1, state) : 0;
+                misses |= !found;
+                units = found ? units : 0;
+                from = found ? entry[2 * found - 2] : 0;
+                many = found ? entry[2 * found - 1] : 0;
+                taken += many;
+                k = 0;
             }
-            u32 from = entry[2 * found - 2], many = entry[2 * found - 1];
-            for (u32 k = 0; k < many; k++) {
+            int more = k < many;
+            if (!ANY(more))
+                break;
+            if (more) {
                 for (int w = 0; w < WORDS; w++)
                     after[w] = state[w] ^ change[(u64)(from + k) * WORDS + w];
-                int fresh = insert(slot, slots, after, hash_mask);
-                if (fresh == 1) {
-                    u64 place = next_place(count + FOUND);
-                    if (place < room)
-                        for (int w = 0; w < WORDS; w++)
-                            queue[place * WORDS + w] = after[w];
-                    else
-                        fresh = 2;
-                }
-                if (fresh == 2)
-                    publish(count + FULL, 1);
+                k++;
             }
-            taken += many;
+            int fresh = more ? insert(slot, slots, after, hash_mask) : 0;
+            MEET();
+            if (fresh == 1) {
+                u64 place = next_place(count + FOUND);
+                if (place < room)
+                    for (int w = 0; w < WORDS; w++)
+                        queue[place * WORDS + w] = after[w];
+                else
+                    fresh = 2;
+            }
+            if (fresh == 2)
+                publish(count + FULL, 1);
         }
-        if (misses) {
-            u64 place = next_place(count + MISSED);
-            if (place < most)
-                missed[place] = (u32)number;
-        } else {
-            transitions += taken;
-            if (!taken) {
-                u64 place = next_place(count + ENDED);
+        if (i < size) {
+            if (misses) {
+                u64 place = next_place(count + MISSED);
                 if (place < most)
-                    ended[place] = (u32)number;
+                    missed[place] = (u32)number;
+            } else {
+                transitions += taken;
+                if (!taken) {
+                    u64 place = next_place(count + ENDED);
+                    if (place < most)
+                        ended[place] = (u32)number;
+                }
             }
         }
     }

@@ -26,8 +26,9 @@ _NAMES = ("expand", "fill", "find_before")
 _MOST_LISTED = 1 << 20
 _MOST_ASKED = 256
 """How many states are asked about before all that were put aside are tried again."""
-_FIRST_ROOM = 1 << 16
 _GROWTH = 4
+_ARRAYS = 3
+"""The queue, and a table that is twice as large."""
 _FOUND, _TRANSITIONS, _MISSED, _ENDED, _FULL = range(5)
 _NEVER = (1 << 64) - 1
 
@@ -36,10 +37,20 @@ class NoCard(Exception):
     """There is no GPU to be had; the message says why, in one sentence."""
 
 
+class Forgotten(Exception):
+    """The tables do not know any more what some states lead to; they must be asked about again."""
+
+    def __init__(self, states: Sequence[int]) -> None:
+        super().__init__("tables that were made anew")
+        self.states = states
+
+
 class Device(Protocol):
     """What takes the steps. `arrays` is NumPy, or CuPy, which has the same functions."""
 
     arrays: Any
+    first_share: int
+    """At first, one part of so many of the memory is used."""
 
     def free_bytes(self) -> int: ...
 
@@ -49,6 +60,8 @@ class Device(Protocol):
 
 class Cuda:
     """A card."""
+
+    first_share = 8  # to begin again with more memory takes longer than to clear it
 
     def __init__(self) -> None:
         try:
@@ -86,6 +99,8 @@ class Cuda:
 
 class Emulation:
     """Threads of the processor."""
+
+    first_share = 1 << 14
 
     def __init__(self, threads: int = 4) -> None:
         try:
@@ -137,7 +152,8 @@ class GpuSearch:
         self._levels = [0, 1]
         """Where levels begin in the queue, and where the last one ends."""
         self._states, self.transitions = 1, 0
-        self._room, self._queue = _FIRST_ROOM, xp.zeros((_FIRST_ROOM, self.words), dtype="u8")
+        self._room = max(1024, self.most_bytes // device.first_share // (_ARRAYS * self.words * 8))
+        self._queue = xp.zeros((self._room, self.words), dtype="u8")
         self._count = xp.zeros(8, dtype="u8")
         self._missed, self._ended = (xp.zeros(_MOST_LISTED, dtype="u4") for _ in range(2))
         self._make_slots()
@@ -229,10 +245,9 @@ class GpuSearch:
     def run(self, most: int) -> Ask:
         """Goes on for one level, or until something must be asked about the state at hand."""
         while self._asked:
-            missing = self.tables.missing(self._asked[-1])
+            missing = self.missing(self._asked[-1])
             if missing is not None:
-                self._at_hand, self._unit = self._asked[-1], missing
-                return Ask.SET if missing < 0 else Ask.UNIT
+                return missing
             self._asked.pop()
         if self._redo is not None:
             return self._expand_level()
@@ -358,7 +373,18 @@ class GpuSearch:
     # What has been found
 
     def all_states(self) -> list[int]:
-        return [_joined(row) for row in _on_host(self._queue[: self._states]).tolist()]
+        return self._rows(0, self._states)
+
+    def _rows(self, first: int, last: int) -> list[int]:
+        return [_joined(row) for row in _on_host(self._queue[first:last]).tolist()]
+
+    def missing(self, state: int) -> Ask | None:
+        """What is not in the tables about a state: it is at hand then."""
+        unit = self.tables.missing(state)
+        if unit is None:
+            return None
+        self._at_hand, self._unit = state, unit
+        return Ask.SET if unit < 0 else Ask.UNIT
 
     def _find(self, state: int) -> int | None:
         """The number of a state; None if it is not there."""
@@ -383,7 +409,8 @@ class GpuSearch:
             found = xp.asarray([_NEVER], dtype="u8")
             first, last = self._levels[before], self._levels[before + 1]
             self._launch("find_before", last - first, [*self._arrays(), self._queue, first, last, wanted, found])
-            assert int(found[0]) != _NEVER, "nothing leads to a state that was found"
+            if int(found[0]) == _NEVER:
+                raise Forgotten(self._rows(first, last))
             way.append(_joined(_on_host(self._queue[int(found[0])]).tolist()))
         return way[::-1]
 

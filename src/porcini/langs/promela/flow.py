@@ -310,7 +310,7 @@ class Flow:
         if context.atomic is None or context.d_step is not None or following.context.atomic is not None:
             return following
         assert node.statement is not None
-        return Node(ast.Fi(node.statement.place), node.scope, replace(context, loop=following))
+        return Node(ast.Fi(node.statement.place), node.scope, replace(context, loop=following, escapes=()))
 
     # Points
 
