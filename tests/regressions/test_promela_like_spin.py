@@ -66,8 +66,9 @@ CASES = {
         "byte x = 1, i; active proctype P() { d_step { select(i : x .. 3) }; assert(i != 1) }", True
     ),
     "at the end of an atomic choice nothing is escaped from": Case(
-        """byte x; chan r = [0] of { byte }; active proctype P() { byte i; r?i } active proctype Q() { x = 1 }
-        active proctype R() { byte i; atomic { if :: r!1 fi } unless { x; r?eval(i) } }""",
+        """byte x; chan r = [0] of { byte }; active proctype P() { byte i; end: r?i }
+        active proctype Q() { x = 1 }
+        active proctype R() { byte i; atomic { if :: r!1 fi } unless { x; end: r?eval(i) } }""",
         False,
         11,
     ),
