@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from porcini.core.errors import ScheduleError
 from porcini.core.events import Event
 from porcini.core.footprints import Location
+from porcini.core.systems import Final
 from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.coroutines.steady import NondeterministicProgram, SteadyProgram, nondeterministic
 from porcini.engines.limits import Clock
@@ -22,21 +24,39 @@ from porcini.langs.aio.loop import HANDLER, QUEUED, TIME
 
 _TWICE = 10_000
 _WARM_UPS = 2
+_ROUNDS = 3
 _OF_THE_RUN = QUEUED | {HANDLER, TIME}
 
 
 def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
-    """Run one schedule twice, asyncio's own or nearly so, and compare."""
+    """Run one schedule twice, asyncio's own or nearly so, and compare; then once more, with the packages followed
+    that it led through."""
+    _settle(program, clock, program.packages)
+    for _ in range(_ROUNDS):
+        following = program.following
+        new = following.follow() if following is not None else []
+        if following is None or not new:
+            return
+        program.forget_runs()
+        before = following.caches.copies()
+        _run(program, [], clock)  # some things are set up that only instrumented code would see
+        following.caches.compare(before)
+        program.forget_runs()
+        _settle(program, clock, tuple({name.partition(".")[0] for name in new}))
+
+
+def _settle(program: SteadyProgram, clock: Clock | None, packages: Sequence[str]) -> None:
+    """Run one schedule until it does the same twice; in the first runs, packages may set themselves up."""
     for _ in range(_WARM_UPS):
         first: list[Event] = []
         try:
             return _compare(program, first, clock)
         except (NondeterministicProgram, ScheduleError):
-            initialised = _initialised(first, program.packages)
+            initialised = _initialised(first, packages)
             if not initialised:
                 raise
         program.initialised += initialised
-        program.last, program.accesses = [], []
+        program.forget_runs()
     return _compare(program, [], clock)
 
 
@@ -64,13 +84,7 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
     """Run one schedule, whose events are put into a list, and run it once more."""
     look = program.look or (lambda: Snapshot(()))
     before = look()
-    run = program.start()
-    while len(events) < _TWICE and (able := run.actions()):
-        events.append(run.step(able[0]))
-        if clock is not None:
-            clock.check()
-    ended = not run.actions()
-    final = run.final() if ended else None
+    final = _run(program, events, clock)
     shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
     between = look()
     again = program.start()
@@ -88,6 +102,18 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
     program.outlives = any(map(_outlives, events))
     program.unretrieved.clear()
     del shifted
+
+
+def _run(program: SteadyProgram, events: list[Event], clock: Clock | None) -> Final | None:
+    """Run one schedule, and note which packages it leads through; how it ends, if it does."""
+    watching = program.following.watching() if program.following is not None else nullcontext()
+    with watching:
+        run = program.start()
+        while len(events) < _TWICE and (able := run.actions()):
+            events.append(run.step(able[0]))
+            if clock is not None:
+                clock.check()
+        return run.final() if not run.actions() else None
 
 
 _MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")

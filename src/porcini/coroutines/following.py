@@ -1,0 +1,108 @@
+"""Installed packages are followed as they are met.
+
+While a first run goes on, Python tells of every call (`sys.setprofile`), and so of every module whose code the steps
+run through. The functions and classes of installed packages that were met are then instrumented, for as long as the
+session is open, and in later sessions of the same function at once: what explains a run must see what the search saw.
+Somebody who names packages narrows it to those, with all of their modules that are loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from porcini.core.origins import origin_of
+from porcini.coroutines.caches import Caches
+from porcini.langs.aio import hook, rules
+from porcini.langs.aio.recorder import Recorder
+
+_TOOLS = frozenset({"_pytest", "pytest", "pluggy", "hypothesis", "pytest_asyncio", "coverage", "debugpy"})
+"""What runs around a test is no part of it."""
+Lines = dict[str, set[int]]
+"""By module, the lines in which functions begin."""
+_met: dict[str, Lines] = {}
+"""By the name of a function, what was met in an earlier session."""
+
+
+class Following:
+    """The code of packages that is instrumented in a session."""
+
+    def __init__(self, name: str, recorder: Recorder, packages: Sequence[str]) -> None:
+        self.active = not packages
+        self.modules: dict[str, ModuleType] = {}
+        self._name = name
+        self._recorder = recorder
+        self._codes: dict[CodeType, str] = {}
+        self._followed: set[CodeType] = set()
+        self._undo: list[Callable[[], None]] = []
+        self.caches = Caches()
+        if self.active:
+            self._instrument(_met.get(name, {}))
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """While this is open, note which code runs. Somebody else who is told of calls goes first."""
+        if not self.active or sys.getprofile() is not None:
+            yield
+            return
+        codes = self._codes
+
+        def called(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "call" and frame.f_code not in codes:
+                codes[frame.f_code] = frame.f_globals.get("__name__", "")
+
+        sys.setprofile(called)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+    def follow(self) -> list[str]:
+        """Instrument what was met since the last time, and is not yet; the names of these modules."""
+        found: Lines = {}
+        for code, name in self._codes.items():
+            if code not in self._followed and not rules.is_instrumented(code):
+                self._followed.add(code)
+                if origin_of(code.co_filename) == "installed" and self._is_followed(name):
+                    found.setdefault(name, set()).add(code.co_firstlineno)
+        return self._instrument(_with_bases(found))
+
+    def _instrument(self, lines: Lines) -> list[str]:
+        if not lines:
+            return []
+        known = _met.setdefault(self._name, {})
+        for name, numbers in lines.items():
+            module = self.modules[name] = sys.modules[name]
+            self._undo.append(hook.instrument_loaded(module, numbers))
+            known[name] = known.get(name, set()) | numbers
+        self._recorder.learn(*(self.modules[name] for name in lines))
+        return list(lines)
+
+    @staticmethod
+    def _is_followed(name: str) -> bool:
+        return name.partition(".")[0] not in _TOOLS and isinstance(sys.modules.get(name), ModuleType)
+
+    def close(self) -> None:
+        while self._undo:
+            self._undo.pop()()
+
+
+def _with_bases(lines: Lines) -> Lines:
+    """With the classes from which those inherit that have some of these lines: operators may come from there."""
+    found = {name: set(numbers) for name, numbers in lines.items()}
+    for name, numbers in lines.items():
+        for cls in [value for value in vars(sys.modules[name]).values() if isinstance(value, type)]:
+            if cls.__module__ == name and not numbers.isdisjoint(_lines_of(cls)):
+                for base in cls.__mro__[1:]:
+                    module = sys.modules.get(base.__module__)
+                    file = getattr(module, "__file__", None)
+                    if isinstance(file, str) and origin_of(file) == "installed":
+                        found.setdefault(base.__module__, set()).update(_lines_of(base))
+    return found
+
+
+def _lines_of(cls: type) -> set[int]:
+    return {value.__code__.co_firstlineno for value in vars(cls).values() if isinstance(value, FunctionType)}
