@@ -19,8 +19,20 @@ from porcini.coroutines.caches import Caches
 from porcini.langs.aio import hook, rules
 from porcini.langs.aio.recorder import Recorder
 
-_TOOLS = frozenset({"_pytest", "pytest", "pluggy", "hypothesis", "pytest_asyncio", "coverage", "debugpy"})
+_TOOLS = frozenset(
+    {"_pytest", "pytest", "pluggy", "hypothesis", "pytest_asyncio", "coverage", "debugpy"} | {"_distutils_hack"}
+)
 """What runs around a test is no part of it."""
+_LIBRARY: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("email", "http", "urllib.request"), frozenset()),
+    "contextlib": frozenset(
+        {"_BaseExitStack", "ExitStack", "AsyncExitStack", "AbstractContextManager", "AbstractAsyncContextManager"}
+    ),
+    "os": frozenset({"_Environ", "_createenviron", "getenv"}),
+    "_collections_abc": frozenset(),
+}
+"""Modules of Python's own library that are followed, too, with the names in them, if it is not all: those of which
+no table says what they do, and which we do not use ourselves while a step runs."""
 Lines = dict[str, set[int]]
 """By module, the lines in which functions begin."""
 _met: dict[str, Lines] = {}
@@ -35,7 +47,7 @@ class Following:
         self.modules: dict[str, ModuleType] = {}
         self._name = name
         self._recorder = recorder
-        self._codes: dict[CodeType, str] = {}
+        self._codes: dict[CodeType, dict[str, Any]] = {}
         self._followed: set[CodeType] = set()
         self._undo: list[Callable[[], None]] = []
         self.caches = Caches()
@@ -52,7 +64,7 @@ class Following:
 
         def called(frame: FrameType, event: str, argument: Any) -> None:
             if event == "call" and frame.f_code not in codes:
-                codes[frame.f_code] = frame.f_globals.get("__name__", "")
+                codes[frame.f_code] = frame.f_globals
 
         sys.setprofile(called)
         try:
@@ -63,10 +75,12 @@ class Following:
     def follow(self) -> list[str]:
         """Instrument what was met since the last time, and is not yet; the names of these modules."""
         found: Lines = {}
-        for code, name in self._codes.items():
+        names = {id(vars(module)): name for name, module in _modules().items()}
+        for code, namespace in self._codes.items():
+            name = names.get(id(namespace), "")
             if code not in self._followed and not rules.is_instrumented(code):
                 self._followed.add(code)
-                if origin_of(code.co_filename) == "installed" and self._is_followed(name):
+                if self._is_followed(code, name):
                     found.setdefault(name, set()).add(code.co_firstlineno)
         return self._instrument(_with_bases(found))
 
@@ -82,12 +96,22 @@ class Following:
         return list(lines)
 
     @staticmethod
-    def _is_followed(name: str) -> bool:
-        return name.partition(".")[0] not in _TOOLS and isinstance(sys.modules.get(name), ModuleType)
+    def _is_followed(code: CodeType, name: str) -> bool:
+        if not name or name.partition(".")[0] in _TOOLS:
+            return False
+        origin = origin_of(code.co_filename)
+        library = _LIBRARY.get(name, _LIBRARY.get(name.partition(".")[0]))
+        if origin == "python" and library is not None:
+            return not library or code.co_qualname.partition(".")[0] in library
+        return origin == "installed"
 
     def close(self) -> None:
         while self._undo:
             self._undo.pop()()
+
+
+def _modules() -> dict[str, ModuleType]:
+    return {name: module for name, module in list(sys.modules.items()) if isinstance(module, ModuleType)}
 
 
 def _with_bases(lines: Lines) -> Lines:
@@ -95,14 +119,15 @@ def _with_bases(lines: Lines) -> Lines:
     found = {name: set(numbers) for name, numbers in lines.items()}
     for name, numbers in lines.items():
         for cls in [value for value in vars(sys.modules[name]).values() if isinstance(value, type)]:
-            if cls.__module__ == name and not numbers.isdisjoint(_lines_of(cls)):
-                for base in cls.__mro__[1:]:
-                    module = sys.modules.get(base.__module__)
-                    file = getattr(module, "__file__", None)
-                    if isinstance(file, str) and origin_of(file) == "installed":
-                        found.setdefault(base.__module__, set()).update(_lines_of(base))
-    return found
+            if not numbers.isdisjoint(f.__code__.co_firstlineno for f in _functions_of(cls, name)):
+                for function in (f for base in cls.__mro__[1:] for f in _functions_of(base)):
+                    if origin_of(function.__code__.co_filename) == "installed":
+                        lines_there = found.setdefault(function.__globals__.get("__name__", ""), set())
+                        lines_there.add(function.__code__.co_firstlineno)
+    return {name: numbers for name, numbers in found.items() if name in sys.modules}
 
 
-def _lines_of(cls: type) -> set[int]:
-    return {value.__code__.co_firstlineno for value in vars(cls).values() if isinstance(value, FunctionType)}
+def _functions_of(cls: type, module: str | None = None) -> Iterator[FunctionType]:
+    for value in vars(cls).values():
+        if isinstance(value, FunctionType) and module in (None, value.__globals__.get("__name__")):
+            yield value

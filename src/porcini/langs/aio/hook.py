@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from porcini.langs.aio import rules
+from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
@@ -207,7 +207,7 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
             todo.extend(_cell_contents(value))
             todo.append(getattr(value, "__wrapped__", None))
         elif isinstance(value, type):
-            if value.__module__ == module.__name__:
+            if value.__module__ == module.__name__ or _has_methods_of(value, module):
                 todo.extend(vars(value).values())
         elif isinstance(value, staticmethod | classmethod):
             todo.append(value.__func__)
@@ -215,9 +215,16 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
             todo.extend((value.fget, value.fset, value.fdel))
         elif isinstance(value, functools.cached_property | functools.partial):
             todo.append(value.func)
+        elif type(value).__module__ == module.__name__:  # it may keep functions that were made for it
+            todo.extend(field for _, field in lookups.fields_of(value) if isinstance(field, FunctionType))
         elif hasattr(value, "__wrapped__") and not isinstance(value, ModuleType):
             with contextlib.suppress(ValueError):  # what has every attribute wraps without end
                 todo.append(inspect.unwrap(value, stop=lambda f: isinstance(f, FunctionType)))  # type: ignore[arg-type]
+
+
+def _has_methods_of(cls: type, module: ModuleType) -> bool:
+    """Was a class defined in a module, although it says that it is of another one?"""
+    return any(isinstance(f, FunctionType) and f.__globals__ is vars(module) for f in vars(cls).values())
 
 
 def _cell_contents(function: FunctionType) -> Iterator[object]:

@@ -141,7 +141,7 @@ NOT_ITERATING: frozenset[Any] = frozenset(
 """Functions that may be given something with an `__iter__` of its own, and leave that alone."""
 READING_FUNCTIONS: frozenset[Any] = frozenset(
     {*NOT_ITERATING, aiter, pprint.pformat, pprint.saferepr, sys.getsizeof, calendar.monthrange, calendar.isleap}
-    | {inspect.cleandoc}
+    | {inspect.cleandoc, inspect.getfile, inspect.getsourcefile, inspect.getsourcelines}
 )
 """Functions of other modules that only read their arguments."""
 SILENT_FUNCTIONS: frozenset[Any] = frozenset(

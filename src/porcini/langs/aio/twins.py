@@ -163,6 +163,8 @@ _sources: dict[str, tuple[list[str], str]] = {}
 
 def _source_of(function: FunctionType) -> str | None:
     file = function.__code__.co_filename
+    if file.startswith("<frozen"):
+        file = str(function.__globals__.get("__file__", file))
     lines = linecache.getlines(file, function.__globals__)
     if not lines:
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import re
 import string
 import time
 import types
@@ -18,7 +19,7 @@ from porcini.langs.aio.calls.calling import call, name_of, read_arguments
 from porcini.langs.aio.calls.containers import combine
 from porcini.langs.aio.calls.effects import Effect, Replacement, by_position, consume, keep
 from porcini.langs.aio.log import READ, STATE, WRITE
-from porcini.langs.aio.operations import awaiting
+from porcini.langs.aio.operations import awaiting, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
 from porcini.langs.aio.operations.values import is_c_iterator, iterate, read_operand, register_view
 
@@ -76,7 +77,7 @@ def search(function: Any, number: int, *bound: Any) -> Any:
     def searched(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = reads(*args, **kwargs)
-        if is_c_iterator(type(result)) and all(type(value) in trusted.SCALARS for value in args):
+        if is_c_iterator(type(result)) and all(type(value) in (*trusted.SCALARS, re.Pattern) for value in args):
             return register_view(result, ())
         return register_new(result) if type(result) is list else result
 
@@ -177,6 +178,29 @@ def use_hash(function: Any, number: int, digest: Any) -> Any:
     """A method of a hash object."""
     log((digest, number, WRITE if _name_of_method(function) == "update" else READ, STATE))
     return read_arguments(function, number)
+
+
+def use_thread_lock(function: Any, number: int, lock: Any) -> Any:
+    """A method of a lock for threads, of which there is one: who waits for it waits for ever, and is refused. To take
+    it and to release it changes who gets it next."""
+    log((lock, number, READ if _name_of_method(function) in ("locked", "_is_owned") else WRITE, STATE))
+    return read_arguments(function, number)
+
+
+def use_class_view(function: Any, number: int, view: Any) -> Any:
+    """`cls.__dict__.get(name)`: other classes can be written to only in ways that are opaque, or are seen here."""
+    if not objects.read_class_view(view, number):
+        mark_opaque(name_of(function), number)
+    return read_arguments(function, number)
+
+
+def use_buffer(function: Any, number: int, buffer: Any) -> Any:
+    """A method of a file in memory: most change its contents or where it stands. What is written is read."""
+    log((buffer, number, READ if _name_of_method(function) in _LOOK_AT_BUFFERS else WRITE, STATE))
+    return read_arguments(function, number)
+
+
+_LOOK_AT_BUFFERS = frozenset({"getvalue", "tell", "closed", "readable", "seekable", "writable", "isatty"})
 
 
 # Classes, and what every object has ---------------------------------------------------------------------------

@@ -76,6 +76,7 @@ def _check_other(cls: Any, number: int) -> None:
     for name in ("__instancecheck__", "__subclasscheck__"):
         owner = rules.owner_of(type(cls), name) or type
         usual = owner in (type, abc.ABCMeta) or owner.__module__ in ("typing", "enum")
+        usual = usual or vars(owner)[name] is vars(type)[name]
         if not usual and not rules.records_itself(vars(owner)[name]):
             mark_opaque(f"{owner.__qualname__}.{name}", number)
 

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import gc
 import heapq
+import io
 import itertools
 import json
 import math
@@ -22,6 +23,7 @@ import random
 import re
 import statistics
 import struct
+import threading
 import traceback
 import types
 import warnings
@@ -120,6 +122,9 @@ CALLABLES: dict[Any, Replacement] = {
     dataclasses.replace: special.replace,
     **dict.fromkeys((dataclasses.asdict, dataclasses.astuple), Effect((special.take_apart,))),
     json.loads: special.parse,
+    re.finditer: receivers.search,
+    **dict.fromkeys((threading.Lock, threading.RLock), Effect(result=register_new)),
+    **dict.fromkeys((io.BytesIO, io.StringIO), Effect(rest=read, others=read, result=register_new)),
     # The interpreter
     vars: frames.hand_out_vars,
     **dict.fromkeys((globals, locals, dir), frames.look_at_frame),
@@ -155,6 +160,9 @@ METHODS: dict[type, dict[str, Replacement]] = {
     contextvars.Context: {"run": receivers.run_in_context, "*": receivers.use_context},
     contextvars.ContextVar: {"*": receivers.use_context},
     random.Random: {"shuffle": receivers.shuffle, "*": receivers.draw},
+    **{kind: {"getbuffer": opaque, "*": receivers.use_buffer} for kind in (io.BytesIO, io.StringIO)},
+    **{type(lock()): {"*": receivers.use_thread_lock} for lock in (threading.Lock, threading.RLock)},
+    types.MappingProxyType: dict.fromkeys(("get", "copy"), receivers.use_class_view),
     asyncio.Future: {"*": receivers.use_future},
     **{kind: {"*": receivers.use_loop} for kind in trusted.LOOP_CLASSES},
     type: {
