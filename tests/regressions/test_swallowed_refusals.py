@@ -8,7 +8,6 @@ imported by name, or is called by C code, was not refused at all: `execv` ended 
 
 from __future__ import annotations
 
-import _socket
 import _thread
 import asyncio
 import contextlib
@@ -120,10 +119,6 @@ async def by_a_fork_of_a_name_of_its_own():
         fork_this()
 
 
-async def by_a_socket_in_c():
-    with contextlib.suppress(BaseException), contextlib.closing(_socket.socket()) as raw:
-        raw.connect(("localhost", 1))
-
 
 async def by_waiting_for_a_thread():
     with contextlib.suppress(BaseException):
@@ -178,7 +173,6 @@ SWALLOWING = [
     (by_a_thread_of_a_name_of_its_own, "start_in_a_thread"),
     (by_another_program, "exec_in_place_of_this"),
     (by_a_fork_of_a_name_of_its_own, "fork_this"),
-    (by_a_socket_in_c, "connect"),
     (by_waiting_for_a_thread, "wait"),
     (by_waiting_for_a_file, "wait_for_files"),
     (by_an_alarm, "setitimer"),

@@ -7,17 +7,19 @@ beginning itself. What a program sets by `os.utime` stays. Entries of `os.scandi
 
 from __future__ import annotations
 
+import io
 import os
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from porcini.coroutines.audits import listen
 from porcini.coroutines.clocks import EPOCH, Watch
-from porcini.langs.aio.loop import ControlledLoop
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _FIELDS = ("atime", "mtime", "ctime", "birthtime")
-_real_time = time.time
+_real_time, _open_file, _open_number = time.time, io.open, os.open
 _changed: dict[str, float | None] = {}
 """By path, when steps of this run have changed files; None for times that were set."""
 _began = 0.0
@@ -27,7 +29,6 @@ def begin_session() -> None:
     """From now on, what is written is written in a run or between runs."""
     global _began
     _began = _real_time()
-    listen({"open": _opened, "os.mkdir": _made, "os.rename": _renamed, "os.utime": _set})
 
 
 def begin_run() -> None:
@@ -39,42 +40,78 @@ def _path(name: Any) -> str | None:
     return os.path.abspath(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else None
 
 
-def _note(name: Any, when: float | None) -> None:
-    path = _path(name)
-    if path is not None:
-        _changed[path] = when
+def _note(name: Any, when: float | None = None, *, now: bool = True) -> None:
+    path, loop = _path(name), Watch.loop()
+    if path is not None and loop is not None:
+        _changed[path] = EPOCH + loop.now if now else when
 
 
-def _opened(loop: ControlledLoop, args: tuple[Any, ...]) -> None:
-    name, _, flags = args
+# What takes the place of functions ----------------------------------------------------------------------------
+
+
+def _named(real: Any) -> Callable[[F], F]:
+    """What takes the place of a function has its name: it is not followed, and reports say so."""
+
+    def naming(function: F) -> F:
+        function.__name__ = function.__qualname__ = real.__name__
+        function.__module__ = real.__module__
+        return function
+
+    return naming
+
+
+@_named(io.open)
+def _open(file: Any, mode: Any = "r", *args: Any, **kwargs: Any) -> Any:
+    if isinstance(mode, str) and not {*"wax+"}.isdisjoint(mode):
+        _note(file)
+    return _open_file(file, mode, *args, **kwargs)
+
+
+@_named(os.open)
+def _os_open(path: Any, flags: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(flags, int) and flags & _CHANGES:
-        _note(name, EPOCH + loop.now)
+        _note(path)
+    return _open_number(path, flags, *args, **kwargs)
 
 
-def _made(loop: ControlledLoop, args: tuple[Any, ...]) -> None:
-    _note(args[0], EPOCH + loop.now)
+def _making(real: Any) -> Any:
+    @_named(real)
+    def make(path: Any, *args: Any, **kwargs: Any) -> Any:
+        _note(path)
+        return real(path, *args, **kwargs)
+
+    return make
 
 
-def _renamed(loop: ControlledLoop, args: tuple[Any, ...]) -> None:
-    old, new = _path(args[0]), args[1]
-    if old in _changed:
-        _note(new, _changed.pop(old))
+def _moving(real: Any) -> Any:
+    @_named(real)
+    def move(src: Any, dst: Any, *args: Any, **kwargs: Any) -> Any:
+        result = real(src, dst, *args, **kwargs)
+        old = _path(src)
+        if old in _changed:
+            _note(dst, _changed.pop(old), now=False)
+        return result
+
+    return move
 
 
-def _set(loop: ControlledLoop, args: tuple[Any, ...]) -> None:
-    name, times, ns = args[0], args[1], args[2]
-    _note(name, None if times or ns else EPOCH + loop.now)
+def _setting(real: Any) -> Any:
+    @_named(real)
+    def utime(path: Any, *args: Any, **kwargs: Any) -> Any:
+        _note(path, now=not args and not kwargs)
+        return real(path, *args, **kwargs)
+
+    return utime
 
 
 def _told(real: Any) -> Any:
-    """What takes the place of `os.stat` and its kin."""
+    """`os.stat` and its kin."""
 
+    @_named(real)
     def stat(path: Any, *args: Any, **kwargs: Any) -> Any:
         result = real(path, *args, **kwargs)
         return result if Watch.loop() is None else _virtual(result, _path(path))
 
-    stat.__name__ = stat.__qualname__ = real.__name__
-    stat.__module__ = "os"
     return stat
 
 
@@ -82,8 +119,8 @@ def _virtual(result: os.stat_result, path: str | None) -> os.stat_result:
     when = _changed.get(path, EPOCH) if path is not None else EPOCH
     if when is None:
         return result
-    kind, (values, more) = result.__reduce__()  # type: ignore[misc]
-    more = dict(more)
+    reduced: Any = result.__reduce__()
+    values, more = reduced[1][0], dict(reduced[1][1])
     for name in _FIELDS:
         real = more.get(f"st_{name}")
         if real is None:
@@ -93,8 +130,15 @@ def _virtual(result: os.stat_result, path: str | None) -> os.stat_result:
         if f"st_{name}_ns" in more:
             more[f"st_{name}_ns"] = round(told * 1e9)
     values = (*values[:7], *(int(more[f"st_{name}"]) for name in _FIELDS[:3]))
-    return kind(values, more)  # type: ignore[no-any-return]
+    return os.stat_result(values, more)
 
 
-STATS: dict[Any, Any] = {real: _told(real) for real in (os.stat, os.lstat, os.fstat)}
-"""What takes the place of functions that tell times of files."""
+FUNCTIONS: dict[Any, Any] = {
+    io.open: _open,
+    os.open: _os_open,
+    os.utime: _setting(os.utime),
+    **{real: _told(real) for real in (os.stat, os.lstat, os.fstat)},
+    **{real: _making(real) for real in (os.mkdir, os.truncate)},
+    **{real: _moving(real) for real in (os.rename, os.replace)},
+}
+"""What takes the place of functions that change files, or tell when they were changed."""

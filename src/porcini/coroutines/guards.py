@@ -6,7 +6,7 @@ While a `Guarding` is open and a step of a controlled loop runs:
     urandom, and so uuid4 and secrets give each process the same in every order
     times of files                    are virtual, too (`files`)
     environment, working folder       are put back after each run (`surroundings`)
-    time.sleep, sockets, threads,     are refused, with what to do instead, however they were imported (`audits`)
+    time.sleep, sockets, threads,     are refused, with what to do instead, however they were imported (`holders`)
       processes, signals
     a step that does not end          is interrupted after `step_seconds`, in the main thread
 
@@ -16,6 +16,7 @@ of steps all these do what they always do; closing the guarding puts everything 
 
 from __future__ import annotations
 
+import _socket
 import _thread
 import os
 import random
@@ -36,13 +37,17 @@ from typing import Any
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
 from porcini.coroutines import files
-from porcini.coroutines.audits import refuse_reported
 from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
 from porcini.coroutines.lines import at
 from porcini.coroutines.mocks import replace_mocks
 from porcini.coroutines.surroundings import Surroundings
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
+
+try:
+    import _posixsubprocess
+except ImportError:  # not on Windows
+    _posixsubprocess = None  # type: ignore[assignment]
 
 _FAKE = "give the code under test a fake whose methods are coroutines"
 _SLEEP = "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
@@ -58,13 +63,11 @@ _REFUSED: tuple[tuple[Any, str, str], ...] = (
         "recvfrom_into recvmsg",
         _NETWORK,
     ),
-    (socket, "getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr", _NETWORK),
+    (socket, "getaddrinfo", _NETWORK),
     (threading.Thread, "start", _THREADS),
     (subprocess.Popen, "__init__", _PROCESSES),
-    (os, "system fork forkpty posix_spawn posix_spawnp", _PROCESSES),
 )
 """What no step may call, by its owner."""
-_REPORTED = {"processes": _PROCESSES, "network": _NETWORK, "threads": _THREADS, "signals": _SIGNALS}
 _WAITING = (
     (select, "select poll epoll kqueue", _BLOCKS),
     (signal, "sigwait sigtimedwait sigwaitinfo pause", _BLOCKS),
@@ -72,6 +75,9 @@ _WAITING = (
 _STARTING = (
     (signal, "setitimer alarm", _SIGNALS),
     (_thread, "start_new_thread start_joinable_thread", _THREADS),
+    (os, "system fork forkpty posix_spawn posix_spawnp execv execve kill killpg", _PROCESSES),
+    (_posixsubprocess, "fork_exec", _PROCESSES),
+    (_socket, "getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr", _NETWORK),
 )
 """Functions in C that no step may call."""
 
@@ -173,7 +179,6 @@ class Guarding:
             self._replace(owner, name, self._refusing(getattr(owner, name), _title(owner, name), why))
         if not self.guards.real_time:
             self._replace(threading.Condition, "wait", self._refuse_waiting(threading.Condition.wait))
-        refuse_reported(_REPORTED)
         files.begin_session()
         self._watch_steps()
         return self
@@ -205,8 +210,8 @@ class Guarding:
         """Functions that are held by others under names of their own, with what takes their place."""
         refused = _each(*_STARTING, *(() if self.guards.real_time else _WAITING))
         found = ((getattr(owner, name), _title(owner, name), why) for owner, name, why in refused)
-        stats = {} if self.guards.real_time else files.STATS
-        return {function: self._refusing(function, title, why) for function, title, why in found} | stats
+        changing = {} if self.guards.real_time else files.FUNCTIONS
+        return {function: self._refusing(function, title, why) for function, title, why in found} | changing
 
     def _refusing(self, function: Any, name: str, why: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import CellType, FrameType, FunctionType, ModuleType
@@ -18,8 +19,8 @@ from typing import Any
 from porcini.langs.aio import lookups
 
 Undo = Callable[[], object]
-_LEFT_ALONE = frozenset({"porcini", "posix", "nt"})
-"""Modules that keep what they have: ours, and those by which Python imports others and compares times of files."""
+_BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
+"""Functions by which Python compares times of files when it imports one: where it finds them, they stay."""
 
 
 def replace_held(table: dict[Any, Any]) -> list[Undo]:
@@ -75,13 +76,13 @@ class _Replacing:
 
     def _in_dict(self, holder: dict[Any, Any]) -> Iterator[Undo]:
         name = holder.get("__name__") or holder.get("__module__")
-        if isinstance(name, str) and name.partition(".")[0] in _LEFT_ALONE:
+        if isinstance(name, str) and name.partition(".")[0] == "porcini":
             return
         if "__module__" in holder and "__doc__" in holder:
             self.indirect.append(holder)  # of a class, it seems
             return
         for key, value in list(holder.items()):
-            if id(value) in self.wanted:
+            if id(value) in self.wanted and not (name in ("posix", "nt") and value in _BY_IMPORTS):
                 yield partial(holder.__setitem__, key, value)
                 holder[key] = self.wanted[id(value)]
 
