@@ -171,6 +171,12 @@ class ControlledLoop(Joins, Outside):
         finally:
             self._making = False
 
+    def make_task(self, coro: Any, *, name: Any = None, context: Context | None = None, **options: Any) -> Any:
+        """What `asyncio.Task(...)` makes: whatever factory of tasks the loop has."""
+        if context is not None:
+            rules.SHARED_CONTEXTS.add(id(context))
+        return self._new_task(coro, name, context, options)
+
     def create_task(self, coro: Any, *, name: Any = None, context: Context | None = None, **options: Any) -> Any:
         if self._closed:
             coro.close()

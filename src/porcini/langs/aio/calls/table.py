@@ -116,6 +116,7 @@ CALLABLES: dict[Any, Replacement] = {
     object: classes.construct_object,
     type: classes.construct_class,
     types.FunctionType: classes.construct_function,
+    **dict.fromkeys((asyncio.Future, asyncio.Task), classes.construct_future),
     types.SimpleNamespace: Effect(rest=read_operand, others=keep),
     **dict.fromkeys((weakref.ref, weakref.finalize), classes.construct_reference),
     **dict.fromkeys((copy.copy, copy.deepcopy), special.copy_),
