@@ -45,6 +45,7 @@ from porcini.langs.aio.futures import (
     coroutine_of,
     is_wakeup,
     makes_eager_tasks,
+    waiter_of,
 )
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
@@ -403,7 +404,7 @@ class ControlledLoop(Joins, Outside):
 
     def only_sleepers(self, tasks: Iterable[Any]) -> bool:
         """Do all timers only end the sleep of some tasks?"""
-        futures = {task._fut_waiter for task in tasks}
+        futures = {waiter_of(task) for task in tasks}
         return all(
             timer._cancelled or (timer._callback is _sleep_over and timer._args[0] in futures)
             for timer in self._scheduled

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
-from porcini.langs.aio import lookups, rules
+from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.log import (
     ADD,
@@ -317,6 +317,8 @@ class Recorder(Names):
                 return ()
             if not rules.is_seen_by_loop(obj):
                 return (locations.part(STATE[0]),)
+            if attr in trusted.SEEN_TASK_ATTRIBUTES and issubclass(type(obj), asyncio.Task):
+                return ()
             return (locations.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
         if issubclass(type(obj), ModuleType):
             return (locations.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(module_name(obj), ()) else ()

@@ -15,6 +15,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
+from porcini.langs.aio import trusted
 from porcini.langs.aio.bindings import Bindings, names_in
 from porcini.langs.aio.expressions import called, name_node
 from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, parameters_of, suspends
@@ -58,7 +59,7 @@ class _Rewriter(Bindings):
         outer, live, loops = self.scope, self.live, self.loops
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
         body = self._block(node.body)
-        if node.name == "__del__" and self.classes:
+        if node.name == "__del__" and self.classes and self._is_of_concern(".".join(self.classes)):
             note = ast.Expr(called("@log_finaliser", self._site(Kind.READ, "", node)))
             body.insert(0, ast.copy_location(note, node.body[0]))
         if self.scope.token and not self.static_cells:
@@ -72,6 +73,10 @@ class _Rewriter(Bindings):
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = _function
+
+    def _is_of_concern(self, owner: str) -> bool:
+        """Does the finaliser of a class do more than to warn?"""
+        return f"{self.module}.{owner}" not in trusted.WARNING_FINALISERS
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._defaults(node.args)

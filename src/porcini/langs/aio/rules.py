@@ -286,6 +286,13 @@ def has_c_method(kind: type, name: str) -> bool:
     return True
 
 
+@cache_until_reset
+def has_finaliser(kind: type) -> bool:
+    """Does the end of an object of this type do something? One that only warns of what was not closed does not."""
+    owner = owner_of(kind, "__del__")
+    return owner is not None and f"{owner.__module__}.{owner.__qualname__}" not in trusted.WARNING_FINALISERS
+
+
 def is_mutable_type(kind: type) -> bool:
     """Made by a class statement: Py_TPFLAGS_HEAPTYPE, without Py_TPFLAGS_IMMUTABLETYPE that types in C have."""
     return kind.__flags__ & (3 << 8) == 1 << 9

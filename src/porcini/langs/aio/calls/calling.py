@@ -18,6 +18,7 @@ from porcini.langs.aio import rules, trusted
 from porcini.langs.aio.log import LOG, WRITE
 from porcini.langs.aio.operations.entries import MANY, drain_log, log, mark_opaque
 from porcini.langs.aio.operations.values import VIEWS, read_all, read_operand, register_generator, write_all
+from porcini.langs.aio.operations.weak import is_lasting
 
 BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
 """By the type of the callee: what takes its place (see `calls`)."""
@@ -65,7 +66,8 @@ def _replace_other(function: Any, number: int) -> Any:
     if issubclass(type(function), functools._lru_cache_wrapper):
         return _replace_cached(function, number)
     if issubclass(type(function), weakref.ref):
-        mark_opaque("a weak reference", number)  # it may be dead, and nobody said who let go of it
+        if kind is not weakref.ref or not is_lasting(function()):
+            mark_opaque("a weak reference", number)  # it may be dead, and nobody said who let go of it
     elif kind.__module__ == "typing":
         return (
             replace_alias(function, number)

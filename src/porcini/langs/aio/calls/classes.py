@@ -199,7 +199,7 @@ def construct_object(cls: Any, number: int) -> Any:
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
                     mark_opaque(name_of(cls), number)
         obj = cls(*args, **kwargs)
-        if hasattr(cls, "__del__"):
+        if rules.has_finaliser(cls):
             register_mortal(obj)
         elif type(obj) is cls:
             CREATED.append(obj)

@@ -10,6 +10,7 @@ import logging
 import random
 import sys
 import types
+import weakref
 from typing import Any
 
 from porcini.langs.aio import rules, trusted
@@ -24,7 +25,7 @@ _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 """Such a function runs later than it is called."""
 _EXACT = frozenset({*trusted.ALWAYS_PLAIN, functools.partial}) - {type, object}
 """Types whose rows in the table of methods do not stand for classes that inherit from them."""
-_IN_PYTHON = (asyncio.Future, *trusted.LOOP_CLASSES, random.Random)
+_IN_PYTHON = (asyncio.Future, *trusted.LOOP_CLASSES, random.Random, weakref.WeakKeyDictionary)
 """Classes with methods in Python that the table stands for."""
 _PYTEST = ("_pytest.raises", "_pytest.python_api")
 

@@ -22,6 +22,7 @@ from porcini.langs.aio.log import READ, STATE, WRITE
 from porcini.langs.aio.operations import awaiting, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
 from porcini.langs.aio.operations.values import is_c_iterator, iterate, read_operand, register_view
+from porcini.langs.aio.operations.weak import access_task_key
 
 # Code, generators, contexts -----------------------------------------------------------------------------------
 
@@ -192,6 +193,19 @@ def use_class_view(function: Any, number: int, view: Any) -> Any:
     if not objects.read_class_view(view, number):
         mark_opaque(name_of(function), number)
     return read_arguments(function, number)
+
+
+def use_weak_keys(function: Any, number: int, items: Any) -> Any:
+    """`get`, `pop` and `setdefault` of a dict with weak keys."""
+    kind = READ if _name_of_method(function) == "get" else WRITE
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if not args or not access_task_key(items, args[0], number, kind):
+            mark_opaque(name_of(function), number)
+        return function(*args, **kwargs)
+
+    return called
 
 
 def use_buffer(function: Any, number: int, buffer: Any) -> Any:

@@ -257,7 +257,11 @@ def replace(function: Any, number: int) -> Any:
         for value in changes.values():
             read_operand(value, number)
         result = function(*args, **changes)
-        return register_new(result) if type(result) is type(args[0]) and not hasattr(result, "__del__") else result
+        return (
+            register_new(result)
+            if type(result) is type(args[0]) and not rules.has_finaliser(type(result))
+            else result
+        )
 
     return replaced
 

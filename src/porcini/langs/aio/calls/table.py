@@ -163,6 +163,7 @@ METHODS: dict[type, dict[str, Replacement]] = {
     random.Random: {"shuffle": receivers.shuffle, "*": receivers.draw},
     **{kind: {"getbuffer": opaque, "*": receivers.use_buffer} for kind in (io.BytesIO, io.StringIO)},
     **{type(lock()): {"*": receivers.use_thread_lock} for lock in (threading.Lock, threading.RLock)},
+    weakref.WeakKeyDictionary: dict.fromkeys(("get", "pop", "setdefault"), receivers.use_weak_keys),
     types.MappingProxyType: dict.fromkeys(("get", "copy"), receivers.use_class_view),
     asyncio.Future: {"*": receivers.use_future},
     **{kind: {"*": receivers.use_loop} for kind in trusted.LOOP_CLASSES},
