@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from porcini.core.origins import origin_of
@@ -119,15 +119,10 @@ def _with_bases(lines: Lines) -> Lines:
     found = {name: set(numbers) for name, numbers in lines.items()}
     for name, numbers in lines.items():
         for cls in [value for value in vars(sys.modules[name]).values() if isinstance(value, type)]:
-            if not numbers.isdisjoint(f.__code__.co_firstlineno for f in _functions_of(cls, name)):
-                for function in (f for base in cls.__mro__[1:] for f in _functions_of(base)):
+            own = (f for f in hook.methods_of(cls) if f.__globals__ is vars(sys.modules[name]))
+            if not numbers.isdisjoint(f.__code__.co_firstlineno for f in own):
+                for function in (f for base in cls.__mro__[1:] for f in hook.methods_of(base)):
                     if origin_of(function.__code__.co_filename) == "installed":
                         lines_there = found.setdefault(function.__globals__.get("__name__", ""), set())
                         lines_there.add(function.__code__.co_firstlineno)
     return {name: numbers for name, numbers in found.items() if name in sys.modules}
-
-
-def _functions_of(cls: type, module: str | None = None) -> Iterator[FunctionType]:
-    for value in vars(cls).values():
-        if isinstance(value, FunctionType) and module in (None, value.__globals__.get("__name__")):
-            yield value

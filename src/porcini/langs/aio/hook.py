@@ -224,7 +224,16 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
 
 def _has_methods_of(cls: type, module: ModuleType) -> bool:
     """Was a class defined in a module, although it says that it is of another one?"""
-    return any(isinstance(f, FunctionType) and f.__globals__ is vars(module) for f in vars(cls).values())
+    return any(function.__globals__ is vars(module) for function in methods_of(cls))
+
+
+def methods_of(cls: type) -> Iterator[FunctionType]:
+    """The functions that a class holds, as they are or as methods of some kind."""
+    for value in vars(cls).values():
+        inner = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+        inner = inner.fget if isinstance(inner, property) else inner
+        if isinstance(inner, FunctionType):
+            yield inner
 
 
 def _cell_contents(function: FunctionType) -> Iterator[object]:

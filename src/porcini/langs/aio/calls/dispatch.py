@@ -105,7 +105,7 @@ def replace_function(function: Any, number: int) -> Any:
     code, module = function.__code__, function.__globals__.get("__name__", "")
     if module == "contextlib" and code.co_name == "helper":
         call(function.__wrapped__, number)
-        return function
+        return special.make_manager(function)
     if rules.is_generated(function) or module.startswith("namedtuple_"):
         return read_arguments(function, number)
     if module in _PYTEST and code.co_name == "raises":
@@ -160,10 +160,11 @@ def replace_class(cls: type, number: int) -> Any:
         return read_arguments(cls, number)
     if issubclass(cls, type):
         return classes.construct_class(cls, number)
-    if issubclass(cls, BaseException) or cls.__module__ in trusted.KEEPING_MODULES or cls is slice:
+    told = not rules.records_itself(rules.find_on_type(cls, "__init__"))  # by a table, and not by itself
+    if issubclass(cls, BaseException) or (told and cls.__module__ in trusted.KEEPING_MODULES) or cls is slice:
         classes.check_construction(cls, number)
         return cls
-    if cls.__module__ in trusted.READING_MODULES:
+    if told and cls.__module__ in trusted.READING_MODULES:
         return classes.construct_keeper(cls, number)
     if type(cls).__call__ is not type.__call__ and not rules.records_itself(type(cls).__call__):
         mark_opaque(name_of(cls), number)

@@ -88,7 +88,10 @@ def search(function: Any, number: int, *bound: Any) -> Any:
 def use_match(function: Any, number: int, match: Any) -> Any:
     """What was searched may be a buffer that changes."""
     read_operand(match.string, number)
-    return read_arguments(function, number)
+    reads = read_arguments(function, number)
+    if _name_of_method(function) != "groupdict":
+        return reads
+    return lambda *args, **kwargs: register_new(reads(*args, **kwargs))
 
 
 def _format(function: Any, number: int, template: Any) -> Any:
@@ -234,6 +237,20 @@ def from_keys(function: Any, number: int, cls: Any) -> Any:
             mark_opaque(name_of(function), number)
             return function(*args, **kwargs)
         return register_new(function(consume(args[0], number), *args[1:]))
+
+    return construct
+
+
+def make_new(function: Any, number: int, cls: Any) -> Any:
+    """`object.__new__(cls)`, called by a `__new__` of the program's own: what it gives is new."""
+    reads = read_arguments(function, number)
+    if cls is not object:
+        return reads
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        created = reads(*args, **kwargs)
+        return created if rules.has_finaliser(type(created)) else register_new(created)
 
     return construct
 

@@ -28,6 +28,7 @@ from porcini.langs.aio.operations.values import (
     read_length,
     read_operand,
     read_sources,
+    register_generator,
     register_view,
 )
 
@@ -241,6 +242,19 @@ def expect(function: Any, number: int, args: Values, kwargs: Options) -> None:
     """`pytest.raises` keeps what it is given; in its old form it calls that, at once."""
     if len(args) > 1 or not kwargs.keys() <= {"match"}:
         mark_opaque(name_of(function), number)
+
+
+def make_manager(function: Any) -> Any:
+    """What `contextmanager` made of a function: a manager that is new, with a generator that is."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        manager = function(*args, **kwargs)
+        if type(manager).__module__ == "contextlib" and type(manager.gen) is types.GeneratorType:
+            register_generator(manager.gen)
+        return manager
+
+    return make
 
 
 def replace(function: Any, number: int) -> Any:

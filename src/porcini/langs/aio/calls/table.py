@@ -170,7 +170,8 @@ METHODS: dict[type, dict[str, Replacement]] = {
     type: {
         "fromkeys": receivers.from_keys,
         **dict.fromkeys(("now", "utcnow", "today"), receivers.now),
-        **dict.fromkeys(("__new__", "mro"), read_arguments),
+        "__new__": receivers.make_new,
+        "mro": read_arguments,
     },
     BaseException: {"__init__": silent},
     object: {
