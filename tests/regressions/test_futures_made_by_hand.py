@@ -1,4 +1,5 @@
-"""`asyncio.Future()` and `asyncio.Task(...)` made all later steps of a run opaque, and whole libraries with them that
+"""`asyncio.Future()` and `asyncio.Task(...)` made all later steps of a run opaque, and whole libraries with them
+that
 make their futures so. In code that is followed, the loop makes them now, and sees what is done to them.
 """
 

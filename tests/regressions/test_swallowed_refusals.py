@@ -2,8 +2,9 @@
 awaits or a thread swallowed them, and a test that wanted threads or the network passed. pytest reported those that
 came through as failures of the test, so that `xfail` swallowed them as well.
 
-Now the loop keeps a refusal when it happens, the run ends there, and the report is an error with its line. What was
-imported by name, or is called by C code, was not refused at all: `execv` ended pytest, which looked like a pass.
+Now the loop keeps a refusal when it happens, the run ends there, and the report is an error with its line. What
+was imported by name, or is called by C code, was not refused at all: `execv` ended pytest, which looked like a
+pass.
 """
 
 from __future__ import annotations
@@ -117,7 +118,6 @@ async def by_another_program():
 async def by_a_fork_of_a_name_of_its_own():
     with contextlib.suppress(BaseException):
         fork_this()
-
 
 
 async def by_waiting_for_a_thread():

@@ -1,9 +1,9 @@
 """Containers of installed packages that every run changes: caches, registries.
 
 A run must not find what the one before it has left there, least of all by an `id` that has come to be another
-object's. So a dict, a list or a set that is a global of a package, and that still changes when all has been set up,
-has its first contents again whenever a run begins. What is set up once and for all stays: if it is in a container
-that does not change any more.
+object's. So a dict, a list or a set that is a global of a package, and that still changes when all has been set
+up, has its first contents again whenever a run begins. What is set up once and for all stays: if it is in a
+container that does not change any more.
 """
 
 from __future__ import annotations

@@ -121,7 +121,8 @@ def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
 
 _real_asctime, _real_strftime = time.asctime, time.strftime
 _real_urandom, _real_seed = os.urandom, random.Random.seed
-_real_getrandom, _real_rand_bytes = getattr(os, "getrandom", None), ssl.RAND_bytes
+_real_getrandom: Any = getattr(os, "getrandom", None)
+_real_rand_bytes = ssl.RAND_bytes
 _time, _localtime = _clock(time.time, EPOCH), _told_when(time.localtime)
 _REPLACED: dict[Any, Any] = {
     time.time: _time,

@@ -1,8 +1,8 @@
 """When a file was changed, in virtual time.
 
-Of a file that a step opened for writing it is the moment of that; of one that was there before the exploration, as
-long before the beginning of a run as it really was; and of one that was written between runs, by a fixture say, the
-beginning itself. What a program sets by `os.utime` stays. Entries of `os.scandir` read real times in C.
+Of a file that a step opened for writing it is the moment of that; of one that was there before the exploration,
+as long before the beginning of a run as it really was; and of one that was written between runs, by a fixture
+say, the beginning itself. What a program sets by `os.utime` stays. Entries of `os.scandir` read real times in C.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from porcini.coroutines.clocks import EPOCH, Watch
@@ -37,7 +38,7 @@ def begin_run() -> None:
 
 
 def _path(name: Any) -> str | None:
-    return os.path.abspath(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else None
+    return str(Path(os.fsdecode(name)).absolute()) if isinstance(name, str | bytes | os.PathLike) else None
 
 
 def _note(name: Any, when: float | None = None, *, now: bool = True) -> None:

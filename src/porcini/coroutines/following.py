@@ -1,9 +1,9 @@
 """Installed packages are followed as they are met.
 
-While a first run goes on, Python tells of every call (`sys.setprofile`), and so of every module whose code the steps
-run through. The functions and classes of installed packages that were met are then instrumented, for as long as the
-session is open, and in later sessions of the same function at once: what explains a run must see what the search saw.
-Somebody who names packages narrows it to those, with all of their modules that are loaded.
+While a first run goes on, Python tells of every call (`sys.setprofile`), and so of every module whose code the
+steps run through. The functions and classes of installed packages that were met are then instrumented, for as
+long as the session is open, and in later sessions of the same function at once: what explains a run must see
+what the search saw. Somebody who names packages narrows it to those, with all of their modules that are loaded.
 """
 
 from __future__ import annotations

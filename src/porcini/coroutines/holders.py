@@ -93,7 +93,7 @@ class _Replacing:
                 holder[index] = self.wanted[id(value)]
 
     def _in_partial(self, holder: partial[Any]) -> Iterator[Undo]:
-        state: Any = holder.__reduce__()[2]  # type: ignore[misc]
+        state: Any = holder.__reduce__()[2]
         yield partial(holder.__setstate__, state)  # type: ignore[attr-defined]
         function, arguments, options, attributes = state
         arguments = tuple(map(self.found, arguments))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from porcini.core.errors import ScheduleError
 from porcini.core.events import Event
@@ -23,6 +23,7 @@ from porcini.engines.replaying import follow
 from porcini.langs.aio.loop import HANDLER, QUEUED, TIME
 
 _TWICE = 10_000
+_AFTER_THE_END = 100
 _WARM_UPS = 2
 _ROUNDS = 3
 _OF_THE_RUN = QUEUED | {HANDLER, TIME}
@@ -87,8 +88,9 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
     final = _run(program, events, clock)
     shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
     between = look()
-    again = program.start()
-    repeated = follow(again, tuple(event.move for event in events))
+    with _watching(program):  # what only the first run went through, an import say, is not met again
+        again = program.start()
+        repeated = follow(again, tuple(event.move for event in events))
     program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
     if final is not None and events:
         if again.actions():
@@ -105,15 +107,21 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
 
 
 def _run(program: SteadyProgram, events: list[Event], clock: Clock | None) -> Final | None:
-    """Run one schedule, and note which packages it leads through; how it ends, if it does."""
-    watching = program.following.watching() if program.following is not None else nullcontext()
-    with watching:
-        run = program.start()
-        while len(events) < _TWICE and (able := run.actions()):
-            events.append(run.step(able[0]))
-            if clock is not None:
-                clock.check()
-        return run.final() if not run.actions() else None
+    """Run one schedule; how it ends, if it does."""
+    run = program.start()
+    most = _TWICE
+    while len(events) < most and (able := run.actions()):
+        events.append(run.step(able[0]))
+        if run.run.ended and most == _TWICE:  # others may go on for ever
+            most = min(most, len(events) + _AFTER_THE_END)
+        if clock is not None:
+            clock.check()
+    return run.final() if not run.actions() else None
+
+
+def _watching(program: SteadyProgram) -> AbstractContextManager[None]:
+    """While this is open, it is noted which packages a run leads through."""
+    return program.following.watching() if program.following is not None else nullcontext()
 
 
 _MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 
 class Surroundings:
@@ -36,6 +37,6 @@ class Surroundings:
 
 def _folder() -> str | None:
     try:
-        return os.getcwd()
+        return str(Path.cwd())
     except OSError:  # it is gone
         return None

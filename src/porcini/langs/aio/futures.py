@@ -148,8 +148,8 @@ class SeenGathering(_Seen, _GatheringFuture):  # type: ignore[misc]
 _task_init, _task_cancel, _uncancel, _cancelling = _T.__init__, _T.cancel, _T.uncancel, _T.cancelling
 _set_name, _get_name, _get_stack, _print_stack = _T.set_name, _T.get_name, _T.get_stack, _T.print_stack
 coroutine_of: Any = _T.get_coro
-_must_cancel: Any = _T.__dict__["_must_cancel"].__get__  # type: ignore[index]
-waiter_of: Any = _T.__dict__["_fut_waiter"].__get__  # type: ignore[index]
+_must_cancel: Any = _T.__dict__["_must_cancel"].__get__
+waiter_of: Any = _T.__dict__["_fut_waiter"].__get__
 """What a task waits for, without a note of it."""
 
 

@@ -139,10 +139,11 @@ class ControlledLoop(Joins, Outside):
         return self.now
 
     def get_debug(self) -> bool:
-        """Every future asks for this once, when it is made: those that the loop did not make are seen by it."""
+        """Every future asks for this once, when it is made: those that the loop did not make are seen by it. (A
+        program that asks itself calls it by its name.)"""
         if self._making:
             self._making = False  # a task that starts eagerly runs code of the program before it is made
-        elif not self._adopted(sys._getframe(1)):
+        elif not standing.calls_method(sys._getframe(1), "get_debug") and not self._adopted(sys._getframe(1)):
             where = standing.users_spot(sys._getframe(1))
             self.untracked = f"asyncio.Future() made by hand at {where} (use loop.create_future())"
         return False

@@ -46,6 +46,7 @@ import asyncio
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from porcini.core.errors import InputError, Place
@@ -60,6 +61,7 @@ from porcini.langs.aio.loop import TIME, ControlledLoop, Mode
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
+from porcini.langs.aio.rounds import Rounds
 
 Shows = Callable[[object, bool], object]
 """Is told a value whose text says how a run ended, and whether the text shows the order of keys."""
@@ -98,6 +100,8 @@ class AioProgram(Program):
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
         self._events: dict[tuple[object, ...], Event] = {}
+        self.looked: dict[tuple[Pid, StepLabel, Footprint], frozenset[Location]] = {}
+        """What steps of tasks that were left running have looked at: replays do not record it."""
 
     def start(self) -> AioRun:
         return AioRun(self)
@@ -144,6 +148,7 @@ class AioRun:
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
         self._too_late: list[Process] = []
+        self._rounds = Rounds()
         self.gauge: Callable[[], int] = int
         self.accesses = 0
         """What the gauge said after the last step: the number of accesses that were recorded, say."""
@@ -169,6 +174,11 @@ class AioRun:
         if not _done(self.main) and (self._time_will_tell() or self._watches_the_clock()):
             return [_CLOCK_ACTION]
         return []
+
+    @property
+    def ended(self) -> bool:
+        """Has the main task ended?"""
+        return _done(self.main)
 
     def _time_will_tell(self) -> bool:
         loop, polling = self.loop, self._polling
@@ -204,8 +214,8 @@ class AioRun:
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
-        if process.task is self.main and _done(self.main):
-            self._leave_out(batch)
+        if _done(self.main):
+            self._after_the_end(process, batch, label, foot, self.program.recorder.looked)
         spawned, woke = loop.spawned, loop.woke
         children = tuple([p.name.pid for p in spawned]) if spawned else ()
         others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
@@ -265,8 +275,8 @@ class AioRun:
             changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
-        if process.task is self.main and _done(self.main):
-            self._leave_out(batch)
+        if _done(self.main):
+            self._after_the_end(process, batch, label, foot)
         spawned, woke = event.spawned, event.woke
         return (
             label is event.label
@@ -408,6 +418,25 @@ class AioRun:
             self.loop.woke[process] = None
 
     # the end --------------------------------------------------------------------------------------------------
+
+    def _after_the_end(
+        self,
+        process: Process,
+        batch: int,
+        label: StepLabel,
+        foot: Footprint,
+        looked: AbstractSet[Location] = frozenset(),
+    ) -> None:
+        """A step that ended the main task, or one after that."""
+        if process.task is self.main:
+            self._leave_out(batch)
+        elif process.task is not None and process in self.loop.ready:
+            key = process.name.pid, label, foot
+            known = self.program.looked[key] = self.program.looked.get(key, frozenset()) | looked
+            self._rounds.note(process, standing.chain(coroutine_of(process.task))[0], foot, known)
+            if self._rounds.go_on_for_ever(self.loop.ready):
+                self._too_late += self.loop.ready
+                self.loop.ready.clear()
 
     def _leave_out(self, batch: int) -> None:
         """The main task has ended: who became ready with that, after this batch, comes after it in every order."""

@@ -85,6 +85,8 @@ class Recorder(Names):
         """Names of attributes and variables that whole numbers were added to."""
         self._counted_items: set[Location] = set()
         """Items of containers that whole numbers were added to."""
+        self.looked: set[Location] = set()
+        """Places that others may update, and that this step has looked at."""
         self._reads: set[Location] = set()
         self._writes: set[Location] = set()
         self._opaque = False
@@ -158,6 +160,7 @@ class Recorder(Names):
                 DERIVED.pop(key, None)
             CREATED.clear()
         self._reads, self._writes, self._opaque = set(), set(), False
+        self.looked.clear()
 
     # The footprint --------------------------------------------------------------------------------------------
 
@@ -264,6 +267,7 @@ class Recorder(Names):
     def _look(self, where: Location, ordered: bool = False) -> None:
         """A place is read that others may update."""
         if self.commuting is not None:
+            self.looked.add(where)
             self._reads.update(self.commuting.looks(where, self._step[0], ordered))
 
     def _adds(self, obj: Any, locations: Locations, attr: str, number: int) -> None:

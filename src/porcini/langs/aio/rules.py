@@ -48,7 +48,8 @@ IDENTITIES: set[int] = set()
 """What `id` gave the program in this run: numbers that are others in the next run."""
 
 CLASS_NAMESPACES: dict[int, weakref.ref[type]] = {}
-"""By the id of its namespace, a class whose `__dict__` the program has looked at. That is a view, new each time."""
+"""By the id of its namespace, a class whose `__dict__` the program has looked at. That is a view, new each
+time."""
 
 ABSENT = object()
 """Not the value of anything."""

@@ -111,7 +111,8 @@ NAMESPACES = frozenset({"__dict__", "__globals__", "__kwdefaults__", "__builtins
 WARNING_FINALISERS = frozenset(
     {"anyio.streams.memory.MemoryObjectReceiveStream", "anyio.streams.memory.MemoryObjectSendStream"}
 )
-"""Classes of packages whose `__del__` looks at its own object and warns if that was not closed, and does nothing else:
+"""Classes of packages whose `__del__` looks at its own object and warns if that was not closed, and does nothing
+else:
 it is of no concern to others who lets go of it last."""
 
 # Modules ------------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """Instrumented code for functions that exist already: found in their source, statement by statement.
 
 A module may have thousands of lines of which a program uses few. A statement at the top of a module is rewritten
-and compiled when a function in it is asked for, by itself: what a name in a function means depends on the functions
-and classes around it, and on nothing else in the module. (Python's compiler looks at what a module imports: `m.f()`
-is not the call of a method then.)
+and compiled when a function in it is asked for, by itself: what a name in a function means depends on the
+functions and classes around it, and on nothing else in the module. (Python's compiler looks at what a module
+imports: `m.f()` is not the call of a method then.)
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def use_loop(function: Any, number: int, loop: Any) -> Any:
     name = _name_of_method(function)
     if name.startswith("set_"):
         mark_opaque(f"loop.{name}", number)
-    return function
+    return function if name != "get_debug" else lambda: False
 
 
 _SHUFFLE = Effect((special.reorder,))
@@ -185,7 +185,8 @@ def use_hash(function: Any, number: int, digest: Any) -> Any:
 
 
 def use_thread_lock(function: Any, number: int, lock: Any) -> Any:
-    """A method of a lock for threads, of which there is one: who waits for it waits for ever, and is refused. To take
+    """A method of a lock for threads, of which there is one: who waits for it waits for ever, and is refused. To
+    take
     it and to release it changes who gets it next."""
     log((lock, number, READ if _name_of_method(function) in ("locked", "_is_owned") else WRITE, STATE))
     return read_arguments(function, number)

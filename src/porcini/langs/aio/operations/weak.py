@@ -1,7 +1,8 @@
 """Dicts with weak keys, as far as the keys are tasks: `states[asyncio.current_task()]`.
 
-A run keeps all of its tasks, so no such key goes away by itself, and whoever looks up, sets or deletes it touches that
-item alone. Whatever looks at the dict as a whole, or has other keys, is opaque, and conflicts with all of these.
+A run keeps all of its tasks, so no such key goes away by itself, and whoever looks up, sets or deletes it
+touches that item alone. Whatever looks at the dict as a whole, or has other keys, is opaque, and conflicts with
+all of these.
 """
 
 from __future__ import annotations
