@@ -106,6 +106,7 @@ class Following:
         return origin == "installed"
 
     def close(self) -> None:
+        self.caches.put_back()
         while self._undo:
             self._undo.pop()()
 

@@ -1,5 +1,8 @@
 """One schedule is run twice before a search, and compared: what is not a function of the schedule shows there.
 
+Then the packages are followed through which it led (`following`), and it is compared once more. What the user's own
+code does only once shows in the first comparison, in which packages are opaque.
+
 Packages set themselves up when they are used for the first time: a codec is looked up, a table is filled. A first
 run after which nothing else is left behind is a warm-up, and the next two are compared. That goes for packages
 that are followed, and for what is found missing and set up in one step: whoever comes first then does the same.
@@ -39,6 +42,7 @@ def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
         if following is None or not new:
             return
         program.forget_runs()
+        program.forget_coverage()
         before = following.caches.copies()
         _run(program, [], clock)  # some things are set up that only instrumented code would see
         following.caches.compare(before)

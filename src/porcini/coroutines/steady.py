@@ -106,6 +106,14 @@ class SteadyProgram(Program):
         """The next run is compared with none."""
         self.last, self.accesses = [], []
 
+    def forget_coverage(self) -> None:
+        """More code is followed from now on: what was opaque before is of no interest."""
+        self.opaque = self.steps = self._noted = 0
+        self.unfollowed.clear()
+        self.untracked.clear()
+        if self.recorder is not None:
+            self.recorder.opaque_calls.clear()
+
     def start(self) -> SteadyRun:
         if self.unfinished is not None and self.outlives:
             self.unfinished.end()
