@@ -6,9 +6,9 @@ aiorwlock    readers and writers exclude each other, and cancelling a waiter lea
              A reader behind a writer that gave up waits for the first reader to leave: a bug (1.5.1).
 aiolimiter   never faster than the rate, in virtual time, and cancelling a waiter loses no wakeup: holds.
 
-Every scenario is explored with the library opaque, followed by `packages`, and followed as it is met. All find the
-same outcomes; where steps of the library are no longer opaque, in fewer runs. A bug is shown by plain asyncio, too; should a new
-version not have it any more, then Porcini must not find it either.
+Every scenario is explored with the library opaque, followed by `packages`, and followed as it is met. All find
+the same outcomes; where steps of the library are no longer opaque, in fewer runs. A bug is shown by plain
+asyncio, too; should a new version not have it any more, then Porcini must not find it either.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Installed packages were opaque unless they were named, and naming them broke tests: a cache that is keyed by `id`, a
+"""Installed packages were opaque unless they were named, and naming them broke tests: a cache that is keyed by
+`id`, a
 registry that grows with every run. They are followed as they are met now, and what they keep for themselves is put
 back when a run begins. The packages here are stand-ins that have the shape of real ones.
 """
@@ -74,6 +75,15 @@ async def waits():
 
 def looks_at_debug():
     return asyncio.get_running_loop().get_debug()
+
+class Counting:
+    number = 0
+    odd, even = [1], [2]
+
+async def counts_for_ever():
+    Counting.number += 1
+    assert Counting.odd[0] if Counting.number % 2 else Counting.even[0]
+    await asyncio.sleep(0)
 
 slow = None
 
@@ -154,6 +164,15 @@ def test_a_race_of_the_users_for_what_is_set_up_once_is_not_hidden(package: Any)
 
 
 CLIENTS: dict[str, int] = {}
+
+
+def test_a_package_that_does_something_else_in_each_run_stays_opaque(package: Any) -> None:
+    async def counts() -> None:
+        await package.counts_for_ever()
+
+    report = porcini.explore(counts)
+    assert report.verdict == "holds"
+    assert opaque(report)
 
 
 def test_code_is_as_it_was_afterwards(package: Any) -> None:

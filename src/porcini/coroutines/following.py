@@ -105,8 +105,17 @@ class Following:
             return not library or code.co_qualname.partition(".")[0] in library
         return origin == "installed"
 
+    def give_up(self) -> None:
+        """Follow no packages in this session, nor in later ones of the same function."""
+        self.active = False
+        self._undo_all()
+        _met[self._name] = {}
+
     def close(self) -> None:
         self.caches.put_back()
+        self._undo_all()
+
+    def _undo_all(self) -> None:
         while self._undo:
             self._undo.pop()()
 

@@ -1,7 +1,7 @@
 """One schedule is run twice before a search, and compared: what is not a function of the schedule shows there.
 
-Then the packages are followed through which it led (`following`), and it is compared once more. What the user's own
-code does only once shows in the first comparison, in which packages are opaque.
+Then the packages are followed through which it led (`following`), and it is compared once more. What the user's
+own code does only once shows in the first comparison, in which packages are opaque.
 
 Packages set themselves up when they are used for the first time: a codec is looked up, a table is filled. A first
 run after which nothing else is left behind is a warm-up, and the next two are compared. That goes for packages
@@ -19,6 +19,7 @@ from porcini.core.errors import ScheduleError
 from porcini.core.events import Event
 from porcini.core.footprints import Location
 from porcini.core.systems import Final
+from porcini.coroutines.following import Following
 from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.coroutines.steady import NondeterministicProgram, SteadyProgram, nondeterministic
 from porcini.engines.limits import Clock
@@ -36,18 +37,29 @@ def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
     """Run one schedule twice, asyncio's own or nearly so, and compare; then once more, with the packages followed
     that it led through."""
     _settle(program, clock, program.packages)
+    following = program.following
     for _ in range(_ROUNDS):
-        following = program.following
         new = following.follow() if following is not None else []
         if following is None or not new:
             return
-        program.forget_runs()
-        program.forget_coverage()
-        before = following.caches.copies()
-        _run(program, [], clock)  # some things are set up that only instrumented code would see
-        following.caches.compare(before)
-        program.forget_runs()
-        _settle(program, clock, tuple({name.partition(".")[0] for name in new}))
+        try:
+            _follow(program, following, clock, tuple({name.partition(".")[0] for name in new}))
+        except (NondeterministicProgram, ScheduleError):  # a package keeps what no run shall find: it stays opaque
+            following.give_up()
+            program.forget_runs()
+            program.forget_coverage()
+            return
+
+
+def _follow(program: SteadyProgram, following: Following, clock: Clock | None, packages: Sequence[str]) -> None:
+    """Run the schedule with more packages followed, and compare."""
+    program.forget_runs()
+    program.forget_coverage()
+    before = following.caches.copies()
+    _run(program, [], clock)  # some things are set up that only instrumented code would see
+    following.caches.compare(before)
+    program.forget_runs()
+    _settle(program, clock, packages)
 
 
 def _settle(program: SteadyProgram, clock: Clock | None, packages: Sequence[str]) -> None:
