@@ -54,7 +54,7 @@ from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Program, Waiting
-from porcini.langs.aio import standing
+from porcini.langs.aio import standing, trusted
 from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.inside import Inside, Staying
 from porcini.langs.aio.loop import TIME, ControlledLoop, Mode
@@ -129,13 +129,26 @@ class AioProgram(Program):
 class _Spinning:
     """A task that waits by asking again and again, and for what."""
 
-    __slots__ = ("joints", "places", "spot")
+    __slots__ = ("anything", "joints", "places", "spot")
 
-    def __init__(self, places: frozenset[Location], joints: frozenset[Location], spot: Spot | None) -> None:
+    def __init__(
+        self,
+        places: frozenset[Location],
+        joints: frozenset[Location],
+        spot: Spot | None,
+        anything: bool = False,
+    ) -> None:
         self.places, self.joints, self.spot = places, joints, spot
+        self.anything = anything
+        """May it depend on whatever others do?"""
 
     def sees(self, foot: Footprint) -> bool:
-        return foot.opaque or not self.places.isdisjoint(foot.writes) or not self.joints.isdisjoint(foot.reads)
+        return (
+            self.anything
+            or foot.opaque
+            or not self.places.isdisjoint(foot.writes)
+            or not self.joints.isdisjoint(foot.reads)
+        )
 
 
 class AioRun:
@@ -197,7 +210,8 @@ class AioRun:
             raise KeyError(pid)
         if not process.steps and process.spot is None:
             self._arrive(process)
-        batch = loop.batch
+        batch, handle = loop.batch, process.handle
+        called = None if handle is None or process.task else (handle._callback, handle._args)
         if Staying.inside is loop:
             recorded, heard = self._taken(process)
         else:
@@ -214,14 +228,23 @@ class AioRun:
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
+        if called is not None:
+            self._look_for_repeating(process, called, foot)
         if _done(self.main):
             self._after_the_end(process, batch, label, foot, self.program.recorder.looked)
         spawned, woke = loop.spawned, loop.woke
         children = tuple([p.name.pid for p in spawned]) if spawned else ()
-        others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
+        others = self._woken(process) if woke else ()
         if failure is not None:
             return Event(pid, 0, label, foot, children, failure, woke=others)
         return self.program.event(process.name.pid, label, foot, children, others)
+
+    def _woken(self, process: Process) -> tuple[Pid, ...]:
+        """Whom a step has woken beside its own process. Where any of them may go next, it makes no difference
+        who was
+        woken first: that may be the order of a set."""
+        woken = [p.name.pid for p in self.loop.woke if p is not process]
+        return tuple(sorted(woken) if self.loop.mode == "any" else woken)
 
     def _unnoticed(self, process: Process) -> frozenset[Location]:
         """What every step writes, so that it does not count as a change that others wait for. The step of a task
@@ -258,7 +281,8 @@ class AioRun:
             return False
         if not process.steps and process.spot is None:
             self._arrive(process)
-        batch = loop.batch
+        batch, handle = loop.batch, process.handle
+        called = None if handle is None or process.task else (handle._callback, handle._args)
         recorder.begin_step(pid, process.steps)
         try:
             self._run(process)
@@ -275,13 +299,15 @@ class AioRun:
             changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
+        if called is not None:
+            self._look_for_repeating(process, called, foot)
         if _done(self.main):
             self._after_the_end(process, batch, label, foot)
         spawned, woke = event.spawned, event.woke
         return (
             label is event.label
             and len(loop.spawned) == len(spawned)
-            and (not woke if not loop.woke else woke == tuple([p.name.pid for p in loop.woke if p is not process]))
+            and (not woke if not loop.woke else woke == self._woken(process))
         )
 
     def final(self) -> Final:
@@ -398,6 +424,21 @@ class AioRun:
             if loop.mode == "any":
                 del loop.ready[process]
             self._spinning[process] = spinning
+
+    def _look_for_repeating(self, process: Process, called: tuple[Any, Any], foot: Footprint) -> None:
+        """Has a callback done nothing but to have itself called again? Then it would do the same, until somebody
+        writes what it read. Where it keeps the handle of the next call, nobody else looks, except to cancel it."""
+        loop = self.loop
+        if loop.mode != "any" or len(loop.spawned) != 1 or loop.woke:
+            return
+        (next_one,) = loop.spawned
+        handle = next_one.handle
+        if handle is None or next_one not in loop.ready or (handle._callback, handle._args) != called:
+            return
+        if all(place.endswith(trusted.HANDLES_OF_REPEATED_CALLS) for place in foot.writes):
+            del loop.ready[next_one]
+            joints = frozenset(loop.observed)
+            self._spinning[next_one] = _Spinning(foot.reads | joints, joints, process.spot, foot.opaque)
 
     def _heard(self, process: Process, foot: Footprint) -> None:
         """A process took a step: who waits by asking again may now be answered otherwise."""

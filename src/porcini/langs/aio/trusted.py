@@ -115,6 +115,9 @@ WARNING_FINALISERS = frozenset(
 else:
 it is of no concern to others who lets go of it last."""
 
+HANDLES_OF_REPEATED_CALLS = ("._cancel_handle",)
+"""Attributes in which a callback that asks to be called again keeps the handle of that: anyio's cancel scopes."""
+
 # Modules ------------------------------------------------------------------------------------------------------
 
 READING_MODULES = frozenset(
