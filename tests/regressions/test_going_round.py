@@ -1,6 +1,6 @@
-"""A ticker by `sleep(0)` that is left running made every test unknown, and so did a callback that has itself called
-again until a task has heard that it is cancelled, as anyio's cancel scopes do. What does the same for ever is
-stopped; what only looks like it goes on.
+"""A ticker by `sleep(0)` that is left running made every test unknown, and so did a callback that has itself
+called again until a task has heard that it is cancelled, as anyio's cancel scopes do. What does the same for
+ever is stopped; what only looks like it goes on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 
 import porcini
 from aio.agreeing import agreed
+from porcini.langs.aio import rounds
 
 
 async def ticker():
@@ -98,6 +99,18 @@ def test_a_loop_with_an_end_goes_on_to_it(program: Any) -> None:
     report = porcini.explore(program)
     assert report.verdict == "holds"
     assert len(report.outcomes) >= 2
+
+
+def test_each_condition_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who only counts how often a task has done the same loses what it does in the end."""
+
+    def alike(self: Any, ready: Any) -> bool:
+        return all(p in self._steps and self._steps[p][self._last[p]] >= 10 for p in ready)
+
+    monkeypatch.setattr(rounds.Rounds, "go_on_for_ever", alike)
+    assert len(porcini.explore(counts_what_it_looks_at).outcomes) < 2
+    monkeypatch.setattr(rounds, "_stands", lambda frame: frame.f_code)
+    assert len(porcini.explore(counts_in_a_variable).outcomes) < 2
 
 
 async def throws_dice():
