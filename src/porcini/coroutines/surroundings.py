@@ -7,29 +7,31 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from pathlib import Path
+from typing import Any
 
 
 class Surroundings:
     """What `os.environ` and `os.getcwd` say when a run begins."""
 
     def __init__(self) -> None:
-        self._environment: dict[str, str] | None = None
+        self._environment: dict[Any, Any] | None = None
         self._folder: str | None = None
 
     def note(self) -> None:
         """A run is set up, and begins."""
-        self._environment = dict(os.environ)
+        self._environment = _variables().copy()
         self._folder = _folder()
 
     def put_back(self) -> None:
         """A run has ended. Once that is done, others may change what they like."""
         before, folder = self._environment, self._folder
         self._environment = self._folder = None
-        if before is not None and before != dict(os.environ):
-            for name in os.environ.keys() - before.keys():
+        if before is not None and before != _variables():
+            text: Any = os.environ
+            wanted = {text.decodekey(name): text.decodevalue(value) for name, value in before.items()}
+            for name in os.environ.keys() - wanted.keys():
                 del os.environ[name]
-            os.environ.update({name: text for name, text in before.items() if os.environ.get(name) != text})
+            os.environ.update({name: value for name, value in wanted.items() if os.environ.get(name) != value})
         if folder is not None and folder != _folder():
             with suppress(OSError):
                 os.chdir(folder)
@@ -37,6 +39,12 @@ class Surroundings:
 
 def _folder() -> str | None:
     try:
-        return str(Path.cwd())
+        return os.getcwd()  # noqa: PTH109 (for every run)
     except OSError:  # it is gone
         return None
+
+
+def _variables() -> dict[Any, Any]:
+    """What is in `os.environ`, as it is kept: to decode it takes longer than a short run."""
+    environment: Any = os.environ
+    return environment._data  # type: ignore[no-any-return]
