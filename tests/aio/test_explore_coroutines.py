@@ -334,7 +334,7 @@ def test_code_from_a_notebook_or_the_prompt():
     assert explore(unknown["main"]).verdict == "violated"  # without its source every step is opaque
 
 
-def test_installed_packages_are_opaque_until_asked_for(tmp_path, monkeypatch):
+def test_installed_packages_are_followed_unless_others_are_asked_for(tmp_path, monkeypatch):
     package = tmp_path / "site-packages" / "a_pool"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
@@ -360,8 +360,11 @@ def test_installed_packages_are_opaque_until_asked_for(tmp_path, monkeypatch):
         await asyncio.gather(pool.take(), pool.take(), add(mine))
         return pool.free
 
-    plain = explore(main, deterministic=True)
+    plain = explore(main, deterministic=True, packages=["another"])
     asked = explore(main, deterministic=True, packages=["a_pool"])
+    met = explore(main, deterministic=True)
+    assert met.counts.executions == asked.counts.executions
+    assert met.notes == asked.notes
     assert plain.verdict == asked.verdict == "violated"
     assert [o.state for o in plain.outcomes] == [o.state for o in asked.outcomes]
     assert asked.counts.executions == 4 < plain.counts.executions

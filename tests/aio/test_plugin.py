@@ -330,6 +330,8 @@ def test_what_was_explored_is_summed_up(run):
         import asyncio
         import pytest
 
+        class Mine(asyncio.Future): pass
+
         @pytest.mark.porcini
         async def test_one():
             await asyncio.sleep(1)
@@ -338,7 +340,7 @@ def test_what_was_explored_is_summed_up(run):
         async def test_by_hand():
             async def fails():
                 raise ValueError("unseen")
-            future = asyncio.Future()
+            future = Mine()
             asyncio.create_task(fails())
             future.set_result(1)
             await future
@@ -355,7 +357,7 @@ def test_what_was_explored_is_summed_up(run):
         r"^porcini: 2 tests, \d+ schedules; \d+ of \d+ steps opaque: asyncio\.Future\(\) made by ", said, re.M
     )
     assert re.search(
-        r"made by hand at test_what_was_\w+\.py:12 \(use loop.create_future\(\)\) \(\d+\)$", said, re.M
+        r"made by hand at test_what_was_\w+\.py:14 \(use loop.create_future\(\)\) \(\d+\)$", said, re.M
     )
     assert "not instrumented" not in said
     assert re.search(r"nobody retrieved, in \d+ runs?: fails \(0\.0\): ValueError: unseen", said)

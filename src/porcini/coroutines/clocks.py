@@ -1,10 +1,11 @@
 """Virtual time and seeded chance for all code, however it came by its clock.
 
-    import time                                 the functions of `time` are replaced
-    from time import time                       and so are they in every module that is loaded
-    def f(clock=time.monotonic), clock = time   in defaults, closures and classes of modules that are not Python's
+    time.time, from time import time            replaced wherever they are held: in modules, defaults, closures,
+    def f(clock=time.monotonic), self.clock     classes and objects (`holders`)
     from datetime import datetime               `datetime.now` is replaced in the class itself
     random.Random()                             without a seed gets one that depends on who asks
+    numpy.random                                begins every run with the same seed
+    tempfile                                    draws its names anew in every run
 
 The processor's time (`process_time`, `thread_time`) stays real: it measures work, and a loop that waits for it to
 pass would never end. While no step of a run is under way, all of them do what they always do. A module that is
@@ -13,29 +14,25 @@ loaded in a step keeps what it finds there: so there is one replacement for each
 
 from __future__ import annotations
 
-import ctypes
 import datetime
 import gc
 import os
 import random
+import ssl
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
-from weakref import WeakSet
 
-from porcini.core.origins import origin_of
-from porcini.langs.aio import hook, rules
+from porcini.coroutines.holders import Undo, replace_held, set_in_class
+from porcini.langs.aio import rules
 from porcini.langs.aio.loop import ControlledLoop
 
 EPOCH = 1_767_225_600.0
 """What `time.time` says when a run begins: a new year, 2026 in UTC, and the same in every process."""
-
-Undo = Callable[[], object]
 
 
 class Watch:
@@ -106,6 +103,16 @@ def _urandom(size: int, /) -> bytes:
     return _real_urandom(size) if loop is None else Watch.chance(loop, size)
 
 
+def _getrandom(size: int, flags: int = 0) -> bytes:
+    loop = Watch.loop()
+    return _real_getrandom(size, flags) if loop is None else Watch.chance(loop, size)
+
+
+def _rand_bytes(n: int, /) -> bytes:
+    loop = Watch.loop()
+    return _real_rand_bytes(n) if loop is None else Watch.chance(loop, n)
+
+
 def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
     if a is None and Watch.loop() is not None:
         a = int.from_bytes(_urandom(32))
@@ -114,6 +121,8 @@ def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
 
 _real_asctime, _real_strftime = time.asctime, time.strftime
 _real_urandom, _real_seed = os.urandom, random.Random.seed
+_real_getrandom: Any = getattr(os, "getrandom", None)
+_real_rand_bytes = ssl.RAND_bytes
 _time, _localtime = _clock(time.time, EPOCH), _told_when(time.localtime)
 _REPLACED: dict[Any, Any] = {
     time.time: _time,
@@ -142,8 +151,11 @@ def _utcnow(cls: Any) -> Any:
     return cls.fromtimestamp(_time(), datetime.UTC).replace(tzinfo=None)
 
 
-for _function in (_urandom, _seed, _now, _utcnow):
+for _function in (_urandom, _getrandom, _rand_bytes, _seed, _now, _utcnow):
     followed(_function)
+_CHANCE: dict[Any, Any] = {_real_urandom: _urandom, _real_rand_bytes: _rand_bytes}
+if _real_getrandom is not None:
+    _CHANCE[_real_getrandom] = _getrandom
 _real_now, _real_utcnow = (vars(datetime.datetime)[name] for name in ("now", "utcnow"))
 
 
@@ -152,6 +164,10 @@ _real_now, _real_utcnow = (vars(datetime.datetime)[name] for name in ("now", "ut
 
 def replace_chance() -> Iterator[Undo]:
     """Let what is made from random bytes depend on who asks."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        yield partial(numpy.random.set_state, numpy.random.get_state())
+    yield partial(setattr, tempfile, "_name_sequence", None)
     yield _set(random.Random, "seed", _seed)
     yield _set(uuid, "_node", 0x_02_00_00_00_00_01)  # to ask for the machine's takes other processes
     for name in ("_generate_time_safe", "_UuidCreate"):  # C, which looks at the clock by itself
@@ -159,80 +175,25 @@ def replace_chance() -> Iterator[Undo]:
             yield _set(uuid, name, None)
 
 
-def start_again() -> None:
+def start_again(seed: int) -> None:
     """A run begins: what the one before has left in Python's library is forgotten."""
     setattr(uuid, "_last_timestamp", None)  # noqa: B010
+    setattr(tempfile, "_name_sequence", None)  # noqa: B010
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
 
 
-def replace_functions(sleep: Any) -> Iterator[Undo]:
+def replace_functions(sleep: Any, others: dict[Any, Any]) -> Iterator[Undo]:
     """Let `urandom` depend on who asks; and let all code see virtual time, unless there is no function to take the
-    place of `time.sleep`."""
-    table = {os.urandom: _urandom, **({} if sleep is None else {**_REPLACED, time.sleep: sleep})}
-    yield from _replace_everywhere(table)
+    place of `time.sleep`. Beside that, let others take the place of some functions."""
+    yield from replace_held({**_CHANCE, **others, **({} if sleep is None else {**_REPLACED, time.sleep: sleep})})
     if sleep is None:
         return
     namespace: Any = gc.get_referents(vars(datetime.datetime))[0]  # of the class itself: all modules share it
     for name, function, real in (("now", _now, _real_now), ("utcnow", _utcnow, _real_utcnow)):
-        yield partial(_set_in_type, namespace, name, real)
-        _set_in_type(namespace, name, classmethod(function))
-
-
-def _set_in_type(namespace: dict[str, Any], name: str, value: Any) -> None:
-    namespace[name] = value
-    ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime.datetime))
-
-
-_HOLD_NOTHING: WeakSet[ModuleType] = WeakSet()
-"""Modules of packages whose functions and classes hold no clocks: to look costs more than all the rest."""
-
-
-def _replace_everywhere(table: dict[Any, Any]) -> Iterator[Undo]:
-    wanted = {id(function): other for function, other in table.items()}
-
-    def replaced(value: object) -> Any:
-        return wanted.get(id(value), value) if type(value) is BuiltinFunctionType else value
-
-    for module in list(sys.modules.values()):
-        if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] == "porcini":
-            continue
-        for name, value in list(vars(module).items()):
-            if type(value) is BuiltinFunctionType and id(value) in wanted:
-                yield _set(module, name, wanted[id(value)])
-        path = vars(module).get("__file__")
-        if not isinstance(path, str) or origin_of(path) == "python" or module in _HOLD_NOTHING:
-            continue
-        undos = list(_replace_inside(module, replaced))
-        yield from undos
-        if not undos and origin_of(path) == "installed" and len(table) > 1:
-            _HOLD_NOTHING.add(module)
-
-
-def _replace_inside(module: ModuleType, replaced: Callable[[object], Any]) -> Iterator[Undo]:
-    """What functions and classes of a module got when they were defined."""
-    for function in hook.functions_of(module):
-        yield from _replace_held(function, replaced)
-    for cls in [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]:
-        for name, value in list(vars(cls).items()):
-            inner = value.__func__ if isinstance(value, staticmethod) else value
-            if replaced(inner) is not inner:
-                yield partial(setattr, cls, name, value)
-                setattr(cls, name, staticmethod(replaced(inner)))
-
-
-def _replace_held(function: FunctionType, replaced: Callable[[object], Any]) -> Iterator[Undo]:
-    """What a function got when it was defined: a clock as a default, or a dataclass's factory in a closure."""
-    defaults, options = function.__defaults__ or (), function.__kwdefaults__ or {}
-    if any(replaced(value) is not value for value in (*defaults, *options.values())):
-        yield partial(setattr, function, "__defaults__", function.__defaults__)
-        yield partial(setattr, function, "__kwdefaults__", function.__kwdefaults__)
-        function.__defaults__ = tuple(map(replaced, defaults))
-        function.__kwdefaults__ = {name: replaced(value) for name, value in options.items()}
-    for cell in function.__closure__ or ():
-        with suppress(ValueError):
-            value = cell.cell_contents
-            if replaced(value) is not value:
-                yield partial(setattr, cell, "cell_contents", value)
-                cell.cell_contents = replaced(value)
+        yield partial(set_in_class, datetime.datetime, namespace, name, real)
+        set_in_class(datetime.datetime, namespace, name, classmethod(function))
 
 
 def _set(owner: Any, name: str, value: object) -> Undo:

@@ -16,6 +16,7 @@ from typing import Any
 from porcini.core.events import Event, Schedule
 from porcini.core.explanations import Explanation, Lane, LaneStep, Raised
 from porcini.core.footprints import Location
+from porcini.core.origins import origin_of
 from porcini.core.reports import Outcome
 from porcini.core.systems import Final, Waiting
 from porcini.coroutines.blocked import Blocked
@@ -24,7 +25,7 @@ from porcini.coroutines.lines import users_lines
 from porcini.coroutines.noting import Noted, NotedRun
 from porcini.coroutines.setups import Setup, lines_to_paste
 from porcini.coroutines.steady import SteadyProgram
-from porcini.coroutines.touching import Touches
+from porcini.coroutines.touching import Touches, in_asyncio
 from porcini.engines.replaying import follow
 from porcini.formats.lanes import cut, ending, short_names
 from porcini.langs.aio.naming import StepLabel
@@ -69,6 +70,8 @@ def told(setup: Setup, runs: Sequence[Outcome], noted: Sequence[NotedRun]) -> Ex
     wanted = set[Location]().union(*(contested(note.events) for note in noted))
     if len(noted) == 1:  # with nothing to compare it with, it may help to see all that goes on
         wanted |= {location for location in shared(noted[0].events) if not location.startswith(_OF_THE_LOOP)}
+    if not setup.packages:
+        wanted = _users(wanted, noted)
     first, problem = noted[0], noted[0].problem
     raised = tuple(raised_in(problem)) if problem is not None and runs[0].kind != "terminated" else ()
     endings = [ended(runs[0], raised), *(ending(run) for run in runs[1:])]
@@ -88,6 +91,16 @@ def told(setup: Setup, runs: Sequence[Outcome], noted: Sequence[NotedRun]) -> Ex
         waiting,
         tuple(lines_to_paste(setup, [run.schedule for run in runs if _worth_it(run, runs[0])])),
     )
+
+
+def _users(wanted: set[Location], noted: Sequence[NotedRun]) -> set[Location]:
+    """Of what steps fight over, what code of the user's or asyncio's locks touch, if there is anything of that
+    kind. What packages have among themselves is shown to who has asked for them."""
+    accesses = (access for note in noted for step in note.accesses for access in step)
+    touched = {a.location for a in accesses if origin_of(a.file) == "user" or in_asyncio(a.file)} & wanted
+    if not touched:
+        return wanted
+    return touched | {location for location in wanted if location.startswith(_OF_THE_LOOP)}
 
 
 def _worth_it(run: Outcome, first: Outcome) -> bool:

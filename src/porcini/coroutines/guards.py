@@ -4,8 +4,10 @@ While a `Guarding` is open and a step of a controlled loop runs:
     time, monotonic, datetime.now     tell the loop's virtual time, also to who got hold of them before (`clocks`)
     random                            begins every run with the same seed
     urandom, and so uuid4 and secrets give each process the same in every order
-    time.sleep, sockets, threads and  are refused, with what to do instead
-      processes
+    times of files                    are virtual, too (`files`)
+    environment, working folder       are put back after each run (`surroundings`)
+    time.sleep, sockets, threads,     are refused, with what to do instead, however they were imported (`holders`)
+      processes, signals
     a step that does not end          is interrupted after `step_seconds`, in the main thread
 
 A refusal is raised where it happens, and kept by the loop: code that catches everything does not hide it. Outside
@@ -14,9 +16,11 @@ of steps all these do what they always do; closing the guarding puts everything 
 
 from __future__ import annotations
 
+import _socket
 import _thread
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -25,24 +29,33 @@ import threading
 import time
 from asyncio import events
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
+from porcini.coroutines import files
 from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
 from porcini.coroutines.lines import at
 from porcini.coroutines.mocks import replace_mocks
+from porcini.coroutines.surroundings import Surroundings
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
+
+try:
+    import _posixsubprocess
+except ImportError:  # not on Windows
+    _posixsubprocess = None  # type: ignore[assignment]
 
 _FAKE = "give the code under test a fake whose methods are coroutines"
 _SLEEP = "`await asyncio.sleep(...)` instead, or real_time=True (of the marker, of Guards) to let it block"
 _NETWORK = f"real network traffic: {_FAKE}"
 _THREADS = f"threads are not simulated: {_FAKE}, or call the function directly"
 _PROCESSES = f"other processes are not simulated: {_FAKE}"
+_SIGNALS = "signals are not simulated: call the handler from a task of the test"
+_BLOCKS = f"it blocks the loop, and nobody could wake it: {_SLEEP}"
 _REFUSED: tuple[tuple[Any, str, str], ...] = (
     (
         socket.socket,
@@ -50,13 +63,28 @@ _REFUSED: tuple[tuple[Any, str, str], ...] = (
         "recvfrom_into recvmsg",
         _NETWORK,
     ),
-    (socket, "getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr", _NETWORK),
+    (socket, "getaddrinfo", _NETWORK),
     (threading.Thread, "start", _THREADS),
-    (_thread, "start_new_thread start_new start_joinable_thread", _THREADS),
     (subprocess.Popen, "__init__", _PROCESSES),
-    (os, "system fork forkpty posix_spawn posix_spawnp", _PROCESSES),
 )
 """What no step may call, by its owner."""
+_WAITING = (
+    (select, "select poll epoll kqueue", _BLOCKS),
+    (signal, "sigwait sigtimedwait sigwaitinfo pause", _BLOCKS),
+)
+_STARTING = (
+    (signal, "setitimer alarm", _SIGNALS),
+    (_thread, "start_new_thread start_joinable_thread", _THREADS),
+    (os, "system fork forkpty posix_spawn posix_spawnp execv execve kill killpg", _PROCESSES),
+    (_posixsubprocess, "fork_exec", _PROCESSES),
+    (_socket, "getaddrinfo getnameinfo gethostbyname gethostbyname_ex gethostbyaddr", _NETWORK),
+)
+"""Functions in C that no step may call."""
+
+
+def _each(*refused: tuple[Any, str, str]) -> Iterator[tuple[Any, str, str]]:
+    """Not all systems have them all."""
+    return ((owner, name, why) for owner, names, why in refused for name in names.split() if hasattr(owner, name))
 
 
 def _title(owner: Any, name: str) -> str:
@@ -107,19 +135,24 @@ class Guarding:
         self._seen = (-1, 0)
         self._dice = random.Random(guards.seed).getstate()
         self._asked: Counter[Pid] = Counter()
+        self._surroundings = Surroundings()
 
     def start_run(self) -> None:
+        self._surroundings.put_back()
         random.setstate(self._dice)
         self._asked.clear()
-        start_again()
+        start_again(self.guards.seed)
         if self.guards.at_start:
             with between_runs():
                 for put_back in self.guards.at_start:
                     put_back()
+        files.begin_run()
+        self._surroundings.note()
 
     def end_run(self) -> BaseException | None:
         """What is raised when a run is cleaned up after."""
         problem: BaseException | None = None
+        self._surroundings.put_back()
         with between_runs():
             for clean_up in self.guards.at_end:
                 try:
@@ -135,16 +168,18 @@ class Guarding:
         self._undo.append(lambda: random.setstate(dice))
         outer = Watch.loop, Watch.chance
         self._undo.append(lambda: _watch(*outer))
+        self._undo.append(self._surroundings.put_back)
         _watch(self._loop, self._chance)
         self._undo += replace_chance()
         sleep = self._refusing(time.sleep, "time.sleep()", f"it blocks the loop: {_SLEEP}")
-        self._undo += replace_functions(None if self.guards.real_time else sleep)
+        self._undo += replace_functions(None if self.guards.real_time else sleep, self._refused_functions())
         if self.guards.suspend:
             self._undo += replace_mocks()
-        for owner, names, why in _REFUSED:
-            for name in names.split():
-                if hasattr(owner, name):  # not all systems have them all
-                    self._replace(owner, name, self._refusing(getattr(owner, name), _title(owner, name), why))
+        for owner, name, why in _each(*_REFUSED):
+            self._replace(owner, name, self._refusing(getattr(owner, name), _title(owner, name), why))
+        if not self.guards.real_time:
+            self._replace(threading.Condition, "wait", self._refuse_waiting(threading.Condition.wait))
+        files.begin_session()
         self._watch_steps()
         return self
 
@@ -171,12 +206,30 @@ class Guarding:
 
     # refusing -------------------------------------------------------------------------------------------------
 
+    def _refused_functions(self) -> dict[Any, Any]:
+        """Functions that are held by others under names of their own, with what takes their place."""
+        refused = _each(*_STARTING, *(() if self.guards.real_time else _WAITING))
+        found = ((getattr(owner, name), _title(owner, name), why) for owner, name, why in refused)
+        changing = {} if self.guards.real_time else files.FUNCTIONS
+        return {function: self._refusing(function, title, why) for function, title, why in found} | changing
+
     def _refusing(self, function: Any, name: str, why: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
             loop = Watch.loop()  # of the guarding that is open now
             if loop is None:
                 return function(*args, **kwargs)
             raise loop.refuse(f"{name} in a step: {why}", sys._getframe(1))
+
+        return followed(refuse)
+
+    def _refuse_waiting(self, wait: Any) -> Any:
+        """To wait for another thread; one who waits no time at all only looks."""
+
+        def refuse(self: threading.Condition, timeout: float | None = None) -> Any:
+            loop = None if timeout is not None and timeout <= 0 else Watch.loop()
+            if loop is None:
+                return wait(self, timeout)
+            raise loop.refuse(f"threading.Condition.wait() in a step: {_BLOCKS}", sys._getframe(1))
 
         return followed(refuse)
 

@@ -15,6 +15,7 @@ from typing import Any
 from porcini.core.events import Event
 from porcini.core.footprints import Location
 from porcini.langs.aio import lookups, rules
+from porcini.langs.aio.log import BASE
 
 _MOST = 20_000
 _SCALARS = (int, float, complex, str, bytes, bool, type(None))
@@ -92,13 +93,18 @@ def read_again(changed: Sequence[str], grown: Sequence[str], events: Iterable[Ev
     if not changed:
         return []
     written: set[Location] = set()
+    emptied: set[str] = set()
     found: dict[Location, None] = {}
     for event in events:
         foot = event.footprint
         for location in sorted(foot.reads - written):
+            if location.rpartition("[")[0] in emptied:
+                continue
             if _belongs(location, grown if location in foot.writes else changed):
                 found[location] = None
         written |= foot.writes
+        # A container whose whole contents a step has written, by `clear()` say, has none of the run before.
+        emptied |= {location.removesuffix(BASE) for location in foot.writes if location.endswith(BASE)}
     return list(found)
 
 

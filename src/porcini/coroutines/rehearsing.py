@@ -1,5 +1,8 @@
 """One schedule is run twice before a search, and compared: what is not a function of the schedule shows there.
 
+Then the packages are followed through which it led (`following`), and it is compared once more. What the user's
+own code does only once shows in the first comparison, in which packages are opaque.
+
 Packages set themselves up when they are used for the first time: a codec is looked up, a table is filled. A first
 run after which nothing else is left behind is a warm-up, and the next two are compared. That goes for packages
 that are followed, and for what is found missing and set up in one step: whoever comes first then does the same.
@@ -10,10 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from porcini.core.errors import ScheduleError
 from porcini.core.events import Event
 from porcini.core.footprints import Location
+from porcini.core.systems import Final
+from porcini.coroutines.following import Following
 from porcini.coroutines.leftovers import Snapshot, read_again
 from porcini.coroutines.steady import NondeterministicProgram, SteadyProgram, nondeterministic
 from porcini.engines.limits import Clock
@@ -21,22 +27,53 @@ from porcini.engines.replaying import follow
 from porcini.langs.aio.loop import HANDLER, QUEUED, TIME
 
 _TWICE = 10_000
+_AFTER_THE_END = 100
 _WARM_UPS = 2
+_ROUNDS = 3
 _OF_THE_RUN = QUEUED | {HANDLER, TIME}
 
 
 def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
-    """Run one schedule twice, asyncio's own or nearly so, and compare."""
+    """Run one schedule twice, asyncio's own or nearly so, and compare; then once more, with the packages followed
+    that it led through."""
+    _settle(program, clock, program.packages)
+    following = program.following
+    for _ in range(_ROUNDS):
+        new = following.follow() if following is not None else []
+        if following is None or not new:
+            return
+        try:
+            _follow(program, following, clock, tuple({name.partition(".")[0] for name in new}))
+        except (NondeterministicProgram, ScheduleError):  # a package keeps what no run shall find: it stays opaque
+            following.give_up()
+            program.forget_runs()
+            program.forget_coverage()
+            return
+
+
+def _follow(program: SteadyProgram, following: Following, clock: Clock | None, packages: Sequence[str]) -> None:
+    """Run the schedule with more packages followed, and compare."""
+    program.forget_runs()
+    program.forget_coverage()
+    before = following.caches.copies()
+    _run(program, [], clock)  # some things are set up that only instrumented code would see
+    following.caches.compare(before)
+    program.forget_runs()
+    _settle(program, clock, packages)
+
+
+def _settle(program: SteadyProgram, clock: Clock | None, packages: Sequence[str]) -> None:
+    """Run one schedule until it does the same twice; in the first runs, packages may set themselves up."""
     for _ in range(_WARM_UPS):
         first: list[Event] = []
         try:
             return _compare(program, first, clock)
         except (NondeterministicProgram, ScheduleError):
-            initialised = _initialised(first, program.packages)
+            initialised = _initialised(first, packages)
             if not initialised:
                 raise
         program.initialised += initialised
-        program.last, program.accesses = [], []
+        program.forget_runs()
     return _compare(program, [], clock)
 
 
@@ -64,17 +101,12 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
     """Run one schedule, whose events are put into a list, and run it once more."""
     look = program.look or (lambda: Snapshot(()))
     before = look()
-    run = program.start()
-    while len(events) < _TWICE and (able := run.actions()):
-        events.append(run.step(able[0]))
-        if clock is not None:
-            clock.check()
-    ended = not run.actions()
-    final = run.final() if ended else None
+    final = _run(program, events, clock)
     shifted = [(bytearray(size), object()) for size in range(2048)]  # so that nothing has the same address again
     between = look()
-    again = program.start()
-    repeated = follow(again, tuple(event.move for event in events))
+    with _watching(program):  # what only the first run went through, an import say, is not met again
+        again = program.start()
+        repeated = follow(again, tuple(event.move for event in events))
     program.leftovers = read_again(before.changed(between), between.grown(look()), repeated)
     if final is not None and events:
         if again.actions():
@@ -88,6 +120,24 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
     program.outlives = any(map(_outlives, events))
     program.unretrieved.clear()
     del shifted
+
+
+def _run(program: SteadyProgram, events: list[Event], clock: Clock | None) -> Final | None:
+    """Run one schedule; how it ends, if it does."""
+    run = program.start()
+    most = _TWICE
+    while len(events) < most and (able := run.actions()):
+        events.append(run.step(able[0]))
+        if run.run.ended and most == _TWICE:  # others may go on for ever
+            most = min(most, len(events) + _AFTER_THE_END)
+        if clock is not None:
+            clock.check()
+    return run.final() if not run.actions() else None
+
+
+def _watching(program: SteadyProgram) -> AbstractContextManager[None]:
+    """While this is open, it is noted which packages a run leads through."""
+    return program.following.watching() if program.following is not None else nullcontext()
 
 
 _MADE = re.compile(r"<[\d.]+#\d+/\d+>|(task|future|handle) ")

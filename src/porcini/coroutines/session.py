@@ -23,6 +23,7 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.origins import origin_of
+from porcini.coroutines.following import Following
 from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.lines import at, at_last, users_lines
@@ -256,6 +257,7 @@ class Session:
     args: tuple[object, ...]
     recorder: Recorder
     guarding: Guarding
+    following: Following
     modules: tuple[ModuleType, ...] = ()
     packages: tuple[str, ...] = ()
 
@@ -274,6 +276,7 @@ class Session:
             lambda: Snapshot(filter(is_users, self.modules), vars(holder), holder.__module__),
             (lambda: self.recorder.learn_for_run(_holding(self.function, self.args))) if anew else None,
             self.packages,
+            self.following,
         )
 
 
@@ -292,8 +295,12 @@ def session(
     _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
-        with Guarding(guards or Guards()) as guarding, Staying():
-            yield Session(function, tuple(args), recorder, guarding, tuple(modules), tuple(packages))
+        with (
+            contextlib.closing(Following(name_of(function), recorder, packages)) as following,
+            Guarding(guards or Guards()) as guarding,
+            Staying(),
+        ):
+            yield Session(function, tuple(args), recorder, guarding, following, tuple(modules), tuple(packages))
 
 
 def _holding(function: Function, args: Sequence[object], without: Sequence[str] = ()) -> FunctionType:

@@ -20,6 +20,7 @@ from porcini.core.events import Action, Event, Failure
 from porcini.core.footprints import Location
 from porcini.core.origins import origin_of
 from porcini.core.systems import Final, Program, Restart
+from porcini.coroutines.following import Following
 from porcini.coroutines.guards import Guarding, check_refused
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.lines import at, users_lines
@@ -61,8 +62,10 @@ class SteadyProgram(Program):
         look: Callable[[], Snapshot] | None = None,
         learn: Callable[[], None] | None = None,
         packages: Sequence[str] = (),
+        following: Following | None = None,
     ) -> None:
         self.program = program
+        self.following = following
         self.guarding = guarding
         self.recorder = recorder
         self.last: list[Event] = []
@@ -97,11 +100,25 @@ class SteadyProgram(Program):
         """Footprints are others now: no run is compared with an earlier one."""
         if self.recorder is not None:
             self.recorder.commuting = self.commuting = commuting
+        self.forget_runs()
+
+    def forget_runs(self) -> None:
+        """The next run is compared with none."""
         self.last, self.accesses = [], []
+
+    def forget_coverage(self) -> None:
+        """More code is followed from now on: what was opaque before is of no interest."""
+        self.opaque = self.steps = self._noted = 0
+        self.unfollowed.clear()
+        self.untracked.clear()
+        if self.recorder is not None:
+            self.recorder.opaque_calls.clear()
 
     def start(self) -> SteadyRun:
         if self.unfinished is not None and self.outlives:
             self.unfinished.end()
+        if self.following is not None:
+            self.following.caches.put_back()
         self.guarding.start_run()
         self.unfinished = SteadyRun(self)
         if self._learn is not None:  # arguments that were made for this run

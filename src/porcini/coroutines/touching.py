@@ -51,7 +51,7 @@ class Touches:
         written = {access.location for access in seen if access.kind == "write"}
         found: dict[Touch, None] = {}
         for access in seen:
-            touch = self._library(access, written) if _in_asyncio(access.file) else _users(access, found)
+            touch = self._library(access, written) if in_asyncio(access.file) else _users(access, found)
             if touch is not None:
                 found[touch] = None
         found.update(dict.fromkeys(self._of_loop(event)))
@@ -106,7 +106,7 @@ def _queue(access: Access) -> Touch:
     return Touch(f"{access.kind}s", name, _DEQUE.sub(r"[\1]", _value(access.value)))
 
 
-def _in_asyncio(file: str) -> bool:
+def in_asyncio(file: str) -> bool:
     return file.startswith(_ASYNCIO)
 
 

@@ -148,6 +148,9 @@ class SeenGathering(_Seen, _GatheringFuture):  # type: ignore[misc]
 _task_init, _task_cancel, _uncancel, _cancelling = _T.__init__, _T.cancel, _T.uncancel, _T.cancelling
 _set_name, _get_name, _get_stack, _print_stack = _T.set_name, _T.get_name, _T.get_stack, _T.print_stack
 coroutine_of: Any = _T.get_coro
+_must_cancel: Any = _T.__dict__["_must_cancel"].__get__
+waiter_of: Any = _T.__dict__["_fut_waiter"].__get__
+"""What a task waits for, without a note of it."""
 
 
 class SeenTask(asyncio.Task[Any]):
@@ -193,6 +196,17 @@ class SeenTask(asyncio.Task[Any]):
 
     def __hash__(self) -> int:
         return hash(self._process.name.pid)
+
+    @property
+    def _must_cancel(self) -> bool:
+        """Whether it was cancelled, and what it waits for, change with each of its steps."""
+        self._loop.reads.add(self._process.name.cancelling)
+        return bool(_must_cancel(self))
+
+    @property
+    def _fut_waiter(self) -> Any:
+        self._loop.reads.add(self._process.name.cancelling)
+        return waiter_of(self)
 
     def get_coro(self) -> Any:
         self._peek("Task.get_coro()")

@@ -16,20 +16,20 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import inspect
+import linecache
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from porcini.langs.aio import rules
-from porcini.langs.aio.calls.frames import FUTURE
+from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.groups import seen_groups
 from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
 from porcini.langs.aio.operations.entries import redirect
 from porcini.langs.aio.recorder import Recorder
-from porcini.langs.aio.rewriting import rewrite
+from porcini.langs.aio.twins import NoSource, compile_instrumented, statements_of, twin_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,18 +97,12 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
 
 def instrument_tree(tree: ast.Module, filename: str, module: str) -> CodeType:
     """The code of a module whose tree may have been rewritten before, by pytest for its assertions, say."""
-    return _compiled(tree, filename, module, False)
+    return compile_instrumented(tree, filename, module, False)
 
 
 def instrument_source(source: str | bytes, filename: str, module: str) -> CodeType:
     """The code of a module; its globals must be `prepare`d before it runs."""
     return instrument_tree(ast.parse(source, filename), filename, module)
-
-
-def _compiled(tree: ast.Module, filename: str, module: str, static_cells: bool) -> CodeType:
-    tree, written = rewrite(tree, filename, module, static_cells)
-    rules.WRITTEN_GLOBALS.setdefault(module, set()).update(written)
-    return rules.mark_instrumented(compile(tree, filename, "exec", dont_inherit=True))
 
 
 # Import hook --------------------------------------------------------------------------------------------------
@@ -156,71 +150,6 @@ def import_hook(packages: Iterable[str]) -> Iterator[ImportHook]:
 # Code that is loaded already ----------------------------------------------------------------------------------
 
 
-class NoSource(Exception):
-    """The source of this code cannot be found, so it cannot be instrumented."""
-
-
-_Functions = dict[tuple[str, int], list[CodeType]]
-"""By qualified name and first line; there can be several lambdas in a line, in the order of their evaluation."""
-
-
-@functools.lru_cache(maxsize=256)
-def _twins(filename: str, source: str, module: str, static_cells: bool) -> _Functions:
-    """The instrumented code of every function in a source text."""
-    return _functions_in(_compiled(ast.parse(source, filename), filename, module, static_cells))
-
-
-@functools.lru_cache(maxsize=256)
-def _originals(filename: str, source: str, flags: int) -> _Functions:
-    """The code of every function in a source text, as Python has it."""
-    return _functions_in(compile(source, filename, "exec", flags, dont_inherit=True))
-
-
-def _functions_in(module: CodeType) -> _Functions:
-    found: _Functions = {}
-    todo = [module]
-    for code in todo:
-        found.setdefault((code.co_qualname, code.co_firstlineno), []).append(code)
-        todo.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return found
-
-
-def _rewritten(function: FunctionType) -> bool:
-    """Did pytest rewrite the assertions of its module? Then what was loaded is not what the source says."""
-    return type(function.__globals__.get("__loader__")).__module__.startswith("_pytest.")
-
-
-def _twin(function: FunctionType) -> CodeType:
-    """The instrumented code for a function: same free variables, so that it can take the old code's place."""
-    code = function.__code__
-    try:
-        source = "".join(inspect.findsource(code)[0])
-    except (OSError, TypeError) as error:
-        raise NoSource(f"{function.__module__}.{function.__qualname__}") from error
-    try:
-        twin = _found_in(source, function)
-    except SyntaxError:  # it is being edited
-        twin = None
-    if twin is None or twin.co_freevars != code.co_freevars:
-        raise NoSource(f"{function.__module__}.{function.__qualname__}: its source is not the one that was loaded")
-    if code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # set by `types.coroutine`
-        return twin.replace(co_flags=twin.co_flags | inspect.CO_ITERABLE_COROUTINE)
-    return twin
-
-
-def _found_in(source: str, function: FunctionType) -> CodeType | None:
-    """The instrumented code for a function, if the source has code like that which was loaded."""
-    code, name = function.__code__, function.__globals__.get("__name__", function.__module__)
-    where = code.co_qualname, code.co_firstlineno
-    found = _twins(code.co_filename, source, name, bool(code.co_freevars)).get(where, [])
-    if len(found) > 1 or not _rewritten(function):
-        loaded = code.replace(co_flags=code.co_flags & ~inspect.CO_ITERABLE_COROUTINE)
-        originals = _originals(code.co_filename, source, code.co_flags & FUTURE).get(where, [])
-        same = len(found) == len(originals)
-        found = [twin for twin, one in zip(found, originals, strict=False) if same and one == loaded]
-    return found[0] if found else None
-
-
 def recompiled(function: F) -> F:
     """An instrumented twin of a function, with the same globals, defaults and closure cells."""
     inner: Any = function
@@ -230,7 +159,8 @@ def recompiled(function: F) -> F:
         raise NoSource(f"{inner!r} is not a Python function")
     if rules.is_instrumented(inner.__code__):
         return function
-    code = _twin(inner)
+    linecache.checkcache(inner.__code__.co_filename)
+    code = twin_of(inner)
     prepare(inner.__globals__, inner.__globals__.get("__name__", ""))
     twin = FunctionType(code, inner.__globals__, inner.__name__, inner.__defaults__, inner.__closure__)
     twin.__kwdefaults__ = inner.__kwdefaults__
@@ -247,11 +177,14 @@ Undo = Callable[[], None]
 def instrument_functions(functions: Iterable[FunctionType]) -> Undo:
     """Swap the code of functions for instrumented code, in place; the result swaps it back."""
     swapped: list[tuple[FunctionType, CodeType]] = []
+    functions = list(functions)
+    for file in {function.__code__.co_filename for function in functions}:
+        linecache.checkcache(file)
     for function in functions:
         if rules.is_instrumented(function.__code__):
             continue
         try:
-            twin = _twin(function)
+            twin = twin_of(function)
         except NoSource:
             continue
         prepare(function.__globals__, function.__globals__.get("__name__", ""))
@@ -283,7 +216,7 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
             todo.extend(_cell_contents(value))
             todo.append(getattr(value, "__wrapped__", None))
         elif isinstance(value, type):
-            if value.__module__ == module.__name__:
+            if value.__module__ == module.__name__ or _has_methods_of(value, module):
                 todo.extend(vars(value).values())
         elif isinstance(value, staticmethod | classmethod):
             todo.append(value.__func__)
@@ -291,9 +224,25 @@ def functions_of(module: ModuleType) -> Iterator[FunctionType]:
             todo.extend((value.fget, value.fset, value.fdel))
         elif isinstance(value, functools.cached_property | functools.partial):
             todo.append(value.func)
+        elif type(value).__module__ == module.__name__:  # it may keep functions that were made for it
+            todo.extend(field for _, field in lookups.fields_of(value) if isinstance(field, FunctionType))
         elif hasattr(value, "__wrapped__") and not isinstance(value, ModuleType):
             with contextlib.suppress(ValueError):  # what has every attribute wraps without end
                 todo.append(inspect.unwrap(value, stop=lambda f: isinstance(f, FunctionType)))  # type: ignore[arg-type]
+
+
+def _has_methods_of(cls: type, module: ModuleType) -> bool:
+    """Was a class defined in a module, although it says that it is of another one?"""
+    return any(function.__globals__ is vars(module) for function in methods_of(cls))
+
+
+def methods_of(cls: type) -> Iterator[FunctionType]:
+    """The functions that a class holds, as they are or as methods of some kind."""
+    for value in vars(cls).values():
+        inner = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+        inner = inner.fget if isinstance(inner, property) else inner
+        if isinstance(inner, FunctionType):
+            yield inner
 
 
 def _cell_contents(function: FunctionType) -> Iterator[object]:
@@ -302,9 +251,12 @@ def _cell_contents(function: FunctionType) -> Iterator[object]:
             yield cell.cell_contents
 
 
-def instrument_loaded(module: ModuleType) -> Undo:
-    """Instrument what a module defined when it was loaded, in place; the result undoes it."""
-    return instrument_functions(list(functions_of(module)))
+def instrument_loaded(module: ModuleType, lines: set[int] | None = None) -> Undo:
+    """Instrument what a module defined when it was loaded, in place; the result undoes it. With lines, only what
+    is
+    in the same statements as these."""
+    functions = functions_of(module)
+    return instrument_functions(functions if lines is None else statements_of(functions, lines))
 
 
 @contextlib.contextmanager

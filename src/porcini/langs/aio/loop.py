@@ -45,6 +45,7 @@ from porcini.langs.aio.futures import (
     coroutine_of,
     is_wakeup,
     makes_eager_tasks,
+    waiter_of,
 )
 from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
@@ -138,10 +139,11 @@ class ControlledLoop(Joins, Outside):
         return self.now
 
     def get_debug(self) -> bool:
-        """Every future asks for this once, when it is made: those that the loop did not make are seen by it."""
+        """Every future asks for this once, when it is made: those that the loop did not make are seen by it. (A
+        program that asks itself calls it by its name.)"""
         if self._making:
             self._making = False  # a task that starts eagerly runs code of the program before it is made
-        elif not self._adopted(sys._getframe(1)):
+        elif not standing.calls_method(sys._getframe(1), "get_debug") and not self._adopted(sys._getframe(1)):
             where = standing.users_spot(sys._getframe(1))
             self.untracked = f"asyncio.Future() made by hand at {where} (use loop.create_future())"
         return False
@@ -170,6 +172,12 @@ class ControlledLoop(Joins, Outside):
             return SeenFuture(self, self._next_place())
         finally:
             self._making = False
+
+    def make_task(self, coro: Any, *, name: Any = None, context: Context | None = None, **options: Any) -> Any:
+        """What `asyncio.Task(...)` makes: whatever factory of tasks the loop has."""
+        if context is not None:
+            rules.SHARED_CONTEXTS.add(id(context))
+        return self._new_task(coro, name, context, options)
 
     def create_task(self, coro: Any, *, name: Any = None, context: Context | None = None, **options: Any) -> Any:
         if self._closed:
@@ -397,7 +405,7 @@ class ControlledLoop(Joins, Outside):
 
     def only_sleepers(self, tasks: Iterable[Any]) -> bool:
         """Do all timers only end the sleep of some tasks?"""
-        futures = {task._fut_waiter for task in tasks}
+        futures = {waiter_of(task) for task in tasks}
         return all(
             timer._cancelled or (timer._callback is _sleep_over and timer._args[0] in futures)
             for timer in self._scheduled

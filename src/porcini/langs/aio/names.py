@@ -127,7 +127,7 @@ class Names:
             if sys.getrefcount(obj) <= 2:
                 DERIVED.pop(id(obj), None)
                 continue
-            if id(obj) not in self._names and not hasattr(type(obj), "__del__"):
+            if id(obj) not in self._names and not rules.has_finaliser(type(obj)):
                 kind, number = type(obj), len(CREATED)
                 key = (process, index, number, kind)
                 found = self._by_name.get(key)

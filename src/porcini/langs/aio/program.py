@@ -46,6 +46,7 @@ import asyncio
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from porcini.core.errors import InputError, Place
@@ -53,13 +54,14 @@ from porcini.core.events import Action, Event, Failure, FailureKind
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Program, Waiting
-from porcini.langs.aio import standing
+from porcini.langs.aio import standing, trusted
 from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.inside import Inside, Staying
 from porcini.langs.aio.loop import TIME, ControlledLoop, Mode
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
+from porcini.langs.aio.rounds import Rounds
 
 Shows = Callable[[object, bool], object]
 """Is told a value whose text says how a run ended, and whether the text shows the order of keys."""
@@ -98,6 +100,8 @@ class AioProgram(Program):
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
         self._events: dict[tuple[object, ...], Event] = {}
+        self.looked: dict[tuple[Pid, StepLabel, Footprint], frozenset[Location]] = {}
+        """What steps of tasks that were left running have looked at: replays do not record it."""
 
     def start(self) -> AioRun:
         return AioRun(self)
@@ -125,13 +129,26 @@ class AioProgram(Program):
 class _Spinning:
     """A task that waits by asking again and again, and for what."""
 
-    __slots__ = ("joints", "places", "spot")
+    __slots__ = ("anything", "joints", "places", "spot")
 
-    def __init__(self, places: frozenset[Location], joints: frozenset[Location], spot: Spot | None) -> None:
+    def __init__(
+        self,
+        places: frozenset[Location],
+        joints: frozenset[Location],
+        spot: Spot | None,
+        anything: bool = False,
+    ) -> None:
         self.places, self.joints, self.spot = places, joints, spot
+        self.anything = anything
+        """May it depend on whatever others do?"""
 
     def sees(self, foot: Footprint) -> bool:
-        return foot.opaque or not self.places.isdisjoint(foot.writes) or not self.joints.isdisjoint(foot.reads)
+        return (
+            self.anything
+            or foot.opaque
+            or not self.places.isdisjoint(foot.writes)
+            or not self.joints.isdisjoint(foot.reads)
+        )
 
 
 class AioRun:
@@ -144,6 +161,7 @@ class AioRun:
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
         self._too_late: list[Process] = []
+        self._rounds = Rounds()
         self.gauge: Callable[[], int] = int
         self.accesses = 0
         """What the gauge said after the last step: the number of accesses that were recorded, say."""
@@ -170,6 +188,11 @@ class AioRun:
             return [_CLOCK_ACTION]
         return []
 
+    @property
+    def ended(self) -> bool:
+        """Has the main task ended?"""
+        return _done(self.main)
+
     def _time_will_tell(self) -> bool:
         loop, polling = self.loop, self._polling
         if not loop.can_advance():
@@ -187,7 +210,8 @@ class AioRun:
             raise KeyError(pid)
         if not process.steps and process.spot is None:
             self._arrive(process)
-        batch = loop.batch
+        batch, handle = loop.batch, process.handle
+        called = None if handle is None or process.task else (handle._callback, handle._args)
         if Staying.inside is loop:
             recorded, heard = self._taken(process)
         else:
@@ -204,14 +228,23 @@ class AioRun:
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
-        if process.task is self.main and _done(self.main):
-            self._leave_out(batch)
+        if called is not None:
+            self._look_for_repeating(process, called, foot)
+        if _done(self.main):
+            self._after_the_end(process, batch, label, foot, self.program.recorder.looked)
         spawned, woke = loop.spawned, loop.woke
         children = tuple([p.name.pid for p in spawned]) if spawned else ()
-        others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
+        others = self._woken(process) if woke else ()
         if failure is not None:
             return Event(pid, 0, label, foot, children, failure, woke=others)
         return self.program.event(process.name.pid, label, foot, children, others)
+
+    def _woken(self, process: Process) -> tuple[Pid, ...]:
+        """Whom a step has woken beside its own process. Where any of them may go next, it makes no difference
+        who was
+        woken first: that may be the order of a set."""
+        woken = [p.name.pid for p in self.loop.woke if p is not process]
+        return tuple(sorted(woken) if self.loop.mode == "any" else woken)
 
     def _unnoticed(self, process: Process) -> frozenset[Location]:
         """What every step writes, so that it does not count as a change that others wait for. The step of a task
@@ -248,7 +281,8 @@ class AioRun:
             return False
         if not process.steps and process.spot is None:
             self._arrive(process)
-        batch = loop.batch
+        batch, handle = loop.batch, process.handle
+        called = None if handle is None or process.task else (handle._callback, handle._args)
         recorder.begin_step(pid, process.steps)
         try:
             self._run(process)
@@ -265,13 +299,15 @@ class AioRun:
             changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
-        if process.task is self.main and _done(self.main):
-            self._leave_out(batch)
+        if called is not None:
+            self._look_for_repeating(process, called, foot)
+        if _done(self.main):
+            self._after_the_end(process, batch, label, foot)
         spawned, woke = event.spawned, event.woke
         return (
             label is event.label
             and len(loop.spawned) == len(spawned)
-            and (not woke if not loop.woke else woke == tuple([p.name.pid for p in loop.woke if p is not process]))
+            and (not woke if not loop.woke else woke == self._woken(process))
         )
 
     def final(self) -> Final:
@@ -389,6 +425,21 @@ class AioRun:
                 del loop.ready[process]
             self._spinning[process] = spinning
 
+    def _look_for_repeating(self, process: Process, called: tuple[Any, Any], foot: Footprint) -> None:
+        """Has a callback done nothing but to have itself called again? Then it would do the same, until somebody
+        writes what it read. Where it keeps the handle of the next call, nobody else looks, except to cancel it."""
+        loop = self.loop
+        if loop.mode != "any" or len(loop.spawned) != 1 or loop.woke:
+            return
+        (next_one,) = loop.spawned
+        handle = next_one.handle
+        if handle is None or next_one not in loop.ready or (handle._callback, handle._args) != called:
+            return
+        if all(place.endswith(trusted.HANDLES_OF_REPEATED_CALLS) for place in foot.writes):
+            del loop.ready[next_one]
+            joints = frozenset(loop.observed)
+            self._spinning[next_one] = _Spinning(foot.reads | joints, joints, process.spot, foot.opaque)
+
     def _heard(self, process: Process, foot: Footprint) -> None:
         """A process took a step: who waits by asking again may now be answered otherwise."""
         if self._spinning:
@@ -408,6 +459,25 @@ class AioRun:
             self.loop.woke[process] = None
 
     # the end --------------------------------------------------------------------------------------------------
+
+    def _after_the_end(
+        self,
+        process: Process,
+        batch: int,
+        label: StepLabel,
+        foot: Footprint,
+        looked: AbstractSet[Location] = frozenset(),
+    ) -> None:
+        """A step that ended the main task, or one after that."""
+        if process.task is self.main:
+            self._leave_out(batch)
+        elif process.task is not None and process in self.loop.ready:
+            key = process.name.pid, label, foot
+            known = self.program.looked[key] = self.program.looked.get(key, frozenset()) | looked
+            self._rounds.note(process, standing.chain(coroutine_of(process.task))[0], foot, known)
+            if self._rounds.go_on_for_ever(self.loop.ready):
+                self._too_late += self.loop.ready
+                self.loop.ready.clear()
 
     def _leave_out(self, batch: int) -> None:
         """The main task has ended: who became ready with that, after this batch, comes after it in every order."""

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
-from porcini.langs.aio import lookups, rules
+from porcini.langs.aio import lookups, rules, trusted
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.log import (
     ADD,
@@ -85,6 +85,8 @@ class Recorder(Names):
         """Names of attributes and variables that whole numbers were added to."""
         self._counted_items: set[Location] = set()
         """Items of containers that whole numbers were added to."""
+        self.looked: set[Location] = set()
+        """Places that others may update, and that this step has looked at."""
         self._reads: set[Location] = set()
         self._writes: set[Location] = set()
         self._opaque = False
@@ -158,6 +160,7 @@ class Recorder(Names):
                 DERIVED.pop(key, None)
             CREATED.clear()
         self._reads, self._writes, self._opaque = set(), set(), False
+        self.looked.clear()
 
     # The footprint --------------------------------------------------------------------------------------------
 
@@ -264,6 +267,7 @@ class Recorder(Names):
     def _look(self, where: Location, ordered: bool = False) -> None:
         """A place is read that others may update."""
         if self.commuting is not None:
+            self.looked.add(where)
             self._reads.update(self.commuting.looks(where, self._step[0], ordered))
 
     def _adds(self, obj: Any, locations: Locations, attr: str, number: int) -> None:
@@ -317,6 +321,8 @@ class Recorder(Names):
                 return ()
             if not rules.is_seen_by_loop(obj):
                 return (locations.part(STATE[0]),)
+            if attr in trusted.SEEN_TASK_ATTRIBUTES and issubclass(type(obj), asyncio.Task):
+                return ()
             return (locations.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
         if issubclass(type(obj), ModuleType):
             return (locations.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(module_name(obj), ()) else ()

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Protocol
 
-from porcini.core.footprints import OPAQUE, Footprint
+from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.langs.aio.commuting import Commuting
 
@@ -19,6 +19,8 @@ class Recorder(Protocol):
     """Sees what happens between `begin_step` and `end_step`, and nothing outside; runs do not overlap."""
 
     commuting: Commuting | None
+    looked: set[Location]
+    """Places that others may update, and that the last step has looked at."""
 
     def start_run(self) -> None: ...
 
@@ -37,6 +39,7 @@ class Blind:
     """Sees nothing: every step may touch anything, and every order is explored."""
 
     commuting: Commuting | None = None
+    looked: set[Location] = set()  # noqa: RUF012
 
     def start_run(self) -> None:
         return None

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from porcini.langs.aio import trusted
 from porcini.langs.aio.bindings import Bindings, names_in
 from porcini.langs.aio.expressions import called, name_node
 from porcini.langs.aio.scopes import Comprehension, Scope, Scopes, parameters_of, suspends
@@ -58,12 +59,11 @@ class _Rewriter(Bindings):
         outer, live, loops = self.scope, self.live, self.loops
         self.scope, self.live, self.loops = self.scopes.of[node], True, []
         body = self._block(node.body)
-        if node.name == "__del__" and self.classes:
+        if node.name == "__del__" and self.classes and self._is_of_concern(".".join(self.classes)):
             note = ast.Expr(called("@log_finaliser", self._site(Kind.READ, "", node)))
             body.insert(0, ast.copy_location(note, node.body[0]))
-        if self.scope.token and not self.static_cells:
+        for start in self._beginning(node):
             first = int(ast.get_docstring(node, clean=False) is not None)
-            start = ast.Assign([name_node(self.scope.token, ast.Store())], called("@create_token"))
             body.insert(
                 first, ast.copy_location(start, node.body[first] if first < len(node.body) else node.body[0])
             )
@@ -72,6 +72,17 @@ class _Rewriter(Bindings):
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = _function
+
+    def _beginning(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.stmt]:
+        """What a function does first: the dict of its `**` parameter is new, and so are its variables."""
+        if node.args.kwarg is not None:
+            yield ast.Expr(called("@register_new", name_node(node.args.kwarg.arg)))
+        if self.scope.token and not self.static_cells:
+            yield ast.Assign([name_node(self.scope.token, ast.Store())], called("@create_token"))
+
+    def _is_of_concern(self, owner: str) -> bool:
+        """Does the finaliser of a class do more than to warn?"""
+        return f"{self.module}.{owner}" not in trusted.WARNING_FINALISERS
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._defaults(node.args)

@@ -16,6 +16,7 @@ import pathlib
 import sys
 import types
 import uuid
+import weakref
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -45,6 +46,10 @@ STREAMS: list[object] = []
 
 IDENTITIES: set[int] = set()
 """What `id` gave the program in this run: numbers that are others in the next run."""
+
+CLASS_NAMESPACES: dict[int, weakref.ref[type]] = {}
+"""By the id of its namespace, a class whose `__dict__` the program has looked at. That is a view, new each
+time."""
 
 ABSENT = object()
 """Not the value of anything."""
@@ -280,6 +285,13 @@ def has_c_method(kind: type, name: str) -> bool:
         if owner is base:
             return True
     return True
+
+
+@cache_until_reset
+def has_finaliser(kind: type) -> bool:
+    """Does the end of an object of this type do something? One that only warns of what was not closed does not."""
+    owner = owner_of(kind, "__del__")
+    return owner is not None and f"{owner.__module__}.{owner.__qualname__}" not in trusted.WARNING_FINALISERS
 
 
 def is_mutable_type(kind: type) -> bool:

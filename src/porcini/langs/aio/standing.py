@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import dis
+import functools
 import gc
 import inspect
 import re
@@ -302,3 +303,19 @@ def stack(frames: Sequence[FrameType]) -> Iterator[str]:
         if spot.path.startswith(_PORCINI):
             continue
         yield f"{spot} in {spot.function}"
+
+
+_LOADING = ("LOAD_METHOD", "LOAD_ATTR")
+
+
+def calls_method(frame: FrameType, name: str) -> bool:
+    """Does a frame call a method of this name, without arguments, rather than C code that does so?"""
+    return name in frame.f_code.co_names and name in _called_at(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=256)
+def _called_at(code: CodeType, offset: int) -> tuple[str, ...]:
+    """The names of methods that are loaded just before an instruction."""
+    before = [i for i in dis.get_instructions(code) if i.offset <= offset and i.opname not in ("PRECALL", "CACHE")]
+    calls = bool(before) and before[-1].opname.startswith("CALL")
+    return tuple(str(i.argval) for i in before[-2:-1] if calls and i.opname in _LOADING)

@@ -16,12 +16,14 @@ import fractions
 import functools
 import inspect
 import ipaddress
+import os
 import pathlib
 import pprint
 import random
 import re
 import sys
 import threading
+import time
 import types
 import typing
 import uuid
@@ -53,6 +55,7 @@ IMMUTABLE: tuple[type, ...] = (
     *(pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath),
     *(ipaddress.IPv4Address, ipaddress.IPv6Address, zoneinfo.ZoneInfo),
     *(ContextVar, Context, ContextToken, weakref.ref),
+    *(type(sys.version_info), type(sys.flags), type(sys.float_info), time.struct_time, os.stat_result),
 )
 ALWAYS_PLAIN: frozenset[type] = frozenset((*SCALARS, *CODE, *IMMUTABLE)) - {functools.partial}
 """Types whose values, used as operands, need no record, whatever the program does."""
@@ -100,8 +103,20 @@ BINDING_NOTHING = (
 """To find one of these on a class runs no code of the program."""
 FUTURE_SILENT = frozenset({"get_loop", "get_coro", "get_context", "_loop", "add_done_callback"})
 """Attributes of futures that never change."""
+SEEN_TASK_ATTRIBUTES = frozenset({"_must_cancel", "_fut_waiter"})
+"""Attributes of tasks of which the loop's own note that they are looked at."""
 NAMESPACES = frozenset({"__dict__", "__globals__", "__kwdefaults__", "__builtins__", "f_globals", "f_locals"})
 """Attributes that give away a dict of variables: what happens to those is not followed."""
+
+WARNING_FINALISERS = frozenset(
+    {"anyio.streams.memory.MemoryObjectReceiveStream", "anyio.streams.memory.MemoryObjectSendStream"}
+)
+"""Classes of packages whose `__del__` looks at its own object and warns if that was not closed, and does nothing
+else:
+it is of no concern to others who lets go of it last."""
+
+HANDLES_OF_REPEATED_CALLS = ("._cancel_handle",)
+"""Attributes in which a callback that asks to be called again keeps the handle of that: anyio's cancel scopes."""
 
 # Modules ------------------------------------------------------------------------------------------------------
 
@@ -141,7 +156,7 @@ NOT_ITERATING: frozenset[Any] = frozenset(
 """Functions that may be given something with an `__iter__` of its own, and leave that alone."""
 READING_FUNCTIONS: frozenset[Any] = frozenset(
     {*NOT_ITERATING, aiter, pprint.pformat, pprint.saferepr, sys.getsizeof, calendar.monthrange, calendar.isleap}
-    | {inspect.cleandoc}
+    | {inspect.cleandoc, inspect.getfile, inspect.getsourcefile, inspect.getsourcelines}
 )
 """Functions of other modules that only read their arguments."""
 SILENT_FUNCTIONS: frozenset[Any] = frozenset(

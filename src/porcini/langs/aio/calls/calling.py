@@ -15,9 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 from porcini.langs.aio import rules, trusted
-from porcini.langs.aio.log import LOG, WRITE
+from porcini.langs.aio.log import LOG, READ, WRITE
 from porcini.langs.aio.operations.entries import MANY, drain_log, log, mark_opaque
 from porcini.langs.aio.operations.values import VIEWS, read_all, read_operand, register_generator, write_all
+from porcini.langs.aio.operations.weak import is_lasting
 
 BY_TYPE: dict[type, Callable[[Any, int], Any]] = {}
 """By the type of the callee: what takes its place (see `calls`)."""
@@ -65,7 +66,8 @@ def _replace_other(function: Any, number: int) -> Any:
     if issubclass(type(function), functools._lru_cache_wrapper):
         return _replace_cached(function, number)
     if issubclass(type(function), weakref.ref):
-        mark_opaque("a weak reference", number)  # it may be dead, and nobody said who let go of it
+        if kind is not weakref.ref or not is_lasting(function()):
+            mark_opaque("a weak reference", number)  # it may be dead, and nobody said who let go of it
     elif kind.__module__ == "typing":
         return (
             replace_alias(function, number)
@@ -105,8 +107,9 @@ def _origin(function: Any) -> Any:
 
 
 def _replace_cached(function: Any, number: int) -> Any:
-    """What `functools.lru_cache` made. Its arguments are compared."""
-    log((function.__wrapped__, number, WRITE, (".<cache>",)))
+    """What `functools.lru_cache` made. Its arguments are compared. Who finds an answer there only reads, unless
+    the
+    cache is full: then it matters who was there last."""
     if call(function.__wrapped__, number) is not function.__wrapped__:
         mark_opaque(name_of(function), number)
 
@@ -114,7 +117,15 @@ def _replace_cached(function: Any, number: int) -> Any:
         __tracebackhide__ = True
         for value in (*args, *kwargs.values()):
             read_operand(value, number)
-        return function(*args, **kwargs)
+        before, kind = function.cache_info(), WRITE
+        try:
+            result = function(*args, **kwargs)
+            after = function.cache_info()
+            found = (after.hits, after.misses) == (before.hits + 1, before.misses)
+            kind = READ if found and after.currsize != after.maxsize else WRITE
+            return result
+        finally:
+            log((function.__wrapped__, number, kind, (".<cache>",)))
 
     return cached
 

@@ -13,6 +13,7 @@ from porcini.langs.aio.calls.calling import add_hooks, call_later, name_of, read
 from porcini.langs.aio.calls.containers import CONSTRUCTORS
 from porcini.langs.aio.calls.effects import Arguments, Options, Values, special_case
 from porcini.langs.aio.log import CREATED, register_mortal
+from porcini.langs.aio.loop import ControlledLoop
 from porcini.langs.aio.operations import entries
 from porcini.langs.aio.operations.entries import mark_opaque
 from porcini.langs.aio.operations.iterating import read_mapping
@@ -106,6 +107,27 @@ def construct_class(meta: Any, number: int, args: Values, kwargs: Options) -> No
         read_mapping(args[2], number)
 
 
+# Futures ------------------------------------------------------------------------------------------------------
+
+
+def construct_future(cls: Any, number: int) -> Any:
+    """`asyncio.Future()` and `asyncio.Task(...)`: the loop makes one that it sees, as it does when it is asked for
+    one. Whatever is wrong with the arguments, it is asyncio that says so."""
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        given = kwargs.get("loop")
+        loop = asyncio.events._get_running_loop() if given is None else given
+        if not isinstance(loop, ControlledLoop):
+            return cls(*args, **kwargs)
+        if cls is asyncio.Task and len(args) == 1:
+            return loop.make_task(*args, **{name: value for name, value in kwargs.items() if name != "loop"})
+        plain = cls is asyncio.Future and not args and kwargs.keys() <= {"loop"}
+        return loop.create_future() if plain else cls(*args, **kwargs)
+
+    return construct
+
+
 # Objects ------------------------------------------------------------------------------------------------------
 
 
@@ -177,7 +199,7 @@ def construct_object(cls: Any, number: int) -> Any:
                 if type(value) not in rules.PLAIN and rules.container_base(type(value)) is None:
                     mark_opaque(name_of(cls), number)
         obj = cls(*args, **kwargs)
-        if hasattr(cls, "__del__"):
+        if rules.has_finaliser(cls):
             register_mortal(obj)
         elif type(obj) is cls:
             CREATED.append(obj)

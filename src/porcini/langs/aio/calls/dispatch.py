@@ -10,6 +10,7 @@ import logging
 import random
 import sys
 import types
+import weakref
 from typing import Any
 
 from porcini.langs.aio import rules, trusted
@@ -24,7 +25,7 @@ _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 """Such a function runs later than it is called."""
 _EXACT = frozenset({*trusted.ALWAYS_PLAIN, functools.partial}) - {type, object}
 """Types whose rows in the table of methods do not stand for classes that inherit from them."""
-_IN_PYTHON = (asyncio.Future, *trusted.LOOP_CLASSES, random.Random)
+_IN_PYTHON = (asyncio.Future, *trusted.LOOP_CLASSES, random.Random, weakref.WeakKeyDictionary)
 """Classes with methods in Python that the table stands for."""
 _PYTEST = ("_pytest.raises", "_pytest.python_api")
 
@@ -104,7 +105,7 @@ def replace_function(function: Any, number: int) -> Any:
     code, module = function.__code__, function.__globals__.get("__name__", "")
     if module == "contextlib" and code.co_name == "helper":
         call(function.__wrapped__, number)
-        return function
+        return special.make_manager(function)
     if rules.is_generated(function) or module.startswith("namedtuple_"):
         return read_arguments(function, number)
     if module in _PYTEST and code.co_name == "raises":
@@ -159,10 +160,11 @@ def replace_class(cls: type, number: int) -> Any:
         return read_arguments(cls, number)
     if issubclass(cls, type):
         return classes.construct_class(cls, number)
-    if issubclass(cls, BaseException) or cls.__module__ in trusted.KEEPING_MODULES or cls is slice:
+    told = not rules.records_itself(rules.find_on_type(cls, "__init__"))  # by a table, and not by itself
+    if issubclass(cls, BaseException) or (told and cls.__module__ in trusted.KEEPING_MODULES) or cls is slice:
         classes.check_construction(cls, number)
         return cls
-    if cls.__module__ in trusted.READING_MODULES:
+    if told and cls.__module__ in trusted.READING_MODULES:
         return classes.construct_keeper(cls, number)
     if type(cls).__call__ is not type.__call__ and not rules.records_itself(type(cls).__call__):
         mark_opaque(name_of(cls), number)

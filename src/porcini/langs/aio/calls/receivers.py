@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import re
 import string
 import time
 import types
@@ -18,9 +19,10 @@ from porcini.langs.aio.calls.calling import call, name_of, read_arguments
 from porcini.langs.aio.calls.containers import combine
 from porcini.langs.aio.calls.effects import Effect, Replacement, by_position, consume, keep
 from porcini.langs.aio.log import READ, STATE, WRITE
-from porcini.langs.aio.operations import awaiting
+from porcini.langs.aio.operations import awaiting, objects
 from porcini.langs.aio.operations.entries import log, mark_opaque, register_new
 from porcini.langs.aio.operations.values import is_c_iterator, iterate, read_operand, register_view
+from porcini.langs.aio.operations.weak import access_task_key
 
 # Code, generators, contexts -----------------------------------------------------------------------------------
 
@@ -76,7 +78,7 @@ def search(function: Any, number: int, *bound: Any) -> Any:
     def searched(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         result = reads(*args, **kwargs)
-        if is_c_iterator(type(result)) and all(type(value) in trusted.SCALARS for value in args):
+        if is_c_iterator(type(result)) and all(type(value) in (*trusted.SCALARS, re.Pattern) for value in args):
             return register_view(result, ())
         return register_new(result) if type(result) is list else result
 
@@ -86,7 +88,10 @@ def search(function: Any, number: int, *bound: Any) -> Any:
 def use_match(function: Any, number: int, match: Any) -> Any:
     """What was searched may be a buffer that changes."""
     read_operand(match.string, number)
-    return read_arguments(function, number)
+    reads = read_arguments(function, number)
+    if _name_of_method(function) != "groupdict":
+        return reads
+    return lambda *args, **kwargs: register_new(reads(*args, **kwargs))
 
 
 def _format(function: Any, number: int, template: Any) -> Any:
@@ -155,7 +160,7 @@ def use_loop(function: Any, number: int, loop: Any) -> Any:
     name = _name_of_method(function)
     if name.startswith("set_"):
         mark_opaque(f"loop.{name}", number)
-    return function
+    return function if name != "get_debug" else lambda: False
 
 
 _SHUFFLE = Effect((special.reorder,))
@@ -179,6 +184,43 @@ def use_hash(function: Any, number: int, digest: Any) -> Any:
     return read_arguments(function, number)
 
 
+def use_thread_lock(function: Any, number: int, lock: Any) -> Any:
+    """A method of a lock for threads, of which there is one: who waits for it waits for ever, and is refused. To
+    take
+    it and to release it changes who gets it next."""
+    log((lock, number, READ if _name_of_method(function) in ("locked", "_is_owned") else WRITE, STATE))
+    return read_arguments(function, number)
+
+
+def use_class_view(function: Any, number: int, view: Any) -> Any:
+    """`cls.__dict__.get(name)`: other classes can be written to only in ways that are opaque, or are seen here."""
+    if not objects.read_class_view(view, number):
+        mark_opaque(name_of(function), number)
+    return read_arguments(function, number)
+
+
+def use_weak_keys(function: Any, number: int, items: Any) -> Any:
+    """`get`, `pop` and `setdefault` of a dict with weak keys."""
+    kind = READ if _name_of_method(function) == "get" else WRITE
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if not args or not access_task_key(items, args[0], number, kind):
+            mark_opaque(name_of(function), number)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def use_buffer(function: Any, number: int, buffer: Any) -> Any:
+    """A method of a file in memory: most change its contents or where it stands. What is written is read."""
+    log((buffer, number, READ if _name_of_method(function) in _LOOK_AT_BUFFERS else WRITE, STATE))
+    return read_arguments(function, number)
+
+
+_LOOK_AT_BUFFERS = frozenset({"getvalue", "tell", "closed", "readable", "seekable", "writable", "isatty"})
+
+
 # Classes, and what every object has ---------------------------------------------------------------------------
 
 
@@ -196,6 +238,20 @@ def from_keys(function: Any, number: int, cls: Any) -> Any:
             mark_opaque(name_of(function), number)
             return function(*args, **kwargs)
         return register_new(function(consume(args[0], number), *args[1:]))
+
+    return construct
+
+
+def make_new(function: Any, number: int, cls: Any) -> Any:
+    """`object.__new__(cls)`, called by a `__new__` of the program's own: what it gives is new."""
+    reads = read_arguments(function, number)
+    if cls is not object:
+        return reads
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        created = reads(*args, **kwargs)
+        return created if rules.has_finaliser(type(created)) else register_new(created)
 
     return construct
 

@@ -28,6 +28,7 @@ from porcini.langs.aio.operations.values import (
     read_length,
     read_operand,
     read_sources,
+    register_generator,
     register_view,
 )
 
@@ -76,6 +77,7 @@ def _check_other(cls: Any, number: int) -> None:
     for name in ("__instancecheck__", "__subclasscheck__"):
         owner = rules.owner_of(type(cls), name) or type
         usual = owner in (type, abc.ABCMeta) or owner.__module__ in ("typing", "enum")
+        usual = usual or vars(owner)[name] is vars(type)[name]
         if not usual and not rules.records_itself(vars(owner)[name]):
             mark_opaque(f"{owner.__qualname__}.{name}", number)
 
@@ -242,6 +244,19 @@ def expect(function: Any, number: int, args: Values, kwargs: Options) -> None:
         mark_opaque(name_of(function), number)
 
 
+def make_manager(function: Any) -> Any:
+    """What `contextmanager` made of a function: a manager that is new, with a generator that is."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        manager = function(*args, **kwargs)
+        if type(manager).__module__ == "contextlib" and type(manager.gen) is types.GeneratorType:
+            register_generator(manager.gen)
+        return manager
+
+    return make
+
+
 def replace(function: Any, number: int) -> Any:
     """`dataclasses.replace`: fields that are not given are read, and a new object is made."""
 
@@ -256,7 +271,11 @@ def replace(function: Any, number: int) -> Any:
         for value in changes.values():
             read_operand(value, number)
         result = function(*args, **changes)
-        return register_new(result) if type(result) is type(args[0]) and not hasattr(result, "__del__") else result
+        return (
+            register_new(result)
+            if type(result) is type(args[0]) and not rules.has_finaliser(type(result))
+            else result
+        )
 
     return replaced
 

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import gc
 import heapq
+import io
 import itertools
 import json
 import math
@@ -22,6 +23,7 @@ import random
 import re
 import statistics
 import struct
+import threading
 import traceback
 import types
 import warnings
@@ -114,12 +116,16 @@ CALLABLES: dict[Any, Replacement] = {
     object: classes.construct_object,
     type: classes.construct_class,
     types.FunctionType: classes.construct_function,
+    **dict.fromkeys((asyncio.Future, asyncio.Task), classes.construct_future),
     types.SimpleNamespace: Effect(rest=read_operand, others=keep),
     **dict.fromkeys((weakref.ref, weakref.finalize), classes.construct_reference),
     **dict.fromkeys((copy.copy, copy.deepcopy), special.copy_),
     dataclasses.replace: special.replace,
     **dict.fromkeys((dataclasses.asdict, dataclasses.astuple), Effect((special.take_apart,))),
     json.loads: special.parse,
+    re.finditer: receivers.search,
+    **dict.fromkeys((threading.Lock, threading.RLock), Effect(result=register_new)),
+    **dict.fromkeys((io.BytesIO, io.StringIO), Effect(rest=read, others=read, result=register_new)),
     # The interpreter
     vars: frames.hand_out_vars,
     **dict.fromkeys((globals, locals, dir), frames.look_at_frame),
@@ -155,12 +161,17 @@ METHODS: dict[type, dict[str, Replacement]] = {
     contextvars.Context: {"run": receivers.run_in_context, "*": receivers.use_context},
     contextvars.ContextVar: {"*": receivers.use_context},
     random.Random: {"shuffle": receivers.shuffle, "*": receivers.draw},
+    **{kind: {"getbuffer": opaque, "*": receivers.use_buffer} for kind in (io.BytesIO, io.StringIO)},
+    **{type(lock()): {"*": receivers.use_thread_lock} for lock in (threading.Lock, threading.RLock)},
+    weakref.WeakKeyDictionary: dict.fromkeys(("get", "pop", "setdefault"), receivers.use_weak_keys),
+    types.MappingProxyType: dict.fromkeys(("get", "copy"), receivers.use_class_view),
     asyncio.Future: {"*": receivers.use_future},
     **{kind: {"*": receivers.use_loop} for kind in trusted.LOOP_CLASSES},
     type: {
         "fromkeys": receivers.from_keys,
         **dict.fromkeys(("now", "utcnow", "today"), receivers.now),
-        **dict.fromkeys(("__new__", "mro"), read_arguments),
+        "__new__": receivers.make_new,
+        "mro": read_arguments,
     },
     BaseException: {"__init__": silent},
     object: {

@@ -181,14 +181,17 @@ class _WatchedIteration:
 _SILENT_MANAGERS = frozenset({"contextlib", "_pytest.raises", "_pytest.python_api"})
 
 
+_SILENT_NAMES = frozenset({"suppress", "nullcontext", "RaisesContext", "RaisesExc", "RaisesGroup"})
+
+
 def _is_followed_manager(obj: Any, enter: str, leave: str) -> bool:
     kind = type(obj)
     generator = getattr(obj, "gen", None)
     if generator is not None and kind.__module__ == "contextlib":
         code = getattr(generator, "gi_code", None) or getattr(generator, "ag_code", None)
         return code is not None and rules.is_instrumented(code)
-    if kind.__module__ in _SILENT_MANAGERS:
-        return kind.__name__ in ("suppress", "nullcontext", "RaisesContext", "RaisesExc", "RaisesGroup")
+    if kind.__module__ in _SILENT_MANAGERS and kind.__name__ in _SILENT_NAMES:
+        return True
     return not rules.has_opaque(kind, enter) and not rules.has_opaque(kind, leave)
 
 

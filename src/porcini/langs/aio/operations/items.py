@@ -29,6 +29,7 @@ from porcini.langs.aio.operations.values import (
     read_sources,
     write_all,
 )
+from porcini.langs.aio.operations.weak import access_task_key
 from porcini.langs.aio.rules import ABSENT, PLAIN, Rule
 from porcini.langs.aio.trusted import ALWAYS_PLAIN
 
@@ -142,6 +143,8 @@ def read_item(obj: Any, key: object, number: int) -> Any:
 
 def _read_other_item(obj: Any, kind: type, key: object, number: int) -> None:
     """As `read_item`, of a type that is less common: a `__missing__` may add what is not there."""
+    if access_task_key(obj, key, number, READ):
+        return
     if rules.has_c_method(kind, "__getitem__"):
         missing = (
             issubclass(type(obj), dict) and hasattr(kind, "__missing__") and not issubclass(type(obj), Counter)
@@ -194,6 +197,8 @@ def look_up(obj: Any, key: object, number: int) -> Any:
     kind = type(obj)
     if kind in PLAIN and not issubclass(type(obj), type):
         return obj
+    if access_task_key(obj, key, number, READ):
+        return obj
     if rules.has_c_method(kind, "__contains__"):
         has_key(obj, key, number)
     elif kind in VIEWS:
@@ -239,6 +244,8 @@ def _build_change(
                 read_item(obj, key, number)
                 _element_in_place(obj, key, number)
             write_key(obj, key, number, adds)
+        elif not updates and access_task_key(obj, key, number, WRITE):
+            pass
         elif rules.has_opaque(kind, name) or not hasattr(kind, name):
             mark_opaque(f"{kind.__qualname__}.{name}", number)
         return obj

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import gc
 import types
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,7 +20,24 @@ def use_namespace(obj: Any, number: int) -> Any:
     """`o.__dict__[k]`, `o.__dict__.update(...)`: attributes change in ways that are not followed."""
     if not issubclass(type(obj), type):
         mark_opaque("__dict__", number)
+    else:
+        note_class(obj)
     return obj
+
+
+def note_class(cls: type) -> None:
+    """Remember whose namespace it is that a view shows."""
+    rules.CLASS_NAMESPACES[id(gc.get_referents(type.__dict__["__dict__"].__get__(cls))[0])] = weakref.ref(cls)
+
+
+def read_class_view(view: Any, number: int) -> bool:
+    """Read the attributes of a class, through a view of its namespace. Is it known which class that is?"""
+    namespace: Any = gc.get_referents(view)[0]
+    cls = rules.CLASS_NAMESPACES.get(id(namespace), lambda: None)()
+    if cls is None or gc.get_referents(type.__dict__["__dict__"].__get__(cls))[0] is not namespace:
+        return False
+    log((cls, number, READ, tuple(f".{name}" for name in namespace if not name.startswith("__"))))
+    return True
 
 
 def hand_out_namespace(obj: Any, number: int, attr: str) -> Any:

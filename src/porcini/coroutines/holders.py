@@ -1,0 +1,138 @@
+"""Putting one function in the place of another wherever it is held, however it came there.
+
+`from time import time`, a default of a parameter, a cell, an attribute that an object has had since before the
+test: the garbage collector knows them all. Values of dicts, items of lists, attributes and slots are set; a tuple
+that is somebody's defaults is made anew. What a class holds is wrapped so that it is not bound, as functions in C
+never are. Left alone are keys, sets, other tuples, frames, and what C code keeps to itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from types import CellType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from porcini.langs.aio import lookups
+
+Undo = Callable[[], object]
+_BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
+"""Functions by which Python compares times of files when it imports one: where it finds them, they stay."""
+
+
+def replace_held(table: dict[Any, Any]) -> list[Undo]:
+    """Put the values of a table in the place of its keys, in all that holds these; the results put them back."""
+    replacing = _Replacing(table)
+    frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()  # what is frozen is not looked at
+    try:
+        holders = gc.get_referrers(*table)
+        undos = [undo for holder in holders for undo in replacing.inside(holder)]
+        undos += [undo for owner in gc.get_referrers(*replacing.indirect) for undo in replacing.around(owner)]
+    finally:
+        if frozen:
+            gc.freeze()
+    return undos
+
+
+class _Replacing:
+    def __init__(self, table: dict[Any, Any]) -> None:
+        self.table = table
+        self.wanted = {id(function): other for function, other in table.items()}
+        self.indirect: list[Any] = [()]
+        """Tuples and namespaces that hold some of it: what to do there depends on whose they are."""
+        self.ours = {id(cell) for other in table.values() for cell in getattr(other, "__closure__", None) or ()}
+
+    def found(self, value: object) -> Any:
+        return self.wanted.get(id(value), value)
+
+    def holds(self, values: Iterable[object]) -> bool:
+        return any(id(value) in self.wanted for value in values)
+
+    def inside(self, holder: Any) -> Iterator[Undo]:
+        """Replace what this holds itself."""
+        kind = type(holder)
+        if holder is self.table or id(holder) in self.ours or kind is FrameType:
+            return
+        if kind is dict:
+            yield from self._in_dict(holder)
+        elif kind is list:
+            yield from self._in_list(holder)
+        elif kind is tuple:
+            self.indirect.append(holder)
+        elif kind is CellType:
+            yield partial(setattr, holder, "cell_contents", holder.cell_contents)
+            holder.cell_contents = self.found(holder.cell_contents)
+        elif kind is staticmethod:
+            yield partial(staticmethod.__init__, holder, holder.__func__)
+            staticmethod.__init__(holder, self.found(holder.__func__))
+        elif kind is partial:
+            yield from self._in_partial(holder)
+        else:
+            yield from self._in_object(holder)
+
+    def _in_dict(self, holder: dict[Any, Any]) -> Iterator[Undo]:
+        name = holder.get("__name__") or holder.get("__module__")
+        if isinstance(name, str) and name.partition(".")[0] == "porcini":
+            return
+        if "__module__" in holder and "__doc__" in holder:
+            self.indirect.append(holder)  # of a class, it seems
+            return
+        for key, value in list(holder.items()):
+            if id(value) in self.wanted and not (name in ("posix", "nt") and value in _BY_IMPORTS):
+                yield partial(holder.__setitem__, key, value)
+                holder[key] = self.wanted[id(value)]
+
+    def _in_list(self, holder: list[Any]) -> Iterator[Undo]:
+        for index, value in enumerate(list(holder)):
+            if id(value) in self.wanted:
+                yield partial(_set_item, holder, index, self.wanted[id(value)], value)
+                holder[index] = self.wanted[id(value)]
+
+    def _in_partial(self, holder: partial[Any]) -> Iterator[Undo]:
+        state: Any = holder.__reduce__()[2]
+        yield partial(holder.__setstate__, state)  # type: ignore[attr-defined]
+        function, arguments, options, attributes = state
+        arguments = tuple(map(self.found, arguments))
+        holder.__setstate__((self.found(function), arguments, options, attributes))  # type: ignore[attr-defined]
+
+    def _in_object(self, holder: Any) -> Iterator[Undo]:
+        """Attributes of an object that has no dict as yet, and slots."""
+        if isinstance(holder, type | ModuleType | FunctionType):
+            return
+        for name, value in list(lookups.fields_of(holder)):
+            if id(value) in self.wanted:
+                try:
+                    object.__setattr__(holder, name, self.wanted[id(value)])
+                except (AttributeError, TypeError):
+                    continue
+                yield partial(object.__setattr__, holder, name, value)
+
+    def around(self, owner: Any) -> Iterator[Undo]:
+        """Replace what the tuples and namespaces of this hold."""
+        if isinstance(owner, type):
+            for name, value in list(vars(owner).items()):
+                if id(value) in self.wanted:
+                    namespace: Any = gc.get_referents(vars(owner))[0]  # also of a class that cannot be changed
+                    yield partial(set_in_class, owner, namespace, name, value)
+                    set_in_class(owner, namespace, name, staticmethod(self.wanted[id(value)]))
+        elif isinstance(owner, FunctionType) and self.holds(owner.__defaults__ or ()):
+            yield partial(setattr, owner, "__defaults__", owner.__defaults__)
+            owner.__defaults__ = tuple(map(self.found, owner.__defaults__ or ()))
+        elif type(owner) is partial and self.holds(owner.args):
+            yield from self._in_partial(owner)
+
+
+def _set_item(holder: list[Any], index: int, there: object, value: object) -> None:
+    """Put something back, if the list is still what it was."""
+    if index < len(holder) and holder[index] is there:
+        holder[index] = value
+
+
+def set_in_class(cls: type, namespace: dict[str, Any], name: str, value: object) -> None:
+    """Set what a class holds, also one in C that cannot be changed."""
+    namespace[name] = value
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(cls))
