@@ -284,6 +284,40 @@ CHILDREN = (
 """How a task starts another one."""
 CHILD_OF_GROUP = "s.t{c} = group.create_task(w{c}())"
 """The same, where there is a group that `main` waits for."""
+BEHIND = {
+    "locks": Flavour(
+        FLAVOURS["locks"].effects,
+        """
+        await s.lock.acquire(); s.lock.release()
+        await asyncio.wait_for(s.lock.acquire(), 1); s.lock.release()
+        """,
+        """
+        async with s.lock:
+        async with s.lock:
+        async with s.lock:
+        async with s.lock:
+        async with s.other:
+        async with asyncio.timeout(1), s.lock:
+        """,
+    ),
+    "semaphores": Flavour(
+        FLAVOURS["semaphores"].effects,
+        """
+        await s.pair.acquire(); s.pair.release()
+        """,
+        """
+        async with s.pair:
+        async with s.pair:
+        async with s.pair:
+        async with s.sem:
+        async with s.sem:
+        async with asyncio.timeout(1), s.pair:
+        """,
+    ),
+    "queues": FLAVOURS["queues"],
+    "conditions": FLAVOURS["conditions"],
+}
+"""What tasks meet at in programs about waiters."""
 SIZES = (4, 4, 5, 5, 6, 7)
 """How many tasks a program has, children included."""
 JOINS = (
@@ -293,8 +327,14 @@ JOINS = (
 )
 
 
-def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program:
-    """A program in which orders matter, with one of these numbers of tasks."""
+def generate_waiters(random: randomness.Random) -> Program:
+    """Three or four tasks, most of which wait behind a lock, a semaphore, a queue or a condition: with sections
+    that commute and some that do not, cancellation, timeouts, and somebody who looks whether it is taken."""
+    return generate(random, (3, 3, 3, 4), random.choice(("locks", "locks", "locks", *BEHIND)))
+
+
+def generate(random: randomness.Random, sizes: Sequence[int] = SIZES, behind: str = "") -> Program:
+    """A program in which orders matter, with one of these numbers of tasks; `behind` is what most wait for."""
     tasks = random.choice(sizes)
     children = random.choice((0, 0, 0, 1, 1, 2)) if tasks > 4 else random.choice((0, 0, 1))
     started = range(tasks - children)
@@ -302,6 +342,8 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program
     silent = {number for join in joins if join.how == "gather calls" for number in join.tasks}
     handles = {number: f"t{number}" if number in started else f"s.t{number}" for number in range(tasks)}
     writer = _Writer(random, tasks, {number: handle for number, handle in handles.items() if number not in silent})
+    if behind:
+        writer.wait_behind(behind)
     for join in joins:
         writer.use(join)
     bodies = {number: writer.body(number) for number in handles}
@@ -326,8 +368,11 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program
         patience=random.choice((None, 5, 5)),
         careful=random.random() < 0.85,
         curious=random.random() < 0.7,
-        shown=tuple(
-            (name, random.choice(ways)) for name, ways in OTHERWISE_SHOWN.items() if random.random() < 0.3
+        shown=tuple((name, random.choice(ways)) for name, ways in OTHERWISE_SHOWN.items() if random.random() < 0.3)
+        + (
+            tuple((name, "'hidden'") for name in ("lock", "sem", "cond"))
+            if behind and random.random() < 0.7
+            else ()
         ),
     )
 
@@ -357,6 +402,7 @@ class _Writer:
             for part in ("effects", "waits", "blocks")
         )
         self.births = CHILDREN
+        self.meetings: tuple[int, ...] = (0, 1, 1, 2)
 
     def use(self, join: Join) -> None:
         """Let tasks do what can be done with this join."""
@@ -366,10 +412,24 @@ class _Writer:
             self.effects += _lines(KEPT.effects)
             self.waits += _lines(KEPT.waits)
 
+    def wait_behind(self, name: str) -> None:
+        """Let tasks mostly wait for one thing, and do so more often."""
+        random, flavour = self.random, BEHIND[name]
+        chosen = [random.choice(COMMON)]
+        chosen += random.sample(
+            ("tasks", "timers", "errors", "counting", "events"), random.choice((0, 0, 1, 1, 2))
+        )
+        looks = _lines(flavour.effects) if random.random() < 0.4 else []
+        self.effects = [line for each in chosen for line in _lines(FLAVOURS[each].effects)] + looks
+        self.waits, self.blocks = _lines(flavour.waits), _lines(flavour.blocks)
+        if random.random() < 0.5:
+            self.waits = ["await asyncio.sleep(0)"] * 2 + [line for line in self.waits if random.random() < 0.3]
+        self.waits_left, self.meetings = 8, (1, 1, 1, 2)
+
     def body(self, number: int) -> list[Statement]:
         """One to three steps of a task."""
         body = self.effects_of(number)
-        for _ in range(self.random.choice((0, 1, 1, 2))):
+        for _ in range(self.random.choice(self.meetings)):
             if self.waits_left > 0:
                 self.waits_left -= 1
                 body.append(self.meeting(number))

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Hashable, Iterable
 
 from porcini.core.footprints import Location
+from porcini.langs.aio.sections import Levels
 
 _CHEAP = 10
 """So many runs may be done again to learn who updates what; after more, a place is one location."""
@@ -46,7 +47,9 @@ class _Place:
 class Commuting:
     """What is known of such places in one search, over all its runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, levels: Levels | None = None) -> None:
+        self.levels = levels or Levels()
+        """What locks may be (`sections`)."""
         self.outgrown = False
         """Must the search begin again?"""
         self._any_order_seen = False

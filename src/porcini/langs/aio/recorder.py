@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
-from porcini.langs.aio import lookups, rules
+from porcini.langs.aio import lookups, rules, sections
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.log import (
     ADD,
@@ -229,6 +229,9 @@ class Recorder(Names):
             return
         into = self._reads if kind == 1 else self._writes
         parts = locations.parts
+        if suffixes and suffixes[0][0] == ".":
+            for suffix in suffixes:
+                self._look_inside(obj, suffix[1:])
         looks = kind == 1 and (self._counters or self._counted_items)
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
@@ -310,6 +313,7 @@ class Recorder(Names):
         """The locations that reading an attribute reads; None if reading it runs code that is not followed."""
         if type(obj) in PROXIES:
             return None
+        self._look_inside(obj, attr)
         if issubclass(type(obj), Token):
             return (locations.part("." + attr),)
         if issubclass(type(obj), asyncio.Future):
@@ -330,6 +334,11 @@ class Recorder(Names):
         if way is lookups.Lookup.OPAQUE or way is lookups.Lookup.CACHED:
             return None
         return (locations.part("." + attr), *self._class_attribute(type(obj), attr))
+
+    def _look_inside(self, obj: Any, attr: str) -> None:
+        """Somebody may look inside a lock that is guarded."""
+        if self.commuting is not None and sections.looks_inside(obj, attr, self.commuting.levels):
+            self.commuting.outgrown = True
 
     def _class_attribute(self, cls: type, attr: str) -> tuple[Location, ...]:
         """A class that has no such attribute may get one, which hides that of its base."""
