@@ -40,7 +40,8 @@ class Dependence:
     """
 
     direct = True
-    _most = 20_000
+    _most = 2_000
+    """Rows: as searches go on, there are ever new events."""
 
     def __init__(self) -> None:
         self._rows: dict[Event, Row] = {}

@@ -33,8 +33,8 @@ commute have one order.
 
     Lemma 5. A run of G is one of S if everybody took the lock next, and found a place.
 
-What the lemmas leave out is an *exception*: who has an unordered lock gets stuck (4); no equivalent run is one of S
-(3, 5); a task is cancelled between coming and taking; somebody who has not taken the lock gives it back, or asks
+What the lemmas leave out is an *exception*: who has an unordered lock gets stuck (4); no equivalent run is one of
+S (3, 5); a task is cancelled between coming and taking; somebody who has not taken the lock gives it back, or asks
 whether it is taken; somebody looks inside. Then the lock goes from unordered to ordered, or on to asyncio's own,
 and the search begins again. Take G with a step that ends everything at each exception: its steps commute as well,
 and a search that came to its end has seen all its classes, and no exception. So it has seen all outcomes of S, and
