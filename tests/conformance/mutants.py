@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -21,6 +22,7 @@ from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
 from porcini.ir.packed.relations import Relations
+from porcini.langs.aio import recorder, sections
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
 from porcini.langs.maude.names import Names
@@ -358,6 +360,39 @@ _IN_THEORIES = (
 )
 
 
+# Locks that are guarded: what is no exception any more ------------------------------------------------------------
+
+
+def _silently(name: str) -> Callable[[], AbstractContextManager[object]]:
+    """Something about a lock that is an exception, and goes unnoticed."""
+    method = getattr(sections.Guarded, name)
+
+    def silent(self: sections.Guarded, *args: Any) -> Any:
+        with patch.object(sections.Sections, "exception", lambda *_: None):
+            return method(self, *args)
+
+    return _patch(sections.Guarded, name, silent)
+
+
+_come = sections.Guarded.come
+
+
+def _comes_unseen(self: sections.Guarded) -> Any:
+    section = _come(self)
+    self.sections.loop.writes.discard(self.owners)
+    return section
+
+
+_OF_LOCKS = (
+    ("who has one never gets stuck", _silently("stuck"), 0),
+    ("who is cancelled in line is not missed", _silently("give_up"), 0),
+    ("nobody sees that one is taken", _silently("is_taken"), 0),
+    ("anybody may give one back", _silently("leave"), 0),
+    ("nobody looks inside", _patch(recorder, "sections", SimpleNamespace(looks_inside=lambda *_: False)), 0),
+    ("sections may overlap", _patch(sections.Sections, "check", lambda self, events: None), 0),
+    ("nobody sees who comes first", _patch(sections.Guarded, "come", _comes_unseen), 0),
+)
+
 MUTANTS = [
     Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
     Mutant(
@@ -452,6 +487,10 @@ MUTANTS = [
         kinds=("asyncio",),
         known=("asyncio", 325),
     ),
+    *[
+        Mutant(f"{name} (locks)", put_in, kinds=("waiters",), known=("waiters", seed))
+        for name, put_in, seed in _OF_LOCKS
+    ],
     Mutant(
         "nobody is started any more (stubborn sets)",
         _patch(Relations, "_find_later", lambda self: None),

@@ -242,6 +242,7 @@ def search(program: SteadyProgram, engine: Engine, stats: SearchStats, options: 
                 use_plain_locks(program, stats)
             except NotPlain:  # which the lemmas of `sections` exclude
                 program.levels.give_up()
+                program.commute(None)
                 whole = whole.restart()
             else:
                 return stats

@@ -162,6 +162,7 @@ class SteadyRun:
             owner.saw_opaque(event.label, self.run.loop.untracked or self.run.loop.peeked)
             if commuting is not None:
                 commuting.any_order_is_seen()
+                commuting.locks_are_seen()
         if commuting is not None and commuting.outgrown:
             self.end()
             raise owner.outgrown()

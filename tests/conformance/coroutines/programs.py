@@ -286,16 +286,22 @@ CHILD_OF_GROUP = "s.t{c} = group.create_task(w{c}())"
 """The same, where there is a group that `main` waits for."""
 BEHIND = {
     "locks": Flavour(
-        FLAVOURS["locks"].effects,
         """
-        await s.lock.acquire(); s.lock.release()
+        if s.lock.locked(): s.{v} = s.{w} + {n}
+        if s.lock._locked: s.{v} = {n}
+        if not s.lock.locked(): s.lock.release()
+        """,
+        """
+        await asyncio.sleep(0); await s.lock.acquire(); s.lock.release()
+        await asyncio.sleep(0); await s.other.acquire(); s.other.release()
+        await s.lock.acquire(); await asyncio.sleep(0); s.lock.release()
         await asyncio.wait_for(s.lock.acquire(), 1); s.lock.release()
         """,
         """
         async with s.lock:
         async with s.lock:
         async with s.lock:
-        async with s.lock:
+        async with s.other:
         async with s.other:
         async with asyncio.timeout(1), s.lock:
         """,
@@ -422,7 +428,7 @@ class _Writer:
         looks = _lines(flavour.effects) if random.random() < 0.4 else []
         self.effects = [line for each in chosen for line in _lines(FLAVOURS[each].effects)] + looks
         self.waits, self.blocks = _lines(flavour.waits), _lines(flavour.blocks)
-        if random.random() < 0.5:
+        if random.random() < 0.4:
             self.waits = ["await asyncio.sleep(0)"] * 2 + [line for line in self.waits if random.random() < 0.3]
         self.waits_left, self.meetings = 8, (1, 1, 1, 2)
 

@@ -74,6 +74,12 @@ class Commuting:
             self._any_order_seen = True
             self.outgrown |= any(p.has_order and p.updaters and not p.whole for p in self._places.values())
 
+    def locks_are_seen(self) -> None:
+        """A step may have looked inside any lock."""
+        if not self.levels.given_up:
+            self.levels.give_up()
+            self.outgrown |= self.levels.in_use
+
     def is_one(self, where: Location) -> None:
         """A place that is to be one location."""
         place = self._of(where)

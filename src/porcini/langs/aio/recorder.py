@@ -162,7 +162,7 @@ class Recorder(Names):
     # The footprint --------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
-        """Log to locations. Repeated accesses at one site to one object, as in loops, cost one comparison."""
+        """Log to locations. Repeated accesses at one site to one object, as in loops, cost little."""
         reads, writes = self._reads, self._writes
         if len(LOG) == LIMIT:
             self._mark_opaque(f"more than {LIMIT} accesses in one step", OUTSIDE)
@@ -170,15 +170,16 @@ class Recorder(Names):
         names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
         rebound = rules.REBOUND
         last: dict[int, object] = {}
+        done: set[tuple[object, ...]] = set()
         for entry in list(LOG):  # what is logged meanwhile is what this does to objects with their own `__class__`
-            obj = entry[0]
-            number = entry[1]
             if len(entry) != 2:
-                before: Any = last.get(-1 - number)
-                if before is None or before[0] is not obj or before[2] != entry[2] or before[3] is not entry[3]:
-                    last[-1 - number] = entry
+                obj, number, kind, suffixes = entry
+                key = number, id(obj), kind, suffixes
+                if key not in done:
+                    done.add(key)
                     self._parts(obj, entry, fresh)
                 continue
+            obj, number = entry
             if last.get(number, LOG) is obj:
                 continue
             last[number] = obj
@@ -198,7 +199,8 @@ class Recorder(Names):
                 found = locations.attributes[attr]
             except KeyError:
                 found = None if attr in self._counters else self._attribute(obj, locations, attr)
-                locations.attributes[attr] = found
+                if not sections.is_inside(obj, attr):  # which must be noticed each time
+                    locations.attributes[attr] = found
             if found is None or kind != 1:
                 self._written(obj, locations, attr, kind, number, writes, found)
             if found is not None and kind & 1:

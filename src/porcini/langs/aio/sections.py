@@ -270,9 +270,14 @@ class Sections:
             guarded.exception(guarded.next_level)
 
 
-def looks_inside(obj: Any, attribute: str, levels: Levels | None) -> bool:
+def is_inside(obj: Any, attribute: str) -> bool:
+    """Is this what a lock has inside?"""
+    return attribute in _INSIDE and type(obj) in KINDS
+
+
+def looks_inside(obj: Any, attribute: str, levels: Levels) -> bool:
     """Does somebody look inside a lock that is guarded, or may be later? From then on it is not."""
-    if levels is None or attribute not in _INSIDE or type(obj) not in KINDS:
+    if not is_inside(obj, attribute):
         return False
     place = vars(obj).get(PLACE)
     return place is not None and levels.raise_to(PLAIN, place)
