@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -22,7 +21,7 @@ from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
 from porcini.ir.packed.relations import Relations
-from porcini.langs.aio import recorder, sections
+from porcini.langs.aio import sections
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
 from porcini.langs.maude.names import Names
@@ -360,7 +359,7 @@ _IN_THEORIES = (
 )
 
 
-# Locks that are guarded: what is no exception any more ------------------------------------------------------------
+# Locks that are guarded -----------------------------------------------------------------------------------------
 
 
 def _silently(name: str) -> Callable[[], AbstractContextManager[object]]:
@@ -388,7 +387,7 @@ _OF_LOCKS = (
     ("who is cancelled in line is not missed", _silently("give_up"), 0),
     ("nobody sees that one is taken", _silently("is_taken"), 0),
     ("anybody may give one back", _silently("leave"), 0),
-    ("nobody looks inside", _patch(recorder, "sections", SimpleNamespace(looks_inside=lambda *_: False)), 0),
+    ("nobody looks inside", _patch(sections, "looks_inside", lambda *_: False), 0),
     ("sections may overlap", _patch(sections.Sections, "check", lambda self, events: None), 0),
     ("nobody sees who comes first", _patch(sections.Guarded, "come", _comes_unseen), 0),
 )

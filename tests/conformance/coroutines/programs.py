@@ -324,6 +324,8 @@ BEHIND = {
     "conditions": FLAVOURS["conditions"],
 }
 """What tasks meet at in programs about waiters."""
+HIDDEN = (("lock", "'hidden'"), ("sem", "'hidden'"), ("cond", "'hidden'"))
+"""Nobody looks whether these are taken in the end."""
 SIZES = (4, 4, 5, 5, 6, 7)
 """How many tasks a program has, children included."""
 JOINS = (
@@ -336,7 +338,7 @@ JOINS = (
 def generate_waiters(random: randomness.Random) -> Program:
     """Three or four tasks, most of which wait behind a lock, a semaphore, a queue or a condition: with sections
     that commute and some that do not, cancellation, timeouts, and somebody who looks whether it is taken."""
-    return generate(random, (3, 3, 3, 4), random.choice(("locks", "locks", "locks", *BEHIND)))
+    return generate(random, (3, 3, 3, 4), random.choice(("locks", "locks", "locks", "semaphores", *BEHIND)))
 
 
 def generate(random: randomness.Random, sizes: Sequence[int] = SIZES, behind: str = "") -> Program:
@@ -348,8 +350,9 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES, behind: st
     silent = {number for join in joins if join.how == "gather calls" for number in join.tasks}
     handles = {number: f"t{number}" if number in started else f"s.t{number}" for number in range(tasks)}
     writer = _Writer(random, tasks, {number: handle for number, handle in handles.items() if number not in silent})
+    gently = bool(behind) and random.random() < 0.6
     if behind:
-        writer.wait_behind(behind)
+        writer.wait_behind(behind, gently)
     for join in joins:
         writer.use(join)
     bodies = {number: writer.body(number) for number in handles}
@@ -371,15 +374,11 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES, behind: st
         joins,
         frozenset(range(tasks - children, tasks)),
         pause=random.choice((None, 0, 1, 1, 3)),
-        patience=random.choice((None, 5, 5)),
+        patience=None if gently else random.choice((None, 5, 5)),
         careful=random.random() < 0.85,
         curious=random.random() < 0.7,
         shown=tuple((name, random.choice(ways)) for name, ways in OTHERWISE_SHOWN.items() if random.random() < 0.3)
-        + (
-            tuple((name, "'hidden'") for name in ("lock", "sem", "cond"))
-            if behind and random.random() < 0.7
-            else ()
-        ),
+        + (HIDDEN if gently or (behind and random.random() < 0.5) else ()),
     )
 
 
@@ -409,6 +408,7 @@ class _Writer:
         )
         self.births = CHILDREN
         self.meetings: tuple[int, ...] = (0, 1, 1, 2)
+        self.gentle = False
 
     def use(self, join: Join) -> None:
         """Let tasks do what can be done with this join."""
@@ -418,18 +418,22 @@ class _Writer:
             self.effects += _lines(KEPT.effects)
             self.waits += _lines(KEPT.waits)
 
-    def wait_behind(self, name: str) -> None:
-        """Let tasks mostly wait for one thing, and do so more often."""
+    def wait_behind(self, name: str, gently: bool) -> None:
+        """Let tasks mostly wait for one thing, and do so more often. Gently: without cancelling each other,
+        without a look at what they wait for, and mostly without doing anything else."""
         random, flavour = self.random, BEHIND[name]
-        chosen = [random.choice(COMMON)]
-        chosen += random.sample(
-            ("tasks", "timers", "errors", "counting", "events"), random.choice((0, 0, 1, 1, 2))
-        )
-        looks = _lines(flavour.effects) if random.random() < 0.4 else []
-        self.effects = [line for each in chosen for line in _lines(FLAVOURS[each].effects)] + looks
+        chosen = random.sample(COMMON, random.choice((1, 1, 2)))
         self.waits, self.blocks = _lines(flavour.waits), _lines(flavour.blocks)
-        if random.random() < 0.4:
-            self.waits = ["await asyncio.sleep(0)"] * 2 + [line for line in self.waits if random.random() < 0.3]
+        looks: list[str] = []
+        self.gentle = gently
+        if gently:
+            self.blocks = [line for line in self.blocks if "timeout" not in line]
+            self.waits = ["await asyncio.sleep(0)"] * 3 + [line for line in self.waits if "sleep" in line]
+        else:
+            others = ("tasks", "timers", "errors", "counting", "events")
+            chosen += random.sample(others, random.choice((0, 0, 1, 1, 2)))
+            looks = _lines(flavour.effects) if random.random() < 0.4 else []
+        self.effects = [line for each in chosen for line in _lines(FLAVOURS[each].effects)] + looks
         self.waits_left, self.meetings = 8, (1, 1, 1, 2)
 
     def body(self, number: int) -> list[Statement]:
@@ -440,6 +444,8 @@ class _Writer:
                 self.waits_left -= 1
                 body.append(self.meeting(number))
                 body += self.effects_of(number)
+        if self.gentle and self.random.random() < 0.7:
+            body = [statement for statement in body if statement.body or "await" in statement.text]
         if len(body) > 1 and self.random.random() < 0.2:
             del body[0]
         if self.random.random() < 0.2:
