@@ -14,8 +14,9 @@ channel is neither empty nor full. A test of a channel reads both ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from porcini.ir.expr import (
     Enabled,
@@ -31,7 +32,17 @@ from porcini.ir.expr import (
     Var,
     nodes,
 )
-from porcini.ir.operations import Exit, Receive, Send, Spawn, Target, variable_of
+from porcini.ir.operations import (
+    Exit,
+    Receive,
+    Send,
+    Spawn,
+    Target,
+    reads_of,
+    reads_of_talk,
+    targets_of_op,
+    variable_of,
+)
 from porcini.ir.packed.code import Constants, channels_named
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
 from porcini.ir.program import Edge, Variable, expressions, targets_of
@@ -143,6 +154,37 @@ class Toucher:
                     touch |= self._first_value(first)
         return touch
 
+    def assuming(self, values: Mapping[Variable, int]) -> Toucher:
+        """The same where some variables have known values."""
+        known = self.constants
+        constants = Constants(known.slot, known.values, known.declared, values)
+        return Toucher(self.layout, self.template, constants, self.channels, self.resources, self.channel_of)
+
+    def bits_of(self, edge: Edge, assumed: Toucher, of: Collection[Variable]) -> int:
+        """The bits on which the readiness and effect of an edge depend, where some variables have the values that
+        `assumed` knows: whatever is evaluated before one of them is assigned to depends on fewer bits."""
+        program = self.layout.program
+        if program.priorities is not None or any(isinstance(op, Spawn | Exit) for op in edge.block):
+            return self.edge(edge).bits
+        exprs = (program.templates[self.template].provided, *edge.guards, *reads_of_talk(edge.talk))
+        bits, toucher = self.point, assumed
+        for expr in exprs:
+            bits |= assumed.expr(expr).bits
+        steps: list[tuple[Sequence[Expr], Sequence[Target]]] = []
+        if edge.talk is not None:
+            bits |= assumed._talk(edge.talk).bits
+        if isinstance(edge.talk, Receive):
+            steps += [((), (target,)) for target in edge.talk.into if target is not None]
+        steps += [(reads_of(op), tuple(targets_of_op(op))) for op in edge.block]
+        for reads, targets in steps:
+            for expr in reads:
+                bits |= toucher.expr(expr).bits
+            for target in targets:
+                bits |= toucher._cell(target, written=True).bits
+            if any(self.layout.declared[variable_of(target)] in of for target in targets):
+                toucher = self
+        return bits
+
     def _first_value(self, expr: Expr) -> Touch:
         """What the initial value of a variable of a new process reads. Its own variables are new, so that only
         shared ones can have been touched by others."""
@@ -206,19 +248,36 @@ class Toucher:
 
     def waking_talk(self, talk: Send | Receive) -> int:
         """The same for a communication over a buffered channel."""
-        wakes = 0
-        parts = talk.pattern if isinstance(talk, Receive) else ()
-        for part in (talk.channel, *parts):
-            if part is not None:
-                wakes |= self.waking(part)
+        wakes = self.waking_end(talk, "head")
+        return wakes | self.waking_end(talk, "tail") if isinstance(talk, Receive) else wakes
+
+    def waking_end(self, talk: Send | Receive, end: Literal["head", "tail"]) -> int:
+        """The same for what is asked at one end of the channel: which channel it is, and at the head whether the
+        message is the one that is wanted."""
+        wakes = self.waking(talk.channel)
+        if end == "head" and isinstance(talk, Receive):
+            for part in talk.pattern:
+                wakes |= 0 if part is None else self.waking(part)
         known = self.among(talk.channel)
         if known is None:
             return wakes | SOME_CHANNEL
         for channel in known:
-            wakes |= self.resources("head", channel.id) | UNKNOWN_CHANNEL
-            if isinstance(talk, Receive):
-                wakes |= self.resources("tail", channel.id)
+            wakes |= self.resources(end, channel.id) | UNKNOWN_CHANNEL
         return wakes
+
+    def bits_at_end(self, talk: Receive, end: Literal["head", "tail"]) -> int:
+        """The bits that a receive looks at: at the tail only whether there is a message, at the head also the
+        first one."""
+        bits = self.expr(talk.channel).bits
+        known = self.among(talk.channel)
+        if known is None:
+            return EVERYTHING
+        for channel in known:
+            bits |= channel.length_mask if end == "tail" else channel.head_mask
+        if end == "head":
+            for part in talk.pattern:
+                bits |= 0 if part is None else self.expr(part).bits
+        return bits
 
     def _numbers(self, channel: Expr) -> Channel | None:
         number = self.constants.of(channel)
