@@ -428,7 +428,8 @@ class _Writer:
         self.gentle = gently
         if gently:
             self.blocks = [line for line in self.blocks if "timeout" not in line]
-            self.waits = ["await asyncio.sleep(0)"] * 3 + [line for line in self.waits if "sleep" in line]
+            pauses = ["await asyncio.sleep(0)"] * random.choice((0, 1, 3))
+            self.waits = pauses + [line for line in self.waits if "sleep" in line]
         else:
             others = ("tasks", "timers", "errors", "counting", "events")
             chosen += random.sample(others, random.choice((0, 0, 1, 1, 2)))

@@ -109,6 +109,7 @@ class ControlledLoop(Joins, Outside):
         self.main = self.current = Process(root, "main")
         self._asyncgens: Any = None
         self.hooks: Any = self._asyncgen_firstiter_hook, self._asyncgen_finalizer_hook
+        self.awaits: set[Location] = set()
         self._counting, self.counted, self._created, self.fresh = [], [], [], set()
         self._begin()
 
@@ -118,7 +119,8 @@ class ControlledLoop(Joins, Outside):
         self.writes = set()
         self.observed = set()
         self.woke = {}
-        self.awaits: set[Location] = set()
+        if self.awaits:
+            self.awaits = set()
         self.spawned: list[Process] = []
         self.peeked = ""
         self._counts = False

@@ -164,7 +164,7 @@ class AioRun:
         loop.commuting = commuting = program.recorder.commuting
         self._events: list[Event] = []
         if commuting is not None and program.mode == "any":
-            loop.sections = Sections(loop, commuting.levels)
+            loop.sections = Sections(loop, commuting.levels, self._events)
         coroutine = program.function(*program.args)
         if not inspect.iscoroutine(coroutine):
             name = getattr(program.function, "__qualname__", program.function)
@@ -191,16 +191,8 @@ class AioRun:
         if action.pid is CLOCK or action.pid == CLOCK:
             return self._advance()
         event = self._step(action)
-        if self.loop.sections is not None:
-            self._passed(event)
-        return event
-
-    def _passed(self, event: Event) -> None:
-        """Keep an event, and count it."""
-        sections = self.loop.sections
-        assert sections is not None
         self._events.append(event)
-        sections.position += 1
+        return event
 
     def _step(self, action: Action) -> Event:
         loop, pid = self.loop, action.pid
@@ -266,8 +258,7 @@ class AioRun:
         if event.barrier:
             return self._advance().label is event.label
         same = self._again(event, forget)
-        if self.loop.sections is not None:
-            self._passed(event)
+        self._events.append(event)
         return same
 
     def _again(self, event: Event, forget: Callable[[], object]) -> bool:
@@ -309,7 +300,7 @@ class AioRun:
         if self._final is None:
             self._final = self._ending()
             if self.loop.sections is not None:
-                self.loop.sections.check(self._events)
+                self.loop.sections.check()
                 self.loop.sections.over = True
             self._finish()
         return self._final
@@ -404,8 +395,7 @@ class AioRun:
             self._let_go(process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
         event = Event(CLOCK, 0, label, OPAQUE, barrier=True)
-        if loop.sections is not None:
-            self._passed(event)
+        self._events.append(event)
         return event
 
     def _watches_the_clock(self) -> bool:

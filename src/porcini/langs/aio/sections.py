@@ -213,11 +213,10 @@ class Guarded:
 class Sections:
     """The sections of one run."""
 
-    def __init__(self, loop: ControlledLoop, levels: Levels) -> None:
+    def __init__(self, loop: ControlledLoop, levels: Levels, events: list[Event]) -> None:
         self.loop = loop
         self.levels = levels
-        self.position = 0
-        """How many events there were before the current one."""
+        self._events = events
         self.all: list[Section] = []
         self.deeds: list[Deed] = []
         self.had_by: dict[Process, list[Guarded]] = {}
@@ -236,6 +235,11 @@ class Sections:
         guarded = vars(lock)[GUARDED] = Guarded(self, place, level, getattr(lock, "_value", None))
         self._guarded[place] = guarded
         return guarded
+
+    @property
+    def position(self) -> int:
+        """How many events there were before the current one."""
+        return len(self._events)
 
     def note(self, what: What, section: Section) -> None:
         self.deeds.append((self.position, what, section))
@@ -260,10 +264,10 @@ class Sections:
             for guarded in self.had_by.get(process, ()):
                 guarded.stuck()
 
-    def check(self, events: list[Event]) -> None:
+    def check(self) -> None:
         """A run is over. If none with asyncio's own locks is equivalent, that is an exception: of locks that are
         unordered, if there are any."""
-        if serial.is_plain(self.all) or serial.plain_order(events, self.deeds) is not None:
+        if serial.is_plain(self.all) or serial.plain_order(self._events, self.deeds) is not None:
             return
         used = [self._guarded[place] for place in sorted({section.lock for section in self.all})]
         for guarded in [each for each in used if not each.ordered] or used:
