@@ -342,3 +342,29 @@ def test_what_goes_unnoticed_is_missed(monkeypatch: pytest.MonkeyPatch, program:
     else:
         mutate(monkeypatch)
     assert ends(porcini.explore(program)) != every or given_up
+
+
+async def kept_join() -> int:
+    """Whether an order of asyncio's own locks is found must not depend on the order that was run."""
+    box, lock = Box(), asyncio.Lock()
+
+    async def first() -> None:
+        async with lock:
+            await asyncio.sleep(0)
+
+    async def second() -> None:
+        if join.done():
+            box.value = 10
+        async with lock:
+            if not join.done():
+                box.value += 1
+
+    tasks = [asyncio.create_task(first()), asyncio.create_task(second())]
+    join = asyncio.gather(*tasks)
+    await join
+    return box.value
+
+
+def test_all_engines_keep_the_same_locks_guarded() -> None:
+    found = [porcini.explore(kept_join, engine=engine) for engine in ("optimal", "source", "dpor", "sleep")]
+    assert len({report.counts.classes for report in found}) == 1

@@ -82,7 +82,7 @@ class _Simulation:
         self._deeds = deeds
         self._order: list[int] = []
         self._at_once: list[int] = []
-        self._seen: set[int] = set()
+        self._seen: set[tuple[object, ...]] = set()
 
     def search(self) -> tuple[list[int], set[int]] | None:
         done, lines, next_one = 0, dict[Location, tuple[Section, ...]](), -1
@@ -101,9 +101,12 @@ class _Simulation:
                 continue
             k = left.pop()
             after = self._lines_after(k, lines)
-            if after is None or (after[1] < 0 and done | 1 << k in self._seen):
+            if after is None:
                 continue
-            self._seen.add(done | 1 << k)
+            here = done | 1 << k, after[1], frozenset(after[0].items())
+            if here in self._seen:
+                continue
+            self._seen.add(here)
             self._order.append(k)
             self._at_once.append(k if k == next_one else -1)
             trail.append((done | 1 << k, *after, self._candidates(done | 1 << k, after[1])))
