@@ -394,7 +394,7 @@ def _comes_unseen(self: sections.Guarded) -> Any:
 
 _OF_LOCKS = (
     ("who has one never gets stuck", _silently("stuck"), 2237),
-    ("who is cancelled in line is not missed", _silently("give_up"), 562),
+    ("who is cancelled in line is not missed", _silently("give_up"), 1263),
     ("nobody sees that one is taken", _silently("is_taken"), 3084),
     ("nobody looks inside", _patch(sections, "looks_inside", lambda *_: False), 574),
     ("sections may overlap", _patch(sections.Sections, "check", lambda self: None), 9),
