@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from porcini.core.errors import InputError
 from porcini.core.systems import System
 from porcini.engines.graph import Graph, StateReduction
 from porcini.engines.options import Options
@@ -25,6 +26,8 @@ def native_search(
     system: System, graph: Any, reduction: StateReduction[Any] | None, stats: SearchStats, options: Options
 ) -> Graph[Any] | None:
     """A search by native code, if one is wanted, can be had, and is worth it. It goes in breadth."""
+    if options.machine == "gpu":
+        return _gpu_search(graph, stats, options)
     if options.machine == "python" or not (reduction is None or type(reduction) is StubbornSets):
         return None
     if options.machine == "auto" and options.search == "dfs" and stats.violated is not None:
@@ -48,6 +51,21 @@ def native_search(
     except NoCompiler as problem:
         stats.notes += (f"{problem}: the reference took the steps",)
         return None
+    return search
+
+
+def _gpu_search(graph: Any, stats: SearchStats, options: Options) -> Graph[Any]:
+    """A search on a card. It takes all steps: there is no reduction."""
+    from porcini.engines.native_graph import NativeGraph
+    from porcini.native.gpu import Cuda, NoCard
+
+    try:
+        device = Cuda()
+    except NoCard as problem:
+        raise InputError(f"--machine gpu: {problem}", hint="--machine auto") from None
+    stats.reduction = "none"
+    search = NativeGraph(graph, stats, device=device, most_bytes=options.max_memory or 0)
+    search.is_small()  # the bits that change
     return search
 
 

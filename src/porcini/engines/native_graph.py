@@ -35,6 +35,7 @@ from porcini.ir.packed.layout import POPULATION
 from porcini.ir.packed.processes import ProcessSet
 from porcini.ir.packed.space import Move, Unit
 from porcini.native import library
+from porcini.native.gpu import Device, GpuSearch
 from porcini.native.library import MOST_BITS, NO_TRANSITION, Ask, Keyed, NativeSearch
 
 FEW_STATES = 20_000
@@ -106,8 +107,10 @@ class NativeGraph(Graph[int]):
         workers: int = 1,
         most_bytes: int = 0,
         hash_mask: int = library.ALL_BITS,
+        device: Device | None = None,
     ) -> None:
         super().__init__(graph, None, stats)
+        self.device = device
         self.space = graph.space
         self.system = graph.space.system
         self.hash_mask, self.workers, self.most_bytes = hash_mask, workers, most_bytes
@@ -142,13 +145,7 @@ class NativeGraph(Graph[int]):
                     self.bits.add(state ^ after)
 
     def explore(self, order: Order) -> None:
-        self.native = NativeSearch(
-            len(self.bits),
-            self.hash_mask,
-            workers=self.workers,
-            reduces=self.reduces,
-            most_bytes=self.most_bytes,
-        )
+        self.native = self._start()
         most = _STATES_BETWEEN_LOOKS if self.native.workers == 1 else _NANOSECONDS_BETWEEN_LOOKS
         try:
             while (asked := self.native.run(most)) != Ask.NOTHING:
@@ -166,6 +163,19 @@ class NativeGraph(Graph[int]):
         finally:
             self._count()
         self._note_failures()
+
+    def _start(self) -> NativeSearch | GpuSearch:
+        if self.device is not None:
+            search = GpuSearch(self.device, len(self.bits), self.hash_mask, most_bytes=self.most_bytes)
+            search.ask_about([self.bits.pack(state ^ self.bits.start) for state in self.found])
+            return search
+        return NativeSearch(
+            len(self.bits),
+            self.hash_mask,
+            workers=self.workers,
+            reduces=self.reduces,
+            most_bytes=self.most_bytes,
+        )
 
     def _give(self, asked: Ask) -> None:
         """Give native code what it asks for."""
@@ -271,6 +281,7 @@ class NativeGraph(Graph[int]):
         found = self._relations.get(present)
         if found is None:
             assert self.stubborn is not None
+            assert isinstance(self.native, NativeSearch), "a GPU takes all steps"
             relations = self.stubborn.relations(present)
             found = NativeRelations(self.native, self._sets[present], relations, self.bits.pack)
             self._relations[present] = found

@@ -10,7 +10,7 @@ from porcini.core.execution import Dependence
 Ample = Literal["closure", "single"]
 Order = Literal["dfs", "bfs"]
 Reducing = Literal["stubborn", "ample", "none"]
-Machine = Literal["auto", "python", "native"]
+Machine = Literal["auto", "python", "native", "gpu"]
 Equivalence = Literal["syntactic", "semantic", "traces"]
 Independence = Literal["syntactic", "semantic"]
 ActorSelection = Literal["first", "random", "stable", "refined"]

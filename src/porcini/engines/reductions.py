@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from porcini.core.errors import InputError
 from porcini.core.events import Action
 from porcini.core.systems import Program, StateGraph, Structure, System, Watched
 from porcini.engines.ample import AmpleSets
@@ -90,7 +91,9 @@ def search_states(program: Program, stats: SearchStats, options: Options) -> Non
     search = None
     if program.structure == "packed":
         search = native_search(program, graph, reduction, stats, options)
-        stats.machine = "python" if search is None else "native"
+        stats.machine = "python" if search is None else "gpu" if options.machine == "gpu" else "native"
+    elif options.machine in ("native", "gpu"):
+        raise InputError(f"--machine {options.machine} is for Promela models", hint="--machine auto")
     try:
         (search or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)).explore(options.search)
     except NotForNativeCode:

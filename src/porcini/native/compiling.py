@@ -13,11 +13,12 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 _HERE = Path(__file__).parent
 _SOURCES = ("runtime.c", "tables.h", "moves.h", "stubborn.h", "width.h", "store.h", "breadth.h")
-_FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared", "-march=native", "-pthread")
+_FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
 _SECONDS = 60
 
 
@@ -26,19 +27,30 @@ class NoCompiler(Exception):
 
 
 def compiled_runtime() -> Path:
-    """The shared library; it is compiled if it is not there yet."""
+    """The search in C (`runtime.c`)."""
+    return compile_library("runtime", _HERE / _SOURCES[0], [_HERE / name for name in _SOURCES])
+
+
+def compile_library(title: str, source: Path, sources: Sequence[Path], flags: Sequence[str] = ()) -> Path:
+    """A shared library; it is compiled if it is not there yet. `sources` are all files that it is made of."""
     compiler = _find_compiler()
-    name = f"runtime-{_digest(compiler)}.so"
+    flags = (*_flags_for(compiler), *flags)
+    name = f"{title}-{_digest(compiler, sources, flags)}.so"
     folder = _cache_folder()
     if folder is not None:
         found = folder / name
         if _is_own(found):
             return found
         try:
-            return _compile(compiler, folder, name)
+            return _compile([compiler, *flags], source, folder, name)
         except OSError:  # a full disk, a folder that has gone
             pass
-    return _compile(compiler, Path(tempfile.mkdtemp(prefix="porcini-")), name)
+    return _compile([compiler, *flags], source, Path(tempfile.mkdtemp(prefix="porcini-")), name)
+
+
+def _flags_for(compiler: str) -> tuple[str, ...]:
+    """What is compiled is for this machine only."""
+    return _FLAGS if Path(compiler).name.startswith("tcc") else (*_FLAGS, "-march=native", "-pthread")
 
 
 def _find_compiler() -> str:
@@ -51,15 +63,24 @@ def _find_compiler() -> str:
     raise NoCompiler(what)
 
 
-def _digest(compiler: str) -> str:
+def _digest(compiler: str, sources: Sequence[Path], flags: Sequence[str]) -> str:
     """All that the library depends on."""
     told = hashlib.sha256()
-    for name in _SOURCES:
-        told.update((_HERE / name).read_bytes())
+    for source in sources:
+        told.update(source.read_bytes())
     at = Path(compiler).resolve().stat()
-    machine = platform.machine(), platform.system()
-    told.update(repr((compiler, at.st_size, at.st_mtime_ns, _FLAGS, machine)).encode())
+    told.update(repr((compiler, at.st_size, at.st_mtime_ns, flags, _processor())).encode())
     return told.hexdigest()[:24]
+
+
+def _processor() -> tuple[str, ...]:
+    """What this machine can do: a home may be shared by machines that are not alike."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    except OSError:
+        flags = platform.processor()
+    return platform.machine(), platform.system(), flags
 
 
 def _cache_folder() -> Path | None:
@@ -83,22 +104,22 @@ def _is_own(path: Path) -> bool:
     return found.st_uid == os.getuid() and not others and not stat.S_ISLNK(found.st_mode)
 
 
-def _compile(compiler: str, folder: Path, name: str) -> Path:
+def _compile(compiler: Sequence[str], source: Path, folder: Path, name: str) -> Path:
     """It appears under its name only when it is whole: others may be doing the same."""
     handle, text = tempfile.mkstemp(dir=folder, prefix=name, suffix=".new")
     os.close(handle)
     made = Path(text)
     try:
-        command = [compiler, *_FLAGS, "-o", text, str(_HERE / _SOURCES[0])]
+        command = [*compiler, "-o", text, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
         if done.returncode:
             lines = done.stderr.strip().splitlines()
             said = f": {lines[0]}" if lines else ""
-            raise NoCompiler(f"`{Path(compiler).name}` does not compile the search{said}")
+            raise NoCompiler(f"`{Path(compiler[0]).name}` does not compile the search{said}")
         made.chmod(0o700)
         made.replace(folder / name)
     except subprocess.TimeoutExpired:
-        raise NoCompiler(f"`{Path(compiler).name}` took longer than {_SECONDS} s") from None
+        raise NoCompiler(f"`{Path(compiler[0]).name}` took longer than {_SECONDS} s") from None
     finally:
         made.unlink(missing_ok=True)
     return folder / name
