@@ -50,7 +50,9 @@ from conformance.theories import judge as theory_judge
 from conformance.theories import writer as theory_writer
 from helpers import Collecting
 from porcini.commands.all_inputs import explore_symbolically
+from porcini.coroutines import code
 from porcini.coroutines.code import search
+from porcini.coroutines.plain import NotPlain, use_plain_locks
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.session import session
 from porcini.engines.catalogue import ENGINES, Options
@@ -339,7 +341,8 @@ def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int
     found: dict[str, set[oracle.Outcome]] = {}
     classes = None
     as_far_as_it_goes = patch.object(commuting, "_CHEAP", 10**9)  # else it depends on the order of the search
-    with quiet(), session(main) as opened, recalled_as_run(), as_far_as_it_goes:
+    no_excuse = patch.object(code, "use_plain_locks", _use_plain_locks)
+    with quiet(), session(main) as opened, recalled_as_run(), as_far_as_it_goes, no_excuse:
         for asked in _searches(engines):
             stats = SearchStats(porcini.Limits(max_executions=300))
             stats = search(opened.program("any"), ENGINES[asked.engine], stats, Options())
@@ -360,6 +363,14 @@ def _check_coroutines(program: Any, engines: Sequence[str] | None = None) -> int
     return classes or 0
 
 
+def _use_plain_locks(program: Any, stats: SearchStats) -> None:
+    """No run with guarded locks may be none with asyncio's own: users are spared that, the law is not."""
+    try:
+        use_plain_locks(program, stats)
+    except NotPlain as problem:
+        raise laws.Broken(f"a run with guarded locks is none with asyncio's own: {problem}") from None
+
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -372,6 +383,7 @@ KINDS = {
         Kind("maude", 500, _rewriting_program, _check_rewriting),
         Kind("theories", 300, theory_writer.generate, _check_theory),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),
+        Kind("waiters", 750, coroutine_programs.generate_waiters, _check_coroutines, classes=False),
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
         # These two check judges:
         Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),

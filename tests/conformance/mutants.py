@@ -23,6 +23,7 @@ from porcini.engines.transdpor import TransDpor
 from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import Touch, Toucher
+from porcini.langs.aio import sections
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
 from porcini.langs.maude.names import Names
@@ -368,6 +369,38 @@ _IN_THEORIES = (
 )
 
 
+# Locks that are guarded -----------------------------------------------------------------------------------------
+
+
+def _silently(name: str) -> Callable[[], AbstractContextManager[object]]:
+    """Something about a lock that is an exception, and goes unnoticed."""
+    method = getattr(sections.Guarded, name)
+
+    def silent(self: sections.Guarded, *args: Any) -> Any:
+        with patch.object(sections.Sections, "exception", lambda *_: None):
+            return method(self, *args)
+
+    return _patch(sections.Guarded, name, silent)
+
+
+_come = sections.Guarded.come
+
+
+def _comes_unseen(self: sections.Guarded) -> Any:
+    section = _come(self)
+    self.sections.loop.writes.discard(self.owners)
+    return section
+
+
+_OF_LOCKS = (
+    ("who has one never gets stuck", _silently("stuck"), 2237),
+    ("who is cancelled in line is not missed", _silently("give_up"), 1263),
+    ("nobody sees that one is taken", _silently("is_taken"), 3084),
+    ("nobody looks inside", _patch(sections, "looks_inside", lambda *_: False), 574),
+    ("sections may overlap", _patch(sections.Sections, "check", lambda self: None), 9),
+    ("nobody sees who comes first", _patch(sections.Guarded, "come", _comes_unseen), 431),
+)
+
 MUTANTS = [
     Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
     Mutant(
@@ -462,6 +495,10 @@ MUTANTS = [
         kinds=("asyncio",),
         known=("asyncio", 325),
     ),
+    *[
+        Mutant(f"{name} (locks)", put_in, kinds=("waiters",), known=("waiters", seed))
+        for name, put_in, seed in _OF_LOCKS
+    ],
     Mutant(
         "nobody is started any more (stubborn sets)",
         _patch(Relations, "_find_later", lambda self: None),

@@ -81,8 +81,9 @@ class Event:
     """What a process did. `spawned` are the processes that it created.
 
     `woke` are processes that could not have gone on before this event: their next step comes after it, and that is
-    not a race. A `barrier` comes after everything before it and before everything after it: it is opaque, and
-    races with nothing.
+    not a race. `awaits` says the same from the other side: of locations that this event reads, those whose last
+    writer had to come first, for the process to go on at all. A `barrier` comes after everything before it and
+    before everything after it: it is opaque, and races with nothing.
     """
 
     pid: Pid
@@ -94,6 +95,7 @@ class Event:
     guard_locations: frozenset[Location] = NOWHERE
     woke: tuple[Pid, ...] = ()
     barrier: bool = False
+    awaits: frozenset[Location] = NOWHERE
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

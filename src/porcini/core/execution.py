@@ -40,7 +40,8 @@ class Dependence:
     """
 
     direct = True
-    _most = 20_000
+    _most = 2_000
+    """Rows: as searches go on, there are ever new events."""
 
     def __init__(self) -> None:
         self._rows: dict[Event, Row] = {}
@@ -99,6 +100,8 @@ class Execution:
     def push(self, event: Event) -> None:
         position = len(self.events)
         before = (1 << position) - 1 if event.barrier else self.past_of_next(event.pid)
+        if event.awaits:
+            before |= self._awaited(event, position)
         races: list[int] = []
         foot = event.footprint
         if event.guard_locations and self._is_contested(event.guard_locations, before):
@@ -183,6 +186,18 @@ class Execution:
         before = 0 if previous < 0 else self.past[previous] | 1 << previous
         if self._woken_by or self._barriers:
             before |= self._released_by(pid, previous, position)
+        event = self.events[position]
+        return before | self._awaited(event, position) if event.awaits else before
+
+    def _awaited(self, event: Event, position: int) -> int:
+        """The writes without which an event could not have happened at a position, each with its past."""
+        before = 0
+        for location in event.awaits:
+            writers = self._writers.get(location, ())
+            index = bisect_left(writers, position)
+            if index:
+                k = writers[index - 1]
+                before |= self.past[k] | 1 << k
         return before
 
     def _released_by(self, pid: Pid, previous: int, position: int) -> int:

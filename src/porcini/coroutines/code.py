@@ -16,6 +16,7 @@ from porcini.core.systems import Program
 from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
+from porcini.coroutines.plain import NotPlain, use_plain_locks
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
 from porcini.coroutines.rehearsing import run_twice
@@ -224,7 +225,9 @@ def _with_waiting(explanation: Explanation, report: Report) -> Report:
 
 def search(program: SteadyProgram, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
     """Check that the program is a function of its schedule, then let an engine explore it."""
-    commuting = Commuting() if engine.uses_footprints else None
+    commuting = Commuting(program.levels) if engine.uses_footprints else None
+
+    whole = stats
 
     def all_of_it(_: Program, stats: SearchStats, options: Options) -> None:
         if program.commuting is None:
@@ -233,9 +236,16 @@ def search(program: SteadyProgram, engine: Engine, stats: SearchStats, options: 
         engine(program, stats, options)
 
     with _steady():
-        _, stats = run_engine(replace(engine, search=all_of_it), program, stats, options)
-    program.commute(None)
-    return stats
+        while True:
+            _, stats = run_engine(replace(engine, search=all_of_it), program, whole, options)
+            try:
+                use_plain_locks(program, stats)
+            except NotPlain:  # which the lemmas of `sections` exclude
+                program.levels.give_up()
+                program.commute(None)
+                whole = whole.restart()
+            else:
+                return stats
 
 
 @contextmanager

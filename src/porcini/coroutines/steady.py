@@ -33,6 +33,7 @@ from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import Refused
 from porcini.langs.aio.program import AioProgram, AioRun, kind_of_problem
 from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.sections import Levels
 from porcini.langs.aio.standing import describe_problem, leaves
 
 SUSPECTS = (
@@ -95,6 +96,8 @@ class SteadyProgram(Program):
         self.initialised: list[Location] = []
         """What the first run has set up in packages, once and for all."""
         self._noted = 0
+        self.levels = Levels()
+        """What is known of locks."""
 
     def commute(self, commuting: Commuting | None) -> None:
         """Footprints are others now: no run is compared with an earlier one."""
@@ -176,6 +179,7 @@ class SteadyRun:
             owner.saw_opaque(event.label, self.run.loop.untracked or self.run.loop.peeked)
             if commuting is not None:
                 commuting.any_order_is_seen()
+                commuting.locks_are_seen()
         if commuting is not None and commuting.outgrown:
             self.end()
             raise owner.outgrown()
@@ -191,6 +195,7 @@ class SteadyRun:
                     or before.footprint != event.footprint
                     or before.spawned != event.spawned
                     or before.woke != event.woke
+                    or before.awaits != event.awaits
                 ):
                     raise _differs(at, before, event)
                 return before
@@ -255,6 +260,8 @@ class SteadyRun:
         """How the run ended, and what was cleaned up after it."""
         if self._final is None:
             self._final = self._cleaned_up(self._ended())
+            if self._owner.commuting is not None and self._owner.commuting.outgrown:
+                raise self._owner.outgrown()
         return self._final
 
     def _cleaned_up(self, final: Final) -> Final:

@@ -24,7 +24,8 @@ from porcini.core.execution import Execution
 from porcini.core.footprints import Footprint
 from porcini.engines.races import Race
 
-_MOST = 100_000
+_MOST = 2_000
+"""Numbers of events: a larger table recalls hardly more, and each step through it takes longer."""
 _Numbers = frozenset[int]
 
 

@@ -155,6 +155,12 @@ class SearchStats:
             return final
         return Final(final.kind, keep_observed(final.state, self.observe), final.waiting)
 
+    def rewrite_examples(self, rewrite: Callable[[Trace, Final], tuple[Trace, Final]]) -> None:
+        """Let another run that ends in the same way be the example of each outcome."""
+        for seen in self._seen.values():
+            trace, final = rewrite(seen.trace, seen.final)
+            seen.trace, seen.final = trace, self.project(final)
+
     @property
     def estimated_executions(self) -> float | None:
         """An estimate of the number of all runs, from the part of the search tree that is done."""

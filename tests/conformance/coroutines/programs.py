@@ -284,6 +284,48 @@ CHILDREN = (
 """How a task starts another one."""
 CHILD_OF_GROUP = "s.t{c} = group.create_task(w{c}())"
 """The same, where there is a group that `main` waits for."""
+BEHIND = {
+    "locks": Flavour(
+        """
+        if s.lock.locked(): s.{v} = s.{w} + {n}
+        if s.lock._locked: s.{v} = {n}
+        if not s.lock.locked(): s.lock.release()
+        """,
+        """
+        await asyncio.sleep(0); await s.lock.acquire(); s.lock.release()
+        await asyncio.sleep(0); await s.other.acquire(); s.other.release()
+        await s.lock.acquire(); await asyncio.sleep(0); s.lock.release()
+        await asyncio.wait_for(s.lock.acquire(), 1); s.lock.release()
+        """,
+        """
+        async with s.lock:
+        async with s.lock:
+        async with s.lock:
+        async with s.other:
+        async with s.other:
+        async with asyncio.timeout(1), s.lock:
+        """,
+    ),
+    "semaphores": Flavour(
+        FLAVOURS["semaphores"].effects,
+        """
+        await s.pair.acquire(); s.pair.release()
+        """,
+        """
+        async with s.pair:
+        async with s.pair:
+        async with s.pair:
+        async with s.sem:
+        async with s.sem:
+        async with asyncio.timeout(1), s.pair:
+        """,
+    ),
+    "queues": FLAVOURS["queues"],
+    "conditions": FLAVOURS["conditions"],
+}
+"""What tasks meet at in programs about waiters."""
+HIDDEN = (("lock", "'hidden'"), ("sem", "'hidden'"), ("cond", "'hidden'"))
+"""Nobody looks whether these are taken in the end."""
 SIZES = (4, 4, 5, 5, 6, 7)
 """How many tasks a program has, children included."""
 JOINS = (
@@ -293,8 +335,14 @@ JOINS = (
 )
 
 
-def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program:
-    """A program in which orders matter, with one of these numbers of tasks."""
+def generate_waiters(random: randomness.Random) -> Program:
+    """Three or four tasks, most of which wait behind a lock, a semaphore, a queue or a condition: with sections
+    that commute and some that do not, cancellation, timeouts, and somebody who looks whether it is taken."""
+    return generate(random, (3, 3, 3, 4), random.choice(("locks", "locks", "locks", "semaphores", *BEHIND)))
+
+
+def generate(random: randomness.Random, sizes: Sequence[int] = SIZES, behind: str = "") -> Program:
+    """A program in which orders matter, with one of these numbers of tasks; `behind` is what most wait for."""
     tasks = random.choice(sizes)
     children = random.choice((0, 0, 0, 1, 1, 2)) if tasks > 4 else random.choice((0, 0, 1))
     started = range(tasks - children)
@@ -302,6 +350,9 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program
     silent = {number for join in joins if join.how == "gather calls" for number in join.tasks}
     handles = {number: f"t{number}" if number in started else f"s.t{number}" for number in range(tasks)}
     writer = _Writer(random, tasks, {number: handle for number, handle in handles.items() if number not in silent})
+    gently = bool(behind) and random.random() < 0.6
+    if behind:
+        writer.wait_behind(behind, gently)
     for join in joins:
         writer.use(join)
     bodies = {number: writer.body(number) for number in handles}
@@ -323,12 +374,11 @@ def generate(random: randomness.Random, sizes: Sequence[int] = SIZES) -> Program
         joins,
         frozenset(range(tasks - children, tasks)),
         pause=random.choice((None, 0, 1, 1, 3)),
-        patience=random.choice((None, 5, 5)),
+        patience=None if gently else random.choice((None, 5, 5)),
         careful=random.random() < 0.85,
         curious=random.random() < 0.7,
-        shown=tuple(
-            (name, random.choice(ways)) for name, ways in OTHERWISE_SHOWN.items() if random.random() < 0.3
-        ),
+        shown=tuple((name, random.choice(ways)) for name, ways in OTHERWISE_SHOWN.items() if random.random() < 0.3)
+        + (HIDDEN if gently or (behind and random.random() < 0.5) else ()),
     )
 
 
@@ -357,6 +407,8 @@ class _Writer:
             for part in ("effects", "waits", "blocks")
         )
         self.births = CHILDREN
+        self.meetings: tuple[int, ...] = (0, 1, 1, 2)
+        self.gentle = False
 
     def use(self, join: Join) -> None:
         """Let tasks do what can be done with this join."""
@@ -366,14 +418,35 @@ class _Writer:
             self.effects += _lines(KEPT.effects)
             self.waits += _lines(KEPT.waits)
 
+    def wait_behind(self, name: str, gently: bool) -> None:
+        """Let tasks mostly wait for one thing, and do so more often. Gently: without cancelling each other,
+        without a look at what they wait for, and mostly without doing anything else."""
+        random, flavour = self.random, BEHIND[name]
+        chosen = random.sample(COMMON, random.choice((1, 1, 2)))
+        self.waits, self.blocks = _lines(flavour.waits), _lines(flavour.blocks)
+        looks: list[str] = []
+        self.gentle = gently
+        if gently:
+            self.blocks = [line for line in self.blocks if "timeout" not in line]
+            pauses = ["await asyncio.sleep(0)"] * random.choice((0, 1, 3))
+            self.waits = pauses + [line for line in self.waits if "sleep" in line]
+        else:
+            others = ("tasks", "timers", "errors", "counting", "events")
+            chosen += random.sample(others, random.choice((0, 0, 1, 1, 2)))
+            looks = _lines(flavour.effects) if random.random() < 0.4 else []
+        self.effects = [line for each in chosen for line in _lines(FLAVOURS[each].effects)] + looks
+        self.waits_left, self.meetings = 8, (1, 1, 1, 2)
+
     def body(self, number: int) -> list[Statement]:
         """One to three steps of a task."""
         body = self.effects_of(number)
-        for _ in range(self.random.choice((0, 1, 1, 2))):
+        for _ in range(self.random.choice(self.meetings)):
             if self.waits_left > 0:
                 self.waits_left -= 1
                 body.append(self.meeting(number))
                 body += self.effects_of(number)
+        if self.gentle and self.random.random() < 0.7:
+            body = [statement for statement in body if statement.body or "await" in statement.text]
         if len(body) > 1 and self.random.random() < 0.2:
             del body[0]
         if self.random.random() < 0.2:

@@ -28,6 +28,8 @@ INITIAL = {
     "log": "[]",
     "lock": "asyncio.Lock()",
     "sem": "asyncio.Semaphore(2)",
+    "other": "asyncio.Lock()",
+    "pair": "asyncio.Semaphore(2)",
     "event": "asyncio.Event()",
     "cond": "asyncio.Condition()",
     "queue": "asyncio.Queue(1)",
@@ -37,6 +39,8 @@ INITIAL = {
 """The attributes of the state, and what they are at first."""
 SHOWN = {
     "lock": "s.lock.locked()",
+    "other": "'other'",
+    "pair": "'pair'",
     "sem": "s.sem.locked()",
     "event": "s.event.is_set()",
     "cond": "s.cond.locked()",

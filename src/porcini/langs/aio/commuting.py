@@ -18,6 +18,7 @@ import sys
 from collections.abc import Hashable, Iterable
 
 from porcini.core.footprints import Location
+from porcini.langs.aio.sections import Levels
 
 _CHEAP = 10
 """So many runs may be done again to learn who updates what; after more, a place is one location."""
@@ -46,7 +47,9 @@ class _Place:
 class Commuting:
     """What is known of such places in one search, over all its runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, levels: Levels | None = None) -> None:
+        self.levels = levels or Levels()
+        """What locks may be (`sections`)."""
         self.outgrown = False
         """Must the search begin again?"""
         self._any_order_seen = False
@@ -70,6 +73,12 @@ class Commuting:
         if not self._any_order_seen:
             self._any_order_seen = True
             self.outgrown |= any(p.has_order and p.updaters and not p.whole for p in self._places.values())
+
+    def locks_are_seen(self) -> None:
+        """A step may have looked inside any lock."""
+        if not self.levels.given_up:
+            self.levels.give_up()
+            self.outgrown |= self.levels.in_use
 
     def is_one(self, where: Location) -> None:
         """A place that is to be one location."""

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 from porcini.langs.aio import lookups, rules
 from porcini.langs.aio.groups import seen_groups
+from porcini.langs.aio.guarding import guarded_locks
 from porcini.langs.aio.hooks import IDLE, RECORDING
 from porcini.langs.aio.log import CREATED, LOG, ModuleToken
 from porcini.langs.aio.operations.entries import redirect
@@ -265,7 +266,7 @@ def instrumented_asyncio() -> Iterator[None]:
     undos = [instrument_loaded(importlib.import_module(f"asyncio.{name}")) for name in ASYNCIO_MODULES]
     undos.append(instrument_functions(_waiting()))
     try:
-        with seen_groups():
+        with seen_groups(), guarded_locks():
             yield
     finally:
         for undo in reversed(undos):

@@ -51,6 +51,7 @@ RECORDING: dict[str, Any] = {
     **{f"@{function.__name__}": function for function in _FUNCTIONS},
     **{f"@{name}_item": function for name, function in items.ACCESSES.items()},
     **{f"@{name}_key": items.with_key(function) for name, function in items.ACCESSES.items()},
+    "@set_key": items.set_key,
     **_SAME,
 }
 

@@ -51,6 +51,7 @@ from porcini.langs.aio.joins import Joins, kind_of, only_counts
 from porcini.langs.aio.naming import CLOCK, Name
 from porcini.langs.aio.outside import Outside, Refused, steps
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
+from porcini.langs.aio.sections import Sections
 
 Mode = Literal["any", "fifo"]
 
@@ -83,6 +84,8 @@ class ControlledLoop(Joins, Outside):
     _timer_cancelled_count = 0
     _clock_resolution = RESOLUTION
     slow_callback_duration = 0.1
+    sections: Sections | None = None
+    """Of locks that are guarded, while a search goes on."""
 
     def __init__(self, root: Name, mode: Mode = "any") -> None:
         self.mode = mode
@@ -107,6 +110,7 @@ class ControlledLoop(Joins, Outside):
         self.main = self.current = Process(root, "main")
         self._asyncgens: Any = None
         self.hooks: Any = self._asyncgen_firstiter_hook, self._asyncgen_finalizer_hook
+        self.awaits: set[Location] = set()
         self._counting, self.counted, self._created, self.fresh = [], [], [], set()
         self._begin()
 
@@ -116,6 +120,8 @@ class ControlledLoop(Joins, Outside):
         self.writes = set()
         self.observed = set()
         self.woke = {}
+        if self.awaits:
+            self.awaits = set()
         self.spawned: list[Process] = []
         self.peeked = ""
         self._counts = False
@@ -467,6 +473,8 @@ class ControlledLoop(Joins, Outside):
         if self._closed:
             return
         self._closed = True
+        if self.sections is not None:
+            self.sections.over = True
         for task in reversed(self.pending()):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             close(coroutine_of(task))

@@ -51,7 +51,7 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event, Failure, FailureKind
-from porcini.core.footprints import OPAQUE, Footprint, Location
+from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Program, Waiting
 from porcini.langs.aio import standing, trusted
@@ -62,6 +62,8 @@ from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
 from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
 from porcini.langs.aio.rounds import Rounds
+from porcini.langs.aio.sections import Sections
+from porcini.langs.aio.serial import Deed
 
 Shows = Callable[[object, bool], object]
 """Is told a value whose text says how a run ended, and whether the text shows the order of keys."""
@@ -114,15 +116,21 @@ class AioProgram(Program):
         return label
 
     def event(
-        self, pid: Pid, label: StepLabel, foot: Footprint, spawned: tuple[Pid, ...], woke: tuple[Pid, ...]
+        self,
+        pid: Pid,
+        label: StepLabel,
+        foot: Footprint,
+        spawned: tuple[Pid, ...],
+        woke: tuple[Pid, ...],
+        awaits: frozenset[Location],
     ) -> Event:
         """One object for all events that are equal: what engines find out about it serves for all runs."""
-        key = pid, id(label), foot.reads, foot.writes, foot.opaque, spawned, woke  # labels are kept
+        key = pid, id(label), foot.reads, foot.writes, foot.opaque, spawned, woke, awaits  # labels are kept
         event = self._events.get(key)
         if event is None:
             if len(self._events) > _MOST_EVENTS:
                 self._events.clear()
-            event = self._events[key] = Event(pid, 0, label, foot, spawned, woke=woke)
+            event = self._events[key] = Event(pid, 0, label, foot, spawned, woke=woke, awaits=awaits)
         return event
 
 
@@ -171,7 +179,10 @@ class AioRun:
         self.unretrieved: tuple[str, ...] = ()
         """Exceptions of tasks and callbacks that nobody looked at: asyncio only logs them."""
         program.recorder.start_run()
-        loop.commuting = program.recorder.commuting
+        loop.commuting = commuting = program.recorder.commuting
+        self._events: list[Event] = []
+        if commuting is not None and program.mode == "any":
+            loop.sections = Sections(loop, commuting.levels, self._events)
         coroutine = program.function(*program.args)
         if not inspect.iscoroutine(coroutine):
             name = getattr(program.function, "__qualname__", program.function)
@@ -202,6 +213,11 @@ class AioRun:
     def step(self, action: Action) -> Event:
         if action.pid is CLOCK or action.pid == CLOCK:
             return self._advance()
+        event = self._step(action)
+        self._events.append(event)
+        return event
+
+    def _step(self, action: Action) -> Event:
         loop, pid = self.loop, action.pid
         for process in loop.ready:
             if process.name.pid is pid or process.name.pid == pid:
@@ -235,14 +251,14 @@ class AioRun:
         spawned, woke = loop.spawned, loop.woke
         children = tuple([p.name.pid for p in spawned]) if spawned else ()
         others = self._woken(process) if woke else ()
+        awaits = frozenset(loop.awaits) if loop.awaits else NOWHERE
         if failure is not None:
-            return Event(pid, 0, label, foot, children, failure, woke=others)
-        return self.program.event(process.name.pid, label, foot, children, others)
+            return Event(pid, 0, label, foot, children, failure, woke=others, awaits=awaits)
+        return self.program.event(process.name.pid, label, foot, children, others, awaits)
 
     def _woken(self, process: Process) -> tuple[Pid, ...]:
-        """Whom a step has woken beside its own process. Where any of them may go next, it makes no difference
-        who was
-        woken first: that may be the order of a set."""
+        """Whom a step has woken beside its own process. Where any of them may go next, it makes no difference who
+        was woken first: that may be the order of a set."""
         woken = [p.name.pid for p in self.loop.woke if p is not process]
         return tuple(sorted(woken) if self.loop.mode == "any" else woken)
 
@@ -273,6 +289,11 @@ class AioRun:
         recorded, so that the recorder only names new objects."""
         if event.barrier:
             return self._advance().label is event.label
+        same = self._again(event, forget)
+        self._events.append(event)
+        return same
+
+    def _again(self, event: Event, forget: Callable[[], object]) -> bool:
         loop, recorder, pid = self.loop, self.program.recorder, event.pid
         for process in loop.ready:
             if process.name.pid is pid or process.name.pid == pid:
@@ -313,8 +334,15 @@ class AioRun:
     def final(self) -> Final:
         if self._final is None:
             self._final = self._ending()
+            if self.loop.sections is not None:
+                self.loop.sections.check()
+                self.loop.sections.over = True
             self._finish()
         return self._final
+
+    def deeds(self) -> tuple[Sequence[Event], Sequence[Deed]]:
+        """The events up to here, and what they did about locks that were guarded."""
+        return self._events, self.loop.sections.deeds if self.loop.sections is not None else ()
 
     # a step ---------------------------------------------------------------------------------------------------
 
@@ -359,6 +387,8 @@ class AioRun:
         task, label, began = process.task, self.program.label, process.spot
         if task is None:
             return label(process.title, began, None, "callback"), None
+        if self.loop.sections is not None and self.loop.sections.had_by:
+            self.loop.sections.stopped(process)
         if _done(task):
             problem = task._exception
             end = (
@@ -399,7 +429,9 @@ class AioRun:
         for process in [p for p, spinning in self._spinning.items() if TIME in spinning.places]:
             self._let_go(process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
-        return Event(CLOCK, 0, label, OPAQUE, barrier=True)
+        event = Event(CLOCK, 0, label, OPAQUE, barrier=True)
+        self._events.append(event)
+        return event
 
     def _watches_the_clock(self) -> bool:
         return any(TIME in spinning.places for spinning in self._spinning.values())
@@ -411,6 +443,9 @@ class AioRun:
     ) -> None:
         """Is a task that goes on by itself where it was before the step, which changed nothing?"""
         loop, before = self.loop, process.snapshot
+        if loop.sections is not None and loop.sections.has_come(process):
+            process.snapshot = None
+            return
         process.snapshot = now = standing.snapshot(coroutine, frames)
         if before is None or foot is None:
             return

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from porcini.core.footprints import EMPTY, Footprint, Location
-from porcini.langs.aio import lookups, rules, trusted
+from porcini.langs.aio import lookups, rules, sections, trusted
 from porcini.langs.aio.commuting import Commuting
 from porcini.langs.aio.log import (
     ADD,
@@ -165,7 +165,7 @@ class Recorder(Names):
     # The footprint --------------------------------------------------------------------------------------------
 
     def drain(self) -> None:
-        """Log to locations. Repeated accesses at one site to one object, as in loops, cost one comparison."""
+        """Log to locations. Repeated accesses at one site to one object, as in loops, cost little."""
         reads, writes = self._reads, self._writes
         if len(LOG) == LIMIT:
             self._mark_opaque(f"more than {LIMIT} accesses in one step", OUTSIDE)
@@ -173,15 +173,16 @@ class Recorder(Names):
         names, kinds, attrs, plain = self._names, KINDS, NAMES, rules.PLAIN
         rebound = rules.REBOUND
         last: dict[int, object] = {}
+        done: set[tuple[object, ...]] = set()
         for entry in list(LOG):  # what is logged meanwhile is what this does to objects with their own `__class__`
-            obj = entry[0]
-            number = entry[1]
             if len(entry) != 2:
-                before: Any = last.get(-1 - number)
-                if before is None or before[0] is not obj or before[2] != entry[2] or before[3] is not entry[3]:
-                    last[-1 - number] = entry
+                obj, number, kind, suffixes = entry
+                key = number, id(obj), kind, suffixes
+                if key not in done:
+                    done.add(key)
                     self._parts(obj, entry, fresh)
                 continue
+            obj, number = entry
             if last.get(number, LOG) is obj:
                 continue
             last[number] = obj
@@ -201,7 +202,8 @@ class Recorder(Names):
                 found = locations.attributes[attr]
             except KeyError:
                 found = None if attr in self._counters else self._attribute(obj, locations, attr)
-                locations.attributes[attr] = found
+                if not sections.is_inside(obj, attr):  # which must be noticed each time
+                    locations.attributes[attr] = found
             if found is None or kind != 1:
                 self._written(obj, locations, attr, kind, number, writes, found)
             if found is not None and kind & 1:
@@ -232,6 +234,9 @@ class Recorder(Names):
             return
         into = self._reads if kind == 1 else self._writes
         parts = locations.parts
+        if suffixes and suffixes[0][0] == ".":
+            for suffix in suffixes:
+                self._look_inside(obj, suffix[1:])
         looks = kind == 1 and (self._counters or self._counted_items)
         for suffix in suffixes:
             if suffix[:2] == APPENDED:
@@ -314,6 +319,7 @@ class Recorder(Names):
         """The locations that reading an attribute reads; None if reading it runs code that is not followed."""
         if type(obj) in PROXIES:
             return None
+        self._look_inside(obj, attr)
         if issubclass(type(obj), Token):
             return (locations.part("." + attr),)
         if issubclass(type(obj), asyncio.Future):
@@ -336,6 +342,11 @@ class Recorder(Names):
         if way is lookups.Lookup.OPAQUE or way is lookups.Lookup.CACHED:
             return None
         return (locations.part("." + attr), *self._class_attribute(type(obj), attr))
+
+    def _look_inside(self, obj: Any, attr: str) -> None:
+        """Somebody may look inside a lock that is guarded."""
+        if self.commuting is not None and sections.looks_inside(obj, attr, self.commuting.levels):
+            self.commuting.outgrown = True
 
     def _class_attribute(self, cls: type, attr: str) -> tuple[Location, ...]:
         """A class that has no such attribute may get one, which hides that of its base."""

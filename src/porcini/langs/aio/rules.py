@@ -65,7 +65,8 @@ def cache_until_reset(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], cached)
 
 
-_MARK = 1 << 30  # a flag of code objects that Python does not use
+MARK = 1 << 30
+"""A flag of code objects that Python does not use."""
 _SEEN_BY_LOOP = frozenset(
     str(pathlib.Path(asyncio.__file__).with_name(f"{name}.py"))
     for name in ("tasks", "taskgroups", "futures", "coroutines", "base_futures", "base_tasks", "mixins")
@@ -92,12 +93,12 @@ def mark_instrumented(code: types.CodeType) -> types.CodeType:
     constants = tuple(
         mark_instrumented(value) if issubclass(type(value), types.CodeType) else value for value in code.co_consts
     )
-    return code.replace(co_consts=constants, co_flags=code.co_flags | _MARK)
+    return code.replace(co_consts=constants, co_flags=code.co_flags | MARK)
 
 
 def is_instrumented(code: types.CodeType) -> bool:
     """Does this code record what it does? Or, in asyncio, touch nothing but what the loop sees for itself?"""
-    if code.co_flags & _MARK:
+    if code.co_flags & MARK:
         return True
     return code.co_filename in _SEEN_BY_LOOP and code.co_qualname.partition(".")[0] not in _NOT_SEEN
 

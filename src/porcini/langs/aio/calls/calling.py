@@ -30,12 +30,12 @@ def call(function: Any, number: int) -> Any:
     if len(LOG) > MANY:
         drain_log()
     kind = type(function)
-    if kind is types.MethodType:
-        inner = function.__func__
-        if type(inner) is types.FunctionType and rules.is_instrumented(inner.__code__):
-            return function if not inner.__code__.co_flags & _GENERATOR else _register_result(function)
-    elif kind is types.FunctionType and rules.is_instrumented(function.__code__):
-        return function if not function.__code__.co_flags & _GENERATOR else _register_result(function)
+    inner = function.__func__ if kind is types.MethodType else function
+    if type(inner) is types.FunctionType:
+        code = inner.__code__
+        flags = code.co_flags
+        if flags & rules.MARK or rules.is_instrumented(code):
+            return function if not flags & _GENERATOR else _register_result(function)
     return BY_TYPE.get(kind, _replace_other)(function, number)
 
 

@@ -281,9 +281,10 @@ def _element_in_place(obj: Any, key: Any, number: int) -> None:
 
 
 Access = Callable[[Any, Any, int], Any]
+_set_item = _build_change("__setitem__", adds=True, updates=False)
 ACCESSES: dict[str, Access] = {
     "get": read_item,
-    "set": _build_change("__setitem__", adds=True, updates=False),
+    "set": _set_item,
     "del": _build_change("__delitem__", adds=False, updates=False),
     "update": _build_change("__setitem__", adds=True, updates=True),
     "count": _build_change("__setitem__", adds=True, updates=True, counts=True),
@@ -299,6 +300,15 @@ def with_key(access: Access) -> Access:
         return key
 
     return access_key
+
+
+def set_key(obj: Any, key: Any, number: int) -> Any:
+    """Before `obj[key]` is set; gives back the key. Items of lists, which loops are full of, go a short way."""
+    if type(obj) is list and type(key) is int and 0 <= key < _LISTED and key < len(obj) and len(LOG) <= MANY:
+        log((obj, number, WRITE, _ITEMS[key]))
+    else:
+        _set_item(obj, key, number)
+    return key
 
 
 def update_whole(obj: Any, number: int) -> Any:
