@@ -32,6 +32,7 @@ class Notes:
     """A recorder that is told."""
 
     commuting = None
+    looked: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self.reads: set[str] = set()

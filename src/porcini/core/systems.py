@@ -357,13 +357,13 @@ class SystemGraph:
                     return [event]
         raise InternalError("no step leads from a state to its successor")
 
-    def successors_by_process(self, state: Hashable) -> list[tuple[int, Hashable]]:
-        """The successors of a state, each with the number of the process that moves."""
+    def successors_by_process(self, state: Hashable) -> list[tuple[int, int, Hashable]]:
+        """The successors of a state, each with the number of the process that moves, and a mask of this number."""
         found = []
         for action in self.system.actions(state):
             if action.enabled:
                 number = self._numbers.setdefault(action.pid, len(self._numbers))
-                found.append((number, self.fire(state, action)[0]))
+                found.append((number, 1 << number, self.fire(state, action)[0]))
         return found
 
     def identities(self, state: Hashable, pids: frozenset[Pid]) -> frozenset[Hashable]:

@@ -7,7 +7,8 @@
     Lasso       a stem and a loop in such a component, for the user
 
 The claim reads the state before each step. A run that ends repeats its last state for ever. Weak fairness adds one
-mark for each process: on steps by which it moves, and in states in which it cannot.
+mark for each process: on steps by which it moves, its own or as the partner of another, and in states in which it
+has no step of its own.
 
 A reduction does not leave out visible steps (C2 of P1), and must not leave out anything on a whole cycle: where
 one of the chosen successors is on the search stack, all successors are taken (C3). The formula must not count
@@ -48,7 +49,8 @@ class Claim(Protocol[S_in]):
 class ProcessSuccessors(Protocol[S]):
     """Successors with the process that moves, which fairness needs."""
 
-    def successors_by_process(self, state: S) -> Sequence[tuple[int, S]]: ...
+    def successors_by_process(self, state: S) -> Sequence[tuple[int, int, S]]:
+        """Each successor with the number of the process whose step it is, and a mask of all that move in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +179,14 @@ class Product(Generic[S]):
             return
         steps = self.fair.successors_by_process(state)
         able = 0
-        for process, _ in steps:
+        for process, _, _ in steps:
             able |= 1 << process
         self._everyone |= able
         if not steps and self.stutter:
             for there, marks in moves:
                 yield (state, there), marks | -1 << self.claim.acceptance
-        for process, after in steps:
-            fairly = ~(able & ~(1 << process)) << self.claim.acceptance
+        for _, movers, after in steps:
+            fairly = ~(able & ~movers) << self.claim.acceptance
             for there, marks in moves:
                 yield (after, there), marks | fairly
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from porcini.core.events import Event
 from porcini.core.systems import Final
+from porcini.ir.packed.processes import Process
 from porcini.ir.packed.runs import Names
-from porcini.ir.packed.space import Space
+from porcini.ir.packed.space import Move, Space
 from porcini.ir.packed.view import PackedView
 
 
@@ -36,19 +37,31 @@ class PackedGraph:
         names = Names(len(self.space.system.program.initial))
         return [names.rename(event) for event in events]
 
-    def successors_by_process(self, state: int) -> list[tuple[int, int]]:
-        """The successors of a state, each with the process that moves; in a rendezvous it is the sender."""
+    def successors_by_process(self, state: int) -> list[tuple[int, int, int]]:
+        """The successors of a state, each with the process whose step it is, and all that move in it. In a
+        rendezvous the step is the sender's, and the receiver moves, too, as in SPIN."""
         space = self.space
         present = space.present(state)
         found = [
-            (process.slot, state + move.change)
+            (process.slot, self._movers(state, process, move), state + move.change)
             for process in present.members
             for move in space.moves(state, present, process)
         ]
         if not found and space.system.uses_timeout:
             for process in present.members:
-                found += [(process.slot, state + m.change) for m in space.quiet_moves(state, present, process)]
+                found += [
+                    (process.slot, self._movers(state, process, move), state + move.change)
+                    for move in space.quiet_moves(state, present, process)
+                ]
         return found
+
+    def _movers(self, state: int, process: Process, move: Move) -> int:
+        movers = 1 << process.slot | (0 if move.partner is None else 1 << move.partner.slot)
+        edges = [code.edge for code in (move.code, move.partner_code) if code is not None]
+        if any(edge.atomic for edge in edges):  # others may be met on the way
+            for step in self.space.steps_between(state, state + move.change):
+                movers |= 1 << step.process.slot | (0 if step.partner is None else 1 << step.partner.slot)
+        return movers
 
     def state_after(self, events: Sequence[Event]) -> int:
         run = self.view.start()
