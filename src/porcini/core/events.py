@@ -94,6 +94,8 @@ class Event:
     guard_locations: frozenset[Location] = NOWHERE
     woke: tuple[Pid, ...] = ()
     barrier: bool = False
+    fault: str = ""
+    """What went wrong in this step because the search chose so: a fault, in words."""
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

@@ -14,19 +14,22 @@ from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
 from porcini.coroutines.explaining import compared, explained, told
+from porcini.coroutines.faults import Faults, plans
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
 from porcini.coroutines.rehearsing import run_twice
-from porcini.coroutines.session import Session, check, name_of, session
-from porcini.coroutines.setups import Setup, lines_to_paste
+from porcini.coroutines.session import Session, check, name_of
+from porcini.coroutines.setups import NO_FAULTS, Setup, lines_to_paste
 from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram
 from porcini.engines.catalogue import Engine, engines_by_rank, run_engine
 from porcini.engines.options import Options
 from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
+from porcini.langs.aio.striking import MOST_CALLS
+from porcini.langs.aio.striking import NO_FAULTS as NO_PLAN
 from porcini.properties.outcomes import Question
 from porcini.properties.shrink import reorder_in_long_turns
 from porcini.subjects import Opened, Subject
@@ -70,6 +73,7 @@ class Code(Setup, Subject):
         check(self.function)
         if self.mode not in MODES:
             raise InputError(f"unknown mode `{self.mode}`", hint=f"known: {', '.join(MODES)}")
+        self.faults.check_mode(self.mode)
 
     @property
     def file(self) -> str:
@@ -97,7 +101,7 @@ class Code(Setup, Subject):
     def opened(self, *, optimise: bool = False) -> Iterator[OpenedCode]:
         with (
             self.quiet(),
-            session(self.function, args=self.args, packages=self.packages, guards=self.guards) as opened,
+            self.session() as opened,
         ):
             yield OpenedCode(self, opened)
 
@@ -119,7 +123,7 @@ class OpenedCode(Opened):
         super().__init__(self.steady)
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
-        stats = search(self.steady, engine, stats, options)
+        stats = search(self.steady, engine, stats, options, self.code.faults)
         self._coverage = self.coverage()
         return stats
 
@@ -148,7 +152,7 @@ class OpenedCode(Opened):
         return self._coverage or coverage_of(self.session, self.steady)
 
     def notes(self) -> tuple[str, ...]:
-        return tuple(notes_of(self.code.mode, self.coverage()))
+        return (*notes_of(self.code.mode, self.coverage()), *self.code.faults.notes())
 
     def explained(self, report: Report) -> Report:
         """With the counterexample in lines of source, and what is known better then: who waits for whom."""
@@ -222,18 +226,32 @@ def _with_waiting(explanation: Explanation, report: Report) -> Report:
     return replace(report, outcomes=tuple(map(better, report.outcomes)), counterexample=example)
 
 
-def search(program: SteadyProgram, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
-    """Check that the program is a function of its schedule, then let an engine explore it."""
+def search(
+    program: SteadyProgram, engine: Engine, stats: SearchStats, options: Options, faults: Faults = NO_FAULTS
+) -> SearchStats:
+    """Check that the program is a function of its schedule, then let an engine explore it: without faults first,
+    then with each that was possible, and so on."""
     commuting = Commuting() if engine.uses_footprints else None
+    rehearsed = False
 
     def all_of_it(_: Program, stats: SearchStats, options: Options) -> None:
-        if program.commuting is None:
+        nonlocal rehearsed
+        if not rehearsed:
             run_twice(program, stats.clock)
+            faults.looked_for(program.program, program.last)
             program.commute(commuting)
-        engine(program, stats, options)
+            rehearsed = True
+        for _plan in plans(program.program, faults):
+            stats.begin_part()
+            engine(program, stats, options)
+        if program.program.possible.too_many_calls:
+            stats.leave_out(f"the limit of {MOST_CALLS} calls that may raise in one step")
 
-    with _steady():
-        _, stats = run_engine(replace(engine, search=all_of_it), program, stats, options)
+    try:
+        with _steady():
+            _, stats = run_engine(replace(engine, search=all_of_it), program, stats, options)
+    finally:
+        program.program.plan, program.program.possible.noted = NO_PLAN, None
     program.commute(None)
     return stats
 

@@ -53,7 +53,7 @@ def explained(setup: Setup, runs: Sequence[Outcome]) -> Explanation:
     noted: list[NotedRun] = []
     with setup.telling() as opened:
         for run in runs:
-            noted.append(Noted(opened.program(setup.mode)).start())
+            noted.append(Noted(opened.program(setup.mode)).start_under(run.schedule))
             follow(noted[-1], _until_failure(run))
             noted[-1].final()
     return told(setup, runs, noted)

@@ -15,6 +15,7 @@ of steps all these do what they always do; closing the guarding puts everything 
 from __future__ import annotations
 
 import _thread
+import inspect
 import os
 import random
 import signal
@@ -27,14 +28,18 @@ from asyncio import events
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType, TracebackType
 from typing import Any
 
 from porcini.core.errors import InputError
 from porcini.core.pids import Pid
 from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
+from porcini.coroutines.failing import failing, instance_of
+from porcini.coroutines.faults import Faults
 from porcini.coroutines.lines import at
-from porcini.coroutines.mocks import replace_mocks
+from porcini.coroutines.mocks import replace_mocks, suspending
+from porcini.coroutines.replacing import around, find, heeding, put_around
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
 
@@ -80,7 +85,7 @@ class Guards:
     looks_back: bool = False
     """May they depend on what the run has left behind?"""
     suspend: bool = True
-    """May others go before an `AsyncMock` has answered?"""
+    """May others go before an `AsyncMock`, or a function that a test has replaced, has answered?"""
 
 
 class Blocking(InputError):
@@ -97,8 +102,10 @@ def check_refused(loop: ControlledLoop) -> None:
 class Guarding:
     """Keeps watch while it is open."""
 
-    def __init__(self, guards: Guards) -> None:
+    def __init__(self, guards: Guards, faults: Faults | None = None) -> None:
         self.guards = guards
+        self.faults = faults or Faults()
+        self._targets: dict[tuple[int, str], tuple[int, ...]] = {}
         self.loop: ControlledLoop | None = None
         """The loop of the run that is under way."""
         self.steps = 0
@@ -141,6 +148,8 @@ class Guarding:
         self._undo += replace_functions(None if self.guards.real_time else sleep)
         if self.guards.suspend:
             self._undo += replace_mocks()
+        self._replace_targets()
+        self._undo += heeding(self._placed)
         for owner, names, why in _REFUSED:
             for name in names.split():
                 if hasattr(owner, name):  # not all systems have them all
@@ -157,6 +166,34 @@ class Guarding:
         before = getattr(owner, name)
         setattr(owner, name, value)
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
+
+    def _replace_targets(self) -> None:
+        """Let calls raise that are to raise. One that may raise several things is replaced once."""
+        found: dict[tuple[int, str], tuple[Any, list[int]]] = {}
+        try:
+            for number, error in enumerate(self.faults.errors):
+                instance_of(error)
+                owner, name = find(error.target)
+                found.setdefault((id(owner), name), (owner, []))[1].append(number)
+        except InputError:
+            self.__exit__(None, None, None)
+            raise
+        for (key, name), (owner, numbers) in found.items():
+            self._targets[key, name] = tuple(numbers)
+            wrap = partial(failing, kinds=tuple(numbers), errors=self.faults.errors)
+            self._undo += put_around(owner, name, wrap)
+
+    def _placed(self, owner: Any, name: str) -> None:
+        """A test has replaced something: what stands there now may suspend, and raise."""
+        value = inspect.getattr_static(owner, name, None)
+        if value is None:
+            return
+        numbers = self._targets.get((id(owner), name))
+        new = around(value, suspending) if self.guards.suspend else value
+        if numbers is not None:
+            new = around(new, partial(failing, kinds=numbers, errors=self.faults.errors))
+        if new is not value:
+            setattr(owner, name, new)
 
     def _chance(self, loop: ControlledLoop, size: int) -> bytes:
         """Random bytes for a step: the same whatever the order."""

@@ -23,6 +23,7 @@ from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.origins import origin_of
+from porcini.coroutines.faults import Faults
 from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.leftovers import Snapshot
 from porcini.coroutines.lines import at, at_last, users_lines
@@ -265,6 +266,7 @@ class Session:
         program = AioProgram(
             self.function, self.args, mode, self.recorder, rules.is_instrumented, seen=seen, shows=read_outcome
         )
+        program.possible = self.guarding.faults.possible()
         anew = self.guarding.guards.made_anew
         holder = _holding(self.function, self.args, without=anew)
         return SteadyProgram(
@@ -285,6 +287,7 @@ def session(
     packages: Sequence[str] = (),
     guards: Guards | None = None,
     recorder: Recorder | None = None,
+    faults: Faults | None = None,
 ) -> Iterator[Session]:
     """Instrument, guard and record; everything is as it was when it is left."""
     check(function)
@@ -292,7 +295,7 @@ def session(
     _bound(function, args)
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
-        with Guarding(guards or Guards()) as guarding, Staying():
+        with Guarding(guards or Guards(), faults) as guarding, Staying():
             yield Session(function, tuple(args), recorder, guarding, tuple(modules), tuple(packages))
 
 

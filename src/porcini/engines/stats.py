@@ -85,6 +85,10 @@ class SearchStats:
         fresh.clock = self.clock
         return fresh
 
+    def begin_part(self) -> None:
+        """A search has another program to explore: the same class is another one there."""
+        self._classes.clear()
+
     def step(self) -> None:
         self.counts.events += 1
         self.counts.states += 1

@@ -95,7 +95,9 @@ class MarkedTest:
             looks_back=life.looks_back,
         )
         hears = {what for what, names in _LISTENERS.items() if names & set(item.fixturenames)}
-        self.code = Code(self.test, (), wanted.mode, wanted.packages, guards, frozenset(hears))
+        self.code = Code(
+            self.test, (), wanted.mode, wanted.packages, guards, wanted.faults, hears=frozenset(hears)
+        )
         self.stored = _Stored(item)
 
     def problem(self) -> BaseException | None:
@@ -168,7 +170,7 @@ class MarkedTest:
 
     def _raised(self, run: Outcome) -> BaseException | None:
         code = self.code
-        return raised(self.test, run.schedule, mode=code.mode, guards=code.guards)
+        return raised(self.test, run.schedule, mode=code.mode, guards=code.guards, faults=code.faults)
 
     def _explained(self, report: Report, where: str) -> BaseException:
         """The exception to raise, with the rest put where pytest's report finds it."""

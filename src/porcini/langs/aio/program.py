@@ -49,7 +49,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from porcini.core.errors import InputError, Place
-from porcini.core.events import Action, Event, Failure, FailureKind
+from porcini.core.events import Action, Event, Failure, FailureKind, Move
 from porcini.core.footprints import OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Program, Waiting
@@ -58,8 +58,9 @@ from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.inside import Inside, Staying
 from porcini.langs.aio.loop import TIME, ControlledLoop, Mode
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
-from porcini.langs.aio.processes import Process
+from porcini.langs.aio.processes import Process, ReadyHandle
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
+from porcini.langs.aio.striking import NO_FAULTS, Plan, Possible, Striking
 
 Shows = Callable[[object, bool], object]
 """Is told a value whose text says how a run ended, and whether the text shows the order of keys."""
@@ -95,12 +96,14 @@ class AioProgram(Program):
         self.knowledge = Knowledge(followed)
         self.seen = seen
         self.shows = shows
+        self.plan = NO_FAULTS
+        self.possible = Possible()
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
         self._events: dict[tuple[object, ...], Event] = {}
 
-    def start(self) -> AioRun:
-        return AioRun(self)
+    def start(self, plan: Plan | None = None) -> AioRun:
+        return AioRun(self, self.plan if plan is None else plan)
 
     def label(self, name: str, began: Spot | None, stopped: Spot | None, end: str = "") -> StepLabel:
         key = name, began, stopped, end
@@ -110,15 +113,21 @@ class AioProgram(Program):
         return label
 
     def event(
-        self, pid: Pid, label: StepLabel, foot: Footprint, spawned: tuple[Pid, ...], woke: tuple[Pid, ...]
+        self,
+        move: Move,
+        label: StepLabel,
+        foot: Footprint,
+        spawned: tuple[Pid, ...],
+        woke: tuple[Pid, ...],
+        fault: str,
     ) -> Event:
         """One object for all events that are equal: what engines find out about it serves for all runs."""
-        key = pid, id(label), foot.reads, foot.writes, foot.opaque, spawned, woke  # labels are kept
+        key = move, id(label), foot.reads, foot.writes, foot.opaque, spawned, woke, fault  # labels are kept
         event = self._events.get(key)
         if event is None:
             if len(self._events) > _MOST_EVENTS:
                 self._events.clear()
-            event = self._events[key] = Event(pid, 0, label, foot, spawned, woke=woke)
+            event = self._events[key] = Event(*move, label, foot, spawned, woke=woke, fault=fault)
         return event
 
 
@@ -137,9 +146,11 @@ class _Spinning:
 class AioRun:
     """One execution under way. `close` throws it away; so does losing it."""
 
-    def __init__(self, program: AioProgram) -> None:
+    def __init__(self, program: AioProgram, plan: Plan = NO_FAULTS) -> None:
         self.program = program
         self.loop = loop = ControlledLoop(program.root, program.mode)
+        looked_for = program.possible.noted is not None
+        self.faults = loop.faults = Striking(plan, program.possible) if plan or looked_for else None
         self._spinning: dict[Process, _Spinning] = {}
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
@@ -165,7 +176,10 @@ class AioRun:
     def actions(self) -> list[Action]:
         loop = self.loop
         if loop.ready and not (self._spinning and self._spinning.keys() >= loop.ready.keys()):
-            return [process.name.action(process.title) for process in loop.enabled()]
+            if self.faults is None:
+                return [process.name.action(process.title) for process in loop.enabled()]
+            held, choice = self.faults.held, self.faults.choice
+            return [p.name.action(p.title, choice(p)) for p in loop.enabled() if p not in held]
         if not _done(self.main) and (self._time_will_tell() or self._watches_the_clock()):
             return [_CLOCK_ACTION]
         return []
@@ -204,14 +218,15 @@ class AioRun:
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
+        fault = self._met_faults(process)
         if process.task is self.main and _done(self.main):
             self._leave_out(batch)
         spawned, woke = loop.spawned, loop.woke
         children = tuple([p.name.pid for p in spawned]) if spawned else ()
         others = tuple([p.name.pid for p in woke if p is not process]) if woke else ()
         if failure is not None:
-            return Event(pid, 0, label, foot, children, failure, woke=others)
-        return self.program.event(process.name.pid, label, foot, children, others)
+            return Event(*action.move, label, foot, children, failure, woke=others, fault=fault)
+        return self.program.event(action.move, label, foot, children, others, fault)
 
     def _unnoticed(self, process: Process) -> frozenset[Location]:
         """What every step writes, so that it does not count as a change that others wait for. The step of a task
@@ -231,6 +246,8 @@ class AioRun:
 
     def _run(self, process: Process) -> None:
         """Run a ready process. How the main task ended is looked at in its last step: others may change it."""
+        if self.faults is not None:
+            self.faults.begin_step(process)
         self.loop.run(process)
         if process.task is self.main and _done(self.main):
             self._main_ended(self.main, self.main._exception)
@@ -265,6 +282,7 @@ class AioRun:
             changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
+        self._met_faults(process)
         if process.task is self.main and _done(self.main):
             self._leave_out(batch)
         spawned, woke = event.spawned, event.woke
@@ -285,6 +303,8 @@ class AioRun:
     def _arrive(self, process: Process) -> None:
         """Where a process stands before its first step."""
         knowledge, task = self.program.knowledge, process.task
+        if process.followed:
+            return  # a fault, whose step is our own
         if task is not None:
             code = standing.code_of(coroutine_of(task))
             process.followed = code is not None and knowledge.of_code(code)
@@ -322,7 +342,7 @@ class AioRun:
         """Note where a process stands now; the step's label, and its failure if it is the main task's."""
         task, label, began = process.task, self.program.label, process.spot
         if task is None:
-            return label(process.title, began, None, "callback"), None
+            return label(process.title, began, None, process.end), None
         if _done(task):
             problem = task._exception
             end = (
@@ -355,6 +375,8 @@ class AioRun:
     def _advance(self) -> Event:
         loop = self.loop
         recorder = self.program.recorder
+        if self.faults is not None:
+            self.faults.ticks += 1
         with Inside(loop):
             recorder.begin_step(CLOCK, self._ticks)
             loop.advance(at_most=max(loop.now, 0.001) if self._watches_the_clock() else math.inf)
@@ -362,11 +384,49 @@ class AioRun:
         self._ticks += 1
         for process in [p for p, spinning in self._spinning.items() if TIME in spinning.places]:
             self._let_go(process)
+        if self.faults is not None:
+            for task in loop.pending():
+                self._hold(task._process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
         return Event(CLOCK, 0, label, OPAQUE, barrier=True)
 
     def _watches_the_clock(self) -> bool:
         return any(TIME in spinning.places for spinning in self._spinning.values())
+
+    # faults ---------------------------------------------------------------------------------------------------
+
+    def _met_faults(self, process: Process) -> str:
+        """A step was taken: hold back who is to be cancelled where it stands now. What has struck in the step?"""
+        if self.faults is None:
+            return ""
+        self._hold(process)
+        for other in tuple(self.loop.spawned):
+            self._hold(other)
+        return self.faults.struck
+
+    def _hold(self, process: Process) -> None:
+        """Let a task that is to be cancelled at its await wait for that."""
+        faults, loop, task = self.faults, self.loop, process.task
+        assert faults is not None
+        begun = process.steps or process.eager is not None
+        if task is None or _done(task) or not begun or process in faults.held or not faults.cancels(process):
+            return
+        canceller = faults.cancellers.get(process)
+        if canceller is None:
+            canceller = faults.new_canceller(process)
+            loop.spawned.append(canceller)
+        else:
+            loop.woke[canceller] = None
+        faults.held[process] = canceller
+        loop._is_ready(canceller, ReadyHandle(canceller, self._cancel_held, (process,), loop, None))
+
+    def _cancel_held(self, process: Process) -> None:
+        """The fault itself. A task that was ready could not go on before."""
+        assert self.faults is not None
+        del self.faults.held[process]
+        if process in self.loop.ready:
+            self.loop.woke[process] = None
+        process.task.cancel()
 
     # busy waiting ---------------------------------------------------------------------------------------------
 
@@ -443,6 +503,8 @@ class AioRun:
     def _finish(self) -> None:
         """Cancel what is left, as `asyncio.run` does, and let it come to its end."""
         loop = self.loop
+        if self.faults is not None:
+            self.faults.end()
         if _done(self.main):
             left = loop.pending()
             for process in self._too_late:

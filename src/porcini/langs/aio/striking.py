@@ -1,0 +1,212 @@
+"""Faults of a run: cancellations, timers that fire before their time, calls that raise.
+
+A search does not choose faults as it goes. A run has a *plan*, which says beforehand which faults strike and where,
+and under one plan all orders are explored as ever. A fault is known by numbers that do not depend on the order:
+
+    Cancel      of a task, after so many of its steps and so many ticks of the clock: at one of its awaits
+    Early       of a timer, after so many ticks of the clock
+    Raise       of a call that a process makes in its step of this number, counted within the step
+
+*Under a plan nothing is a choice.* A cancellation is a step of a process of its own. What comes last, the step
+that brings the task to its await or the tick of the clock, makes this process or wakes it, and from there on the
+task is held back until it has been cancelled. So every place between these two steps of the task is tried, no step
+disables another, and no run misses the cancellation once the task is there. The clock cannot tick before it, since
+somebody is ready; to be cancelled after the tick is another fault. A timer that fires early is ready from when it
+is made, or from the tick on, like one that is due. A call that raises is part of its step, and this step is
+another choice of its process: the bits of the choice are the calls.
+
+*No fault is missed.* Take a run with faults, up to where the last of them strikes: it is the beginning of a run
+under the plan without that one. This plan is explored, so a run of the same class has been seen. There the same
+steps come before the same ticks (the clock is ordered with everything), and they make the same calls. So the fault
+could have struck there, and was noted. To explore the plan without faults, then those with one fault more for each
+that was noted, and so on, therefore comes to every plan under which anything new happens.
+
+*A schedule tells its plan* (`plan_of`): steps and ticks can be counted in it. So a replay needs the schedule only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+from porcini.core.events import Move
+from porcini.core.pids import Pid
+from porcini.langs.aio.naming import CLOCK, Name
+from porcini.langs.aio.processes import Process
+
+FAULTS = Pid((2,))
+"""The process that cancels task p is 2.p."""
+MOST_CALLS = 29
+"""So many bits of a choice fit into the text of a schedule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """A task is cancelled where it stands after so many steps."""
+
+    pid: Pid
+    steps: int
+    ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """A timer fires although it is not due."""
+
+    pid: Pid
+    ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """A call raises: the bit is that of the call and the exception, within the step."""
+
+    pid: Pid
+    steps: int
+    bit: int
+
+
+Fault = Cancel | Early | Raise
+
+
+def rank(fault: Fault) -> tuple[object, ...]:
+    """In this order faults are tried."""
+    return type(fault).__name__, *astuple(fault)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The faults of a run."""
+
+    faults: frozenset[Fault] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.faults)
+
+    def __contains__(self, fault: Fault) -> bool:
+        return fault in self.faults
+
+    def extended(self, fault: Fault) -> Plan:
+        return Plan(self.faults | {fault})
+
+    def choice(self, pid: Pid, steps: int) -> int:
+        """The choice of a process in a step: which of the calls in it raise."""
+        if not self.faults:
+            return 0
+        return sum(
+            1 << fault.bit
+            for fault in self.faults
+            if type(fault) is Raise and fault.steps == steps and fault.pid == pid
+        )
+
+
+NO_FAULTS = Plan()
+
+
+def plan_of(schedule: Iterable[Move]) -> Plan:
+    """The plan under which a schedule can be followed. Every process may be a timer that fired early: for those
+    that are none, or that were due, it makes no difference."""
+    ticks, steps, faults = 0, Counter[Pid](), set[Fault]()
+    for pid, choice in schedule:
+        if pid == CLOCK:
+            ticks += 1
+        elif pid[:1] == FAULTS:
+            task = Pid(pid[1:])
+            faults.add(Cancel(task, steps[task], ticks))
+        else:
+            faults.add(Early(pid, ticks))
+            faults.update(Raise(pid, steps[pid], bit) for bit in range(choice.bit_length()) if choice >> bit & 1)
+            steps[pid] += 1
+    return Plan(frozenset(faults))
+
+
+@dataclass(slots=True)
+class Possible:
+    """Which faults are looked for. `noted` are those that runs have met and that are not in their plans."""
+
+    cancels: Callable[[Pid], bool] | None = None
+    """Of which tasks?"""
+    timeouts: bool = False
+    errors: Sequence[str] = ()
+    """What is raised, by the number of the error."""
+    names: dict[Pid, Name] = field(default_factory=dict)
+    noted: set[Fault] | None = None
+    """None while nobody asks."""
+    too_many_calls: bool = False
+    """Was there a step with more calls than a schedule can tell?"""
+
+
+class Striking:
+    """The faults of one run under way: planned ones strike, others that could have struck are noted."""
+
+    __slots__ = ("_calls", "_possible", "cancellers", "held", "pid", "plan", "steps", "struck", "ticks")
+
+    def __init__(self, plan: Plan, possible: Possible) -> None:
+        self.plan = plan
+        self.ticks = 0
+        self.cancellers: dict[Process, Process] = {}
+        self.held: dict[Process, Process] = {}
+        """Tasks that wait to be cancelled, and by whom."""
+        self.struck = ""
+        """What has struck in the current step."""
+        self.pid, self.steps = FAULTS, 0
+        self._calls = 0
+        self._possible = possible
+
+    def begin_step(self, process: Process) -> None:
+        self.pid, self.steps, self.struck = process.name.pid, process.steps, process.fault
+        self._calls = 0
+
+    def choice(self, process: Process) -> int:
+        return self.plan.choice(process.name.pid, process.steps) if self._possible.errors else 0
+
+    def _meets(self, fault: Fault, wanted: bool) -> bool:
+        """Is it planned? If not, it is noted where such faults are wanted."""
+        if fault in self.plan:
+            return True
+        noted = self._possible.noted
+        if wanted and noted is not None:
+            noted.add(fault)
+        return False
+
+    def cancels(self, process: Process) -> bool:
+        """Is a task, which stands at an await, to be cancelled there?"""
+        wanted, pid = self._possible.cancels, process.name.pid
+        return self._meets(Cancel(pid, process.steps, self.ticks), wanted is not None and wanted(pid))
+
+    def new_canceller(self, process: Process) -> Process:
+        """The process that cancels a task, as often as that is planned."""
+        pid = Pid((*FAULTS, *process.name.pid))
+        name = self._possible.names.setdefault(pid, Name(pid))
+        canceller = self.cancellers[process] = Process(name, "fault")
+        canceller.end = canceller.fault = f"cancels {process.title} ({process.name.text})"
+        canceller.followed = True
+        return canceller
+
+    def fires(self, timer: Any) -> bool:
+        """Does a timer fire that is not due? For its callback, the time is then what it waited for."""
+        process = timer.process
+        if not self._meets(Early(process.name.pid, self.ticks), self._possible.timeouts):
+            return False
+        process.due = timer._when
+        process.end = process.fault = "fires before its time"
+        return True
+
+    def raises(self, errors: Sequence[int]) -> int | None:
+        """A call is made that may raise these: which one does it raise?"""
+        known = len(self._possible.errors)
+        first, self._calls = self._calls * known, self._calls + 1
+        for error in errors:
+            bit = first + error
+            if bit >= MOST_CALLS:
+                self._possible.too_many_calls = True
+            elif self._meets(Raise(self.pid, self.steps, bit), True):
+                self.struck = self._possible.errors[error]
+                return error
+        return None
+
+    def end(self) -> None:
+        """The run is over: what is cleaned up after it meets no faults."""
+        self.plan, self._possible = NO_FAULTS, Possible()
