@@ -14,7 +14,7 @@ from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
 from porcini.coroutines.explaining import compared, explained, told
-from porcini.coroutines.faults import Faults, plans
+from porcini.coroutines.faults import DrawnPlans, Faults, plans
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.quiet import quiet
@@ -152,7 +152,7 @@ class OpenedCode(Opened):
         return self._coverage or coverage_of(self.session, self.steady)
 
     def notes(self) -> tuple[str, ...]:
-        return (*notes_of(self.code.mode, self.coverage()), *self.code.faults.notes())
+        return (*notes_of(self.code.mode, self.coverage()), *self.code.faults.notes(self.steady.program.possible))
 
     def explained(self, report: Report) -> Report:
         """With the counterexample in lines of source, and what is known better then: who waits for whom."""
@@ -241,8 +241,12 @@ def search(
             faults.looked_for(program.program, program.last)
             program.commute(commuting)
             rehearsed = True
-        for _plan in plans(program.program, faults):
-            stats.begin_part()
+        if engine.samples and faults.any:
+            program.draw_plan = DrawnPlans(program.program, faults, options.seed)
+            engine(program, stats, options)
+            return
+        for done, known in plans(program.program, faults):
+            stats.begin_part(done, known)
             engine(program, stats, options)
         if program.program.possible.too_many_calls:
             stats.leave_out(f"the limit of {MOST_CALLS} calls that may raise in one step")
@@ -251,7 +255,7 @@ def search(
         with _steady():
             _, stats = run_engine(replace(engine, search=all_of_it), program, stats, options)
     finally:
-        program.program.plan, program.program.possible.noted = NO_PLAN, None
+        program.program.plan, program.program.possible.noted, program.draw_plan = NO_PLAN, None, None
     program.commute(None)
     return stats
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from porcini.core.errors import InputError
@@ -12,7 +13,7 @@ from porcini.core.pids import Pid
 from porcini.langs.aio.loop import Mode
 from porcini.langs.aio.naming import MAIN, StepLabel
 from porcini.langs.aio.program import AioProgram
-from porcini.langs.aio.striking import NO_FAULTS, Plan, Possible, rank
+from porcini.langs.aio.striking import NO_FAULTS, Fault, Plan, Possible, rank
 
 _MOST_LISTED = 8
 
@@ -83,8 +84,8 @@ class Faults:
         more = f", and {len(tasks) - _MOST_LISTED} more" if len(tasks) > _MOST_LISTED else ""
         raise InputError(f"there is no task {self.cancel} to cancel", hint=f"{', '.join(listed)}{more}")
 
-    def notes(self) -> Iterator[str]:
-        """What a report says of them."""
+    def notes(self, possible: Possible) -> Iterator[str]:
+        """What a report says of them; `possible` is what runs looked for."""
         if not self.any:
             return
         cancel = "any task" if self.cancel is True else f"task {self.cancel}"
@@ -93,6 +94,9 @@ class Faults:
         kinds += [f"{error.raises.__qualname__} raised by {error.target}" for error in self.errors]
         number = "1 fault" if self.max_faults == 1 else f"{self.max_faults} faults"
         yield f"at most {number} in one run: {', '.join(kinds)}"
+        never = [error.target for number, error in enumerate(self.errors) if number not in possible.called]
+        if never:
+            yield f"no step called {', '.join(dict.fromkeys(never))}, so nothing was raised there"
 
 
 def _last(target: str) -> str:
@@ -125,18 +129,37 @@ def errors_from(given: Mapping[Any, Any]) -> tuple[Error, ...]:
     return tuple(found)
 
 
-def plans(program: AioProgram, faults: Faults) -> Iterator[Plan]:
-    """Every plan that matters, those with fewer faults first. A plan is explored before the next one is asked for,
-    since what could strike there leads to the others."""
+def plans(program: AioProgram, faults: Faults) -> Iterator[tuple[int, int]]:
+    """Give a program every plan that matters, those with fewer faults first. A plan is explored before the next
+    one is asked for, since what could strike there leads to the others. Yields how many plans were explored, and
+    how many are known."""
     level: Sequence[Plan] = [NO_FAULTS]
+    done = 0
     for number in range(faults.max_faults + 1):
         found: dict[Plan, None] = {}
+        known = done + len(level)
         for plan in level:
             program.plan = plan
             program.possible.noted = set() if faults.any and number < faults.max_faults else None
-            yield plan
+            yield done, known
+            done += 1
             noted = program.possible.noted or ()
             found.update((plan.extended(fault), None) for fault in sorted(noted, key=rank))
         level = list(found)
         if not level:
             return
+
+
+class DrawnPlans:
+    """Plans by chance, for walks: of the faults that earlier walks have met. The first one has none."""
+
+    def __init__(self, program: AioProgram, faults: Faults, seed: int) -> None:
+        self._random, self._most = Random(seed), faults.max_faults
+        program.possible.noted = self._noted = set[Fault]()
+        self._listed: list[Fault] = []
+
+    def __call__(self) -> Plan:
+        if len(self._listed) != len(self._noted):
+            self._listed = sorted(self._noted, key=rank)
+        number = min(self._random.randint(0, self._most), len(self._listed))
+        return Plan(frozenset(self._random.sample(self._listed, number)))

@@ -4,8 +4,8 @@ another one, by `monkeypatch` or `mock.patch`, and that awaits nothing. While a 
 told at once, and the answer comes later: another task may go first, or not. Both are orders of mode `any`.
 
 To go on at once after having been suspended is the same as not to be suspended: nobody can tell. (Two can: who
-cancels itself hears of it where it is suspended, and a task that starts eagerly comes back to its maker. There only
-the answer that comes later is tried.)
+cancels itself hears of it where it is suspended, and a task that starts eagerly comes back to its maker. There
+only the answer that comes later is tried.)
 """
 
 from __future__ import annotations

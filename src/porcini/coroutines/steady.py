@@ -86,6 +86,8 @@ class SteadyProgram(Program):
         """Does a run write what was there before it, so that the next one may find it?"""
         self._replays = 0
         self._planned = NO_FAULTS
+        self.draw_plan: Callable[[], Plan] | None = None
+        """What gives each run its plan, where plans are drawn by chance."""
         self.look = look
         self._learn = learn
         self.leftovers: list[Location] = []
@@ -102,7 +104,7 @@ class SteadyProgram(Program):
         self.last, self.accesses = [], []
 
     def start(self) -> SteadyRun:
-        return self._start(self.program.plan)
+        return self._start(self.program.plan if self.draw_plan is None else self.draw_plan())
 
     def start_under(self, schedule: Schedule) -> SteadyRun:
         return self._start(plan_of(schedule))

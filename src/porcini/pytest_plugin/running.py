@@ -191,6 +191,8 @@ class MarkedTest:
         example, explanation = report.counterexample, report.explanation
         if report.command == "explore" and example is not None and example.contrast is None:
             head += " No order that passes was found."
+        if example is not None and example.runs[0].faults:
+            head += f" Fault: {'; '.join(example.runs[0].faults)}."
         lanes = list(explanation.lanes) if explanation is not None else []
         if lanes:
             lanes[0] = replace(lanes[0], ending=what)  # pytest knows it better

@@ -5,7 +5,7 @@ As `judge`, with more to choose from at each moment, as long as faults are left:
     cancel      any task but the main one that has begun and is not done is cancelled
     timeouts    any timer that is not of a sleep fires, whatever time it is; for its callback it is the time it
                 waited for
-    errors      a call of `pause` in the step that is taken raises an OSError
+    errors      a call of `pause` or `call` in the step that is taken raises an OSError
     suspend     a call of `pause` in the step waits for a moment; this is no fault, and may happen any time
 
 Which calls a step makes is known when it was run: each that did nothing is tried again doing it. Nothing of this
@@ -48,6 +48,12 @@ async def raising() -> None:
     if _does():
         raise OSError
     await asyncio.sleep(0)
+
+
+def calling() -> None:
+    """What `call` is for `errors`."""
+    if _does():
+        raise OSError
 
 
 async def suspending() -> None:

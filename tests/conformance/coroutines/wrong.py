@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -28,8 +29,21 @@ from porcini.engines.stats import SearchStats
 from porcini.langs.aio import commuting
 
 SIZES = (2, 2, 3, 3, 4)
-PAUSE = "async def pause():\n    await asyncio.sleep(0)\n"
-QUICK = "async def quick():\n    pass\n"
+FAKES = """
+async def pause():
+    await asyncio.sleep(0)
+
+
+async def quick():
+    pass
+
+
+def call():
+    pass
+"""
+CAUGHT = {"asyncio.CancelledError": "(asyncio.CancelledError, OSError)", "NameError": "(NameError, OSError)"}
+FAKED = {"errors": {"pause": faulty.raising, "call": faulty.calling}, "suspend": {"pause": faulty.suspending}}
+"""What the judge puts in the place of these functions."""
 _numbers = itertools.count()
 
 
@@ -43,9 +57,12 @@ class Wrong:
 
     def text(self) -> str:
         text = f"# {self.kind}, at most {self.most}\n{self.program.text()}"
+        if self.kind == "errors":  # a call after each assignment, and handlers that catch what it raises
+            text = re.sub(r"^( +s\.[xyz] = [^\n:]+)$", r"\1; call()", text, flags=re.MULTILINE)
+            text = re.sub(r"except ([\w.]+)", lambda found: f"except {CAUGHT.get(found[1], found[1])}", text)
         if self.kind in ("errors", "suspend"):
             text = text.replace("await asyncio.sleep(0)", "await pause()")
-            text = text.replace("import asyncio\n", f"import asyncio\n\n{PAUSE}\n{QUICK}", 1)
+            text = text.replace("import asyncio\n", f"import asyncio\n{FAKES}", 1)
         return text
 
     def smaller(self) -> Iterator[Wrong]:
@@ -80,12 +97,12 @@ def check(wrong: Wrong, engines: Sequence[str] | None = None) -> int:
     sys.modules[module.__name__] = module
     try:
         found, classes = _found(wrong, module, engines or ("optimal", "source"))
-        instead = {"errors": faulty.raising, "suspend": faulty.suspending}.get(wrong.kind)
-        if instead is not None:
-            module.pause = instead
+        vars(module).update(FAKED.get(wrong.kind, {}))
         wanted = faulty.outcomes(module.main, wrong.kind, wrong.most, most=3_000)
     except (NotRepeatable, NotUnderstood):
         raise oracle.TooMany from None
+    except LookupError as problem:
+        raise laws.Broken(f"a search wants what cannot be done: {problem!r}") from problem
     finally:
         del sys.modules[module.__name__]
     for engine, ends in found.items():
@@ -96,10 +113,11 @@ def check(wrong: Wrong, engines: Sequence[str] | None = None) -> int:
 
 
 def _found(wrong: Wrong, module: Any, engines: Sequence[str]) -> tuple[dict[str, set[oracle.Outcome]], int]:
+    targets = [f"{module.__name__}:{name}" for name in ("pause", "call")]
     faults = Faults(
         cancel=wrong.kind == "cancel",
         timeouts=wrong.kind == "timeouts",
-        errors=errors_from({OSError: f"{module.__name__}:pause"} if wrong.kind == "errors" else {}),
+        errors=errors_from({OSError: targets} if wrong.kind == "errors" else {}),
         max_faults=wrong.most,
     )
     found: dict[str, set[oracle.Outcome]] = {}

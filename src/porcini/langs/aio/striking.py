@@ -1,7 +1,8 @@
 """Faults of a run: cancellations, timers that fire before their time, calls that raise.
 
-A search does not choose faults as it goes. A run has a *plan*, which says beforehand which faults strike and where,
-and under one plan all orders are explored as ever. A fault is known by numbers that do not depend on the order:
+A search does not choose faults as it goes. A run has a *plan*, which says beforehand which faults strike and
+where, and under one plan all orders are explored as ever. A fault is known by numbers that do not depend on the
+order:
 
     Cancel      of a task, after so many of its steps and so many ticks of the clock: at one of its awaits
     Early       of a timer, after so many ticks of the clock
@@ -134,6 +135,8 @@ class Possible:
     names: dict[Pid, Name] = field(default_factory=dict)
     noted: set[Fault] | None = None
     """None while nobody asks."""
+    called: set[int] = field(default_factory=set)
+    """The errors whose calls were made at all."""
     too_many_calls: bool = False
     """Was there a step with more calls than a schedule can tell?"""
 
@@ -156,6 +159,8 @@ class Striking:
         self._possible = possible
 
     def begin_step(self, process: Process) -> None:
+        if process.fault and process.handle is not None and process.handle._cancelled:
+            process.end, process.fault = "cancelled before its time", ""
         self.pid, self.steps, self.struck = process.name.pid, process.steps, process.fault
         self._calls = 0
 
@@ -191,19 +196,22 @@ class Striking:
         if not self._meets(Early(process.name.pid, self.ticks), self._possible.timeouts):
             return False
         process.due = timer._when
-        process.end = process.fault = "fires before its time"
+        process.end = "fires before its time"
+        process.fault = f"{process.title} {process.end}"
         return True
 
     def raises(self, errors: Sequence[int]) -> int | None:
         """A call is made that may raise these: which one does it raise?"""
         known = len(self._possible.errors)
+        self._possible.called.update(errors)
         first, self._calls = self._calls * known, self._calls + 1
         for error in errors:
             bit = first + error
             if bit >= MOST_CALLS:
                 self._possible.too_many_calls = True
             elif self._meets(Raise(self.pid, self.steps, bit), True):
-                self.struck = self._possible.errors[error]
+                raised = self._possible.errors[error]
+                self.struck = f"{self.struck}, {raised}" if self.struck else raised
                 return error
         return None
 
