@@ -41,7 +41,7 @@ def _unplanned_ones_of_the_first(program: Any, faults: Any) -> Iterator[Any]:
     for number in range(faults.max_faults + 1):
         for plan in level:
             program.plan, program.possible.noted = plan, set() if number == 0 else None
-            yield plan
+            yield 0, 1
             first += sorted(program.possible.noted or (), key=rank)
         level = list(dict.fromkeys(plan.extended(f) for plan in level for f in first if f not in plan))
 

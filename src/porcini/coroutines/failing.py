@@ -1,6 +1,7 @@
 """Calls that may raise: what is named in `errors` is replaced by functions that ask the run whether they do.
 
-One that does raises instead of being called. A coroutine function raises where it is awaited, as a server would.
+One that does raises instead of being called. A coroutine function raises where it is awaited, and others may go
+before that, as with a server that does not answer; to raise at once is one of these orders (see `mocks`).
 """
 
 from __future__ import annotations
@@ -30,23 +31,26 @@ def instance_of(error: Error) -> BaseException:
     )
 
 
-def failing(function: Any, kinds: Sequence[int], errors: Sequence[Error]) -> Any:
+def failing(function: Any, kinds: Sequence[int], errors: Sequence[Error], suspends: bool) -> Any:
     """A function that may raise some of these errors, by their numbers, when a step calls it."""
 
-    def strike() -> None:
-        __tracebackhide__ = True
+    def struck() -> BaseException | None:
         loop = Watch.loop()
         striking = loop.faults if loop is not None else None
-        struck = striking.raises(kinds) if striking is not None else None
-        if struck is not None:
-            raise instance_of(errors[struck])
+        kind = striking.raises(kinds) if striking is not None else None
+        return None if kind is None else instance_of(errors[kind])
 
     if asyncio.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def may_raise_later(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
-            strike()
+            problem = struck()
+            if problem is not None:
+                loop = Watch.loop()
+                if suspends and loop is not None and loop.mode == "any":
+                    await asyncio.sleep(0)
+                raise problem
             return await awaited(function, *args, **kwargs)
 
         return followed(may_raise_later)
@@ -54,7 +58,9 @@ def failing(function: Any, kinds: Sequence[int], errors: Sequence[Error]) -> Any
     @functools.wraps(function)
     def may_raise(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        strike()
+        problem = struck()
+        if problem is not None:
+            raise problem
         return globals()["@call_later"](function, OUTSIDE)(*args, **kwargs)
 
     return followed(may_raise)

@@ -180,8 +180,10 @@ class Guarding:
             raise
         for (key, name), (owner, numbers) in found.items():
             self._targets[key, name] = tuple(numbers)
-            wrap = partial(failing, kinds=tuple(numbers), errors=self.faults.errors)
-            self._undo += put_around(owner, name, wrap)
+            self._undo += put_around(owner, name, self._failing(tuple(numbers)))
+
+    def _failing(self, numbers: tuple[int, ...]) -> Any:
+        return partial(failing, kinds=numbers, errors=self.faults.errors, suspends=self.guards.suspend)
 
     def _placed(self, owner: Any, name: str) -> None:
         """A test has replaced something: what stands there now may suspend, and raise."""
@@ -191,7 +193,7 @@ class Guarding:
         numbers = self._targets.get((id(owner), name))
         new = around(value, suspending) if self.guards.suspend else value
         if numbers is not None:
-            new = around(new, partial(failing, kinds=numbers, errors=self.faults.errors))
+            new = around(new, self._failing(numbers))
         if new is not value:
             setattr(owner, name, new)
 

@@ -45,9 +45,10 @@ class _Calls:
 
 async def raising() -> None:
     """What `pause` is for `errors`."""
-    if _does():
-        raise OSError
+    struck = _does()
     await asyncio.sleep(0)
+    if struck:
+        raise OSError
 
 
 def calling() -> None:
