@@ -26,10 +26,9 @@ class Error:
     raises: type[BaseException]
 
     def __str__(self) -> str:
-        return f"{self.raises.__qualname__}={self.target}"
-
-    def __repr__(self) -> str:
-        return str(self)
+        """As the command line is given it."""
+        module = "" if self.raises.__module__ == "builtins" else f"{self.raises.__module__}:"
+        return f"{module}{self.raises.__qualname__}={self.target}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +121,10 @@ def errors_from(given: Mapping[Any, Any]) -> tuple[Error, ...]:
     for raises, targets in given.items():
         if not (isinstance(raises, type) and issubclass(raises, BaseException)):
             raise InputError(f"{raises!r} is not an exception class", hint='errors={TimeoutError: "bank:fetch"}')
-        for target in [targets] if isinstance(targets, str) else targets:
-            if not isinstance(target, str):
-                raise InputError(f"{target!r} is not the name of a function", hint='such as "bank:fetch"')
-            found.append(Error(target, raises))
+        named = [targets] if isinstance(targets, str) else targets
+        if not isinstance(named, list | tuple) or not all(isinstance(target, str) for target in named):
+            raise InputError(f"`errors` names {targets!r}", hint='the name of a function, such as "bank:fetch"')
+        found += [Error(target, raises) for target in named]
     return tuple(found)
 
 
