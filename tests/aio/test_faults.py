@@ -15,7 +15,7 @@ from porcini.formats.json_report import to_json
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "asyncio"))
 
-import outages  # noqa: E402
+import outages
 
 NAME = __name__
 
@@ -252,7 +252,8 @@ ALL = "plain ping hello get"
 
 
 @pytest.mark.parametrize(
-    "target", [f"{NAME}:plain", f"{NAME}.plain", f"{NAME}:Client.ping", f"{NAME}:Client.hello", f"{NAME}.Client.get"]
+    "target",
+    [f"{NAME}:plain", f"{NAME}.plain", f"{NAME}:Client.ping", f"{NAME}:Client.hello", f"{NAME}.Client.get"],
 )
 def test_a_named_call_may_raise(target) -> None:
     options = {"errors": {OSError: target}}
@@ -280,6 +281,22 @@ async def patched():
 def test_what_a_test_has_replaced_may_raise_too() -> None:
     report = porcini.explore(patched, errors={OSError: f"{NAME}:plain"})
     assert returned(report) == {"fake ping hello get", "- ping hello get"}
+
+
+async def fails_while_replaced():
+    async def waits():
+        with mock.patch(f"{NAME}.plain", lambda: "fake"):
+            await asyncio.sleep(0)
+            return plain()
+
+    return (await asyncio.gather(waits(), waits(), waits(), return_exceptions=True))[0]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_everything_is_put_back(first) -> None:
+    real = plain
+    porcini.explore(fails_while_replaced, errors={OSError: f"{NAME}:plain"}, first=first)
+    assert plain is real
 
 
 def test_a_target_that_nobody_calls_is_told() -> None:

@@ -996,7 +996,8 @@ def test_faults_are_options_of_the_mark(run) -> None:
 
 
 @pytest.mark.parametrize(
-    "test, schedule", [("test_cancel", "0 0.0 2.0.0 0.0 0"), ("test_timeouts", "0 0.0 0"), ("test_errors", "0/1 0")]
+    "test, schedule",
+    [("test_cancel", "0 0.0 2.0.0 0.0 0"), ("test_timeouts", "0 0.0 0"), ("test_errors", "0/1 0")],
 )
 def test_faults_are_replayed(run, test, schedule) -> None:
     result = run(f"test_outages.py::{test}", "--porcini-replay", schedule, test_outages=OUTAGES)

@@ -1,4 +1,4 @@
-"""Faults were tuples of numbers, and tuples of different kinds are equal: a call that raised in the first step of a
+"""Faults were tuples of numbers, and tuples of different kinds are equal: a call that raised in a first step of a
 task was also taken for a cancellation after its first step, and for a timer that fired early.
 """
 

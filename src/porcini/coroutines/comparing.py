@@ -133,7 +133,9 @@ def raised(
         run = program.start_under(schedule)
         try:
             follow(run, schedule)
+            run.final()
         except ScheduleError:
             return None
-        run.final()
+        finally:
+            program.leave()
     return run.problem

@@ -112,6 +112,7 @@ class Guarding:
         self.stepping = False
         self._undo: list[Callable[[], object]] = []
         self._seen = (-1, 0)
+        self._under_way = False
         self._dice = random.Random(guards.seed).getstate()
         self._asked: Counter[Pid] = Counter()
 
@@ -119,6 +120,7 @@ class Guarding:
         random.setstate(self._dice)
         self._asked.clear()
         start_again()
+        self._under_way = True
         if self.guards.at_start:
             with between_runs():
                 for put_back in self.guards.at_start:
@@ -126,6 +128,7 @@ class Guarding:
 
     def end_run(self) -> BaseException | None:
         """What is raised when a run is cleaned up after."""
+        self._under_way = False
         problem: BaseException | None = None
         with between_runs():
             for clean_up in self.guards.at_end:
@@ -158,6 +161,8 @@ class Guarding:
         return self
 
     def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        if self._under_way:
+            self.end_run()  # what was set up for a run may have replaced what we have replaced
         while self._undo:
             self._undo.pop()()
 

@@ -16,7 +16,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -259,6 +259,7 @@ class Session:
     guarding: Guarding
     modules: tuple[ModuleType, ...] = ()
     packages: tuple[str, ...] = ()
+    programs: list[SteadyProgram] = field(default_factory=list)
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
@@ -269,7 +270,7 @@ class Session:
         program.possible = self.guarding.faults.possible()
         anew = self.guarding.guards.made_anew
         holder = _holding(self.function, self.args, without=anew)
-        return SteadyProgram(
+        steady = SteadyProgram(
             program,
             self.guarding,
             self.recorder,
@@ -277,6 +278,8 @@ class Session:
             (lambda: self.recorder.learn_for_run(_holding(self.function, self.args))) if anew else None,
             self.packages,
         )
+        self.programs.append(steady)
+        return steady
 
 
 @contextlib.contextmanager
@@ -296,7 +299,12 @@ def session(
     with instrumented(function, args, packages) as modules, hook.recording(recorder):
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
         with Guarding(guards or Guards(), faults) as guarding, Staying():
-            yield Session(function, tuple(args), recorder, guarding, tuple(modules), tuple(packages))
+            opened = Session(function, tuple(args), recorder, guarding, tuple(modules), tuple(packages))
+            try:
+                yield opened
+            finally:
+                for program in opened.programs:
+                    program.leave()
 
 
 def _holding(function: Function, args: Sequence[object], without: Sequence[str] = ()) -> FunctionType:

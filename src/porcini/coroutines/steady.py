@@ -120,6 +120,12 @@ class SteadyProgram(Program):
             self._learn()
         return self.unfinished
 
+    def leave(self) -> None:
+        """No more runs: the last one lets go of what it has replaced, while the world is still guarded."""
+        if self.unfinished is not None:
+            self.unfinished.run.close()
+            self.unfinished = None
+
     def outgrown(self) -> Restart:
         """What is known of commuting updates has grown, so that earlier footprints were too small."""
         assert self.commuting is not None
