@@ -984,7 +984,7 @@ def test_faults_are_options_of_the_mark(run) -> None:
     for line in (
         "Fault: cancels worker (0.0).",
         'pytest test_outages.py::test_cancel --porcini-replay "0 0.0 2.0.0 0.0 0"',
-        "Fault: Timeout._on_timeout fires before its time.",
+        "Fault: a timeout fires before its time, which is 1 s.",
         'pytest test_outages.py::test_timeouts --porcini-replay "0 0.0 0"',
         "Fault: get() raises TimeoutError.",
         'pytest test_outages.py::test_errors --porcini-replay "0/1 0"',

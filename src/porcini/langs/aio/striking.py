@@ -39,6 +39,8 @@ from porcini.langs.aio.processes import Process
 
 FAULTS = Pid((2,))
 """The process that cancels task p is 2.p."""
+_TIMEOUTS = dict.fromkeys(("_release_waiter", "Timeout._on_timeout"), "a timeout")
+"""What timers of asyncio's own do, in words for the user: of `wait` and `wait_for`, and of `timeout`."""
 MOST_CALLS = 29
 """So many bits of a choice fit into the text of a schedule."""
 
@@ -196,8 +198,8 @@ class Striking:
         if not self._meets(Early(process.name.pid, self.ticks), self._possible.timeouts):
             return False
         process.due = timer._when
-        process.end = "fires before its time"
-        process.fault = f"{process.title} {process.end}"
+        process.end = f"fires before its time, which is {timer._when:g} s"
+        process.fault = f"{_TIMEOUTS.get(process.title, process.title)} {process.end}"
         return True
 
     def raises(self, errors: Sequence[int]) -> int | None:
