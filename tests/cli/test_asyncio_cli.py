@@ -402,7 +402,9 @@ def test_faults_are_options(call, name, options, head) -> None:
 
 
 def test_json_names_faults(call) -> None:
-    outcomes = json.loads(call("explore", "outages:transfer", "--timeouts", "--json", folder=EXAMPLES)[1])["outcomes"]
+    outcomes = json.loads(call("explore", "outages:transfer", "--timeouts", "--json", folder=EXAMPLES)[1])[
+        "outcomes"
+    ]
     assert outcomes[0]["faults"] == ["a timeout fires before its time, which is 1 s"]
 
 

@@ -24,9 +24,8 @@ def _ticks_meet_none(self: AioRun, real: Any = AioRun._advance) -> Any:
         self.faults = self.loop.faults = faults
 
 
-def _nobody_is_woken(self: AioRun, process: Process) -> None:
-    assert self.faults is not None
-    del self.faults.held[process]
+def _nobody_is_woken(self: Striking, process: Process) -> None:
+    del self.held[process]
     process.task.cancel()
 
 
@@ -59,7 +58,7 @@ FAULT_MUTANTS: list[tuple[str, PutIn, int]] = [
         lambda: patch.object(ControlledLoop, "_fire_early", lambda self: None),
         100,
     ),
-    ("who is held back is not woken", lambda: patch.object(AioRun, "_cancel_held", _nobody_is_woken), 2),
+    ("who is held back is not woken", lambda: patch.object(Striking, "_cancel", _nobody_is_woken), 2),
     ("the first call of a step only", lambda: patch.object(Striking, "raises", _first_call_only), 77),
     ("faults of runs without faults only", lambda: patch.object(code, "plans", _unplanned_ones_of_the_first), 289),
     ("tasks are cancelled at once", lambda: patch.object(AioRun, "actions", _cancellations_first), 6),

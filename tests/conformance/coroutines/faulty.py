@@ -3,6 +3,7 @@
 As `judge`, with more to choose from at each moment, as long as faults are left:
 
     cancel      any task but the main one that has begun and is not done is cancelled
+    cancel main the main task is, instead
     timeouts    any timer that is not of a sleep fires, whatever time it is; for its callback it is the time it
                 waited for
     errors      a call of `pause` or `call` in the step that is taken raises an OSError
@@ -24,7 +25,7 @@ from typing import Any, NamedTuple
 from conformance.coroutines.judge import _LONGEST, _RUNS_PER_COLLECTION, Main, NotRepeatable, _quiet, _Run
 from conformance.oracle import Outcome, TooMany
 
-KINDS = ("cancel", "timeouts", "errors", "suspend")
+KINDS = ("cancel", "timeouts", "errors", "suspend", "cancel main")
 _sleeping: Any = futures._set_result_unless_cancelled  # type: ignore[attr-defined]
 
 
@@ -86,9 +87,10 @@ class _FaultyRun(_Run):
         found: list[tuple[str, Any]] = [("go", handle) for handle in loop.waiting]
         if not found and loop.timers:
             found.append(("tick", None))
-        if self.left and self.kind == "cancel":
+        if self.left and self.kind in ("cancel", "cancel main"):
             begun = [t for t in loop.tasks if inspect.getcoroutinestate(t.get_coro()) != inspect.CORO_CREATED]
-            found += [("cancel", task) for task in begun if task is not self.main and not task.done()]
+            wanted = [task for task in begun if (task is self.main) == (self.kind == "cancel main")]
+            found += [("cancel", task) for task in wanted if not task.done()]
         if self.left and self.kind == "timeouts":
             found += [("early", timer) for timer in loop.timers if timer._callback is not _sleeping]
         return found

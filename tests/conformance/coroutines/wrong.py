@@ -115,7 +115,7 @@ def check(wrong: Wrong, engines: Sequence[str] | None = None) -> int:
 def _found(wrong: Wrong, module: Any, engines: Sequence[str]) -> tuple[dict[str, set[oracle.Outcome]], int]:
     targets = [f"{module.__name__}:{name}" for name in ("pause", "call")]
     faults = Faults(
-        cancel=wrong.kind == "cancel",
+        cancel=0 if wrong.kind == "cancel main" else wrong.kind == "cancel",
         timeouts=wrong.kind == "timeouts",
         errors=errors_from({OSError: targets} if wrong.kind == "errors" else {}),
         max_faults=wrong.most,

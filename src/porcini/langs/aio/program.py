@@ -58,7 +58,7 @@ from porcini.langs.aio.futures import SeenTask, coroutine_of
 from porcini.langs.aio.inside import Inside, Staying
 from porcini.langs.aio.loop import TIME, ControlledLoop, Mode
 from porcini.langs.aio.naming import CLOCK, MAIN, Name, Spot, StepLabel
-from porcini.langs.aio.processes import Process, ReadyHandle
+from porcini.langs.aio.processes import Process
 from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
 from porcini.langs.aio.striking import NO_FAULTS, Plan, Possible, Striking
 
@@ -150,7 +150,7 @@ class AioRun:
         self.program = program
         self.loop = loop = ControlledLoop(program.root, program.mode)
         looked_for = program.possible.noted is not None
-        self.faults = loop.faults = Striking(plan, program.possible) if plan or looked_for else None
+        self.faults = loop.faults = Striking(plan, program.possible, loop) if plan or looked_for else None
         self._spinning: dict[Process, _Spinning] = {}
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
@@ -386,7 +386,7 @@ class AioRun:
             self._let_go(process)
         if self.faults is not None:
             for task in loop.pending():
-                self._hold(task._process)
+                self.faults.hold(task._process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
         return Event(CLOCK, 0, label, OPAQUE, barrier=True)
 
@@ -399,34 +399,10 @@ class AioRun:
         """A step was taken: hold back who is to be cancelled where it stands now. What has struck in the step?"""
         if self.faults is None:
             return ""
-        self._hold(process)
+        self.faults.hold(process)
         for other in tuple(self.loop.spawned):
-            self._hold(other)
+            self.faults.hold(other)
         return self.faults.struck
-
-    def _hold(self, process: Process) -> None:
-        """Let a task that is to be cancelled at its await wait for that."""
-        faults, loop, task = self.faults, self.loop, process.task
-        assert faults is not None
-        begun = process.steps or process.eager is not None
-        if task is None or _done(task) or not begun or process in faults.held or not faults.cancels(process):
-            return
-        canceller = faults.cancellers.get(process)
-        if canceller is None:
-            canceller = faults.new_canceller(process)
-            loop.spawned.append(canceller)
-        else:
-            loop.woke[canceller] = None
-        faults.held[process] = canceller
-        loop._is_ready(canceller, ReadyHandle(canceller, self._cancel_held, (process,), loop, None))
-
-    def _cancel_held(self, process: Process) -> None:
-        """The fault itself. A task that was ready could not go on before."""
-        assert self.faults is not None
-        del self.faults.held[process]
-        if process in self.loop.ready:
-            self.loop.woke[process] = None
-        process.task.cancel()
 
     # busy waiting ---------------------------------------------------------------------------------------------
 

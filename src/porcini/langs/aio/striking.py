@@ -27,15 +27,21 @@ that was noted, and so on, therefore comes to every plan under which anything ne
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from porcini.core.events import Move
 from porcini.core.pids import Pid
 from porcini.langs.aio.naming import CLOCK, Name
-from porcini.langs.aio.processes import Process
+from porcini.langs.aio.processes import Process, ReadyHandle
+
+if TYPE_CHECKING:
+    from porcini.langs.aio.loop import ControlledLoop
+
+_done = asyncio.Future.done
 
 FAULTS = Pid((2,))
 """The process that cancels task p is 2.p."""
@@ -94,15 +100,13 @@ class Plan:
     def extended(self, fault: Fault) -> Plan:
         return Plan(self.faults | {fault})
 
-    def choice(self, pid: Pid, steps: int) -> int:
-        """The choice of a process in a step: which of the calls in it raise."""
-        if not self.faults:
-            return 0
-        return sum(
-            1 << fault.bit
-            for fault in self.faults
-            if type(fault) is Raise and fault.steps == steps and fault.pid == pid
-        )
+    def choices(self) -> dict[tuple[Pid, int], int]:
+        """The choice of a process in a step, where it has one: which of the calls in it raise."""
+        found = Counter[tuple[Pid, int]]()
+        for fault in self.faults:
+            if isinstance(fault, Raise):
+                found[fault.pid, fault.steps] += 1 << fault.bit
+        return found
 
 
 NO_FAULTS = Plan()
@@ -146,18 +150,32 @@ class Possible:
 class Striking:
     """The faults of one run under way: planned ones strike, others that could have struck are noted."""
 
-    __slots__ = ("_calls", "_possible", "cancellers", "held", "pid", "plan", "steps", "struck", "ticks")
+    __slots__ = (
+        "_calls",
+        "_cancellers",
+        "_choices",
+        "_loop",
+        "_possible",
+        "held",
+        "pid",
+        "plan",
+        "steps",
+        "struck",
+        "ticks",
+    )
 
-    def __init__(self, plan: Plan, possible: Possible) -> None:
+    def __init__(self, plan: Plan, possible: Possible, loop: ControlledLoop) -> None:
         self.plan = plan
+        self._loop = loop
         self.ticks = 0
-        self.cancellers: dict[Process, Process] = {}
+        self._cancellers: dict[Process, Process] = {}
         self.held: dict[Process, Process] = {}
         """Tasks that wait to be cancelled, and by whom."""
         self.struck = ""
         """What has struck in the current step."""
         self.pid, self.steps = FAULTS, 0
         self._calls = 0
+        self._choices = plan.choices() if possible.errors else {}
         self._possible = possible
 
     def begin_step(self, process: Process) -> None:
@@ -167,7 +185,8 @@ class Striking:
         self._calls = 0
 
     def choice(self, process: Process) -> int:
-        return self.plan.choice(process.name.pid, process.steps) if self._possible.errors else 0
+        """Which of its calls raise in the next step of a process."""
+        return self._choices.get((process.name.pid, process.steps), 0)
 
     def _meets(self, fault: Fault, wanted: bool) -> bool:
         """Is it planned? If not, it is noted where such faults are wanted."""
@@ -178,19 +197,37 @@ class Striking:
             noted.add(fault)
         return False
 
-    def cancels(self, process: Process) -> bool:
-        """Is a task, which stands at an await, to be cancelled there?"""
+    def hold(self, process: Process) -> None:
+        """Let a task that is to be cancelled at its await, which it has begun, wait for that."""
+        loop, task = self._loop, process.task
+        begun = process.steps or process.eager is not None
+        if task is None or _done(task) or not begun or loop.mode != "any" or process in self.held:
+            return
         wanted, pid = self._possible.cancels, process.name.pid
-        return self._meets(Cancel(pid, process.steps, self.ticks), wanted is not None and wanted(pid))
+        if self._meets(Cancel(pid, process.steps, self.ticks), wanted is not None and wanted(pid)):
+            canceller = self.held[process] = self._canceller(process)
+            loop._is_ready(canceller, ReadyHandle(canceller, self._cancel, (process,), loop, None))
 
-    def new_canceller(self, process: Process) -> Process:
-        """The process that cancels a task, as often as that is planned."""
+    def _canceller(self, process: Process) -> Process:
+        """The process that cancels a task, as often as that is planned: made or woken by the current step."""
+        canceller = self._cancellers.get(process)
+        if canceller is not None:
+            self._loop.woke[canceller] = None
+            return canceller
         pid = Pid((*FAULTS, *process.name.pid))
         name = self._possible.names.setdefault(pid, Name(pid))
-        canceller = self.cancellers[process] = Process(name, "fault")
+        canceller = self._cancellers[process] = Process(name, "fault")
         canceller.end = canceller.fault = f"cancels {process.title} ({process.name.text})"
         canceller.followed = True
+        self._loop.spawned.append(canceller)
         return canceller
+
+    def _cancel(self, process: Process) -> None:
+        """The fault itself. A task that was ready could not go on before."""
+        del self.held[process]
+        if process in self._loop.ready:
+            self._loop.woke[process] = None
+        process.task.cancel()
 
     def fires(self, timer: Any) -> bool:
         """Does a timer fire that is not due? For its callback, the time is then what it waited for."""
