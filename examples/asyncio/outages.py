@@ -3,11 +3,14 @@
 porcini explore outages:jobs --cancel any
 porcini explore outages:transfer --timeouts
 porcini explore outages:readers --errors TimeoutError=outages:fetch
+porcini explore outages:payments
 
-Each of these has a bug that only this fault shows; `jobs_mended` and so on have not.
+Each of these has a bug that only this fault shows; `jobs_mended` and so on have not. The last one needs a fake that
+takes its time, which is on unless there is `--no-suspend`.
 """
 
 import asyncio
+from unittest import mock
 
 # A job is cancelled while its connection is being prepared ----------------------------------------------------
 
@@ -131,3 +134,44 @@ async def readers():
 async def readers_mended():
     cache = Cache()
     await asyncio.gather(cache.get_mended("a"), cache.get_mended("a"), return_exceptions=True)
+
+
+# Two requests pay for one order, while the bank has not answered ----------------------------------------------
+
+
+async def charge(amount):
+    raise NotImplementedError("the bank is not there in tests")
+
+
+class Order:
+    def __init__(self):
+        self.paid = False
+        self.charged = []
+        self.lock = asyncio.Lock()
+
+    async def pay(self):
+        if not self.paid:
+            self.charged.append(await charge(100))
+            self.paid = True
+
+    async def pay_mended(self):
+        async with self.lock:
+            await self.pay()
+
+
+async def fake_charge(amount):
+    return amount
+
+
+async def payments():
+    order = Order()
+    with mock.patch(f"{__name__}.charge", fake_charge):
+        await asyncio.gather(order.pay(), order.pay())
+    assert order.charged == [100]
+
+
+async def payments_mended():
+    order = Order()
+    with mock.patch(f"{__name__}.charge", fake_charge):
+        await asyncio.gather(order.pay_mended(), order.pay_mended())
+    assert order.charged == [100]

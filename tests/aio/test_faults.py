@@ -59,6 +59,12 @@ def test_what_only_a_fault_shows(name, options, found) -> None:
     assert porcini.explore(getattr(outages, f"{name}_mended"), **options).verdict == "holds"
 
 
+def test_what_only_a_fake_that_takes_its_time_shows() -> None:
+    assert kinds(porcini.explore(outages.payments)) == {"terminated", "assertion"}
+    assert porcini.explore(outages.payments, suspend=False).verdict == "holds"
+    assert porcini.explore(outages.payments_mended).verdict == "holds"
+
+
 # Cancellation -------------------------------------------------------------------------------------------------
 
 
