@@ -244,7 +244,8 @@ def subject_of(program: ProgramReference, given: Mapping[str, Any]) -> Subject:
         observe = given.get("observe")
         names = None if observe is None else frozenset(observe)
         for name in ("cancel", "timeouts", "errors"):
-            if given.get(name) not in (None, False, {}):
+            value = given.get(name)
+            if value is not False and value not in (None, {}, []):  # 0 is a task
                 raise InputError(f"`{name}` is for coroutine functions", hint="module:function")
         model, claim = model_of(program), given.get("claim")
         return ModelSubject(_with_claim(model, claim) if claim else model, given.get("inputs") or {}, names)
