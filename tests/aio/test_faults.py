@@ -289,6 +289,20 @@ def test_what_a_test_has_replaced_may_raise_too() -> None:
     assert returned(report) == {"fake ping hello get", "- ping hello get"}
 
 
+async def patched_by_a_mock():
+    with mock.patch(f"{NAME}.charge") as fake:
+        try:
+            await charge(1)
+        except OSError:
+            return f"failed, {fake.await_count}"
+        return f"charged, {fake.await_count}"
+
+
+def test_a_mock_may_raise_too() -> None:
+    report = porcini.explore(patched_by_a_mock, errors={OSError: f"{NAME}:charge"})
+    assert returned(report) == {"charged, 1", "failed, 0"}
+
+
 async def fails_while_replaced():
     async def waits():
         with mock.patch(f"{NAME}.plain", lambda: "fake"):
@@ -466,3 +480,12 @@ def test_a_model_has_no_faults() -> None:
 def test_a_choice_without_errors_does_not_fit() -> None:
     with pytest.raises(porcini.ScheduleError, match="process 0 has no choice 1"):
         porcini.replay(cancelled, "0/1")
+
+
+def test_calls_may_raise_in_asyncios_own_queue() -> None:
+    options = {"mode": "fifo", "errors": {OSError: [f"{NAME}:plain", f"{NAME}:Client.get"]}}
+    report = porcini.explore(calls, **options)
+    assert returned(report) == {ALL, "- ping hello get", "plain ping hello -"}
+    again(calls, report, **options)
+    with pytest.raises(porcini.ScheduleError, match="2.0.0 cannot move here"):
+        porcini.replay(cancelled, "0 0.0 2.0.0", mode="fifo")
