@@ -27,6 +27,8 @@ def _ticks_meet_none(self: AioRun, real: Any = AioRun._advance) -> Any:
 def _nobody_is_woken(self: Striking, process: Process) -> None:
     del self.held[process]
     process.task.cancel()
+    self._cancelled[process, process.steps, self.ticks] += 1
+    self.hold(process)
 
 
 def _first_call_only(self: Striking, errors: Any, real: Any = Striking.raises) -> int | None:
@@ -52,7 +54,7 @@ def _cancellations_first(self: AioRun, real: Any = AioRun.actions) -> Any:
 
 
 FAULT_MUTANTS: list[tuple[str, PutIn, int]] = [
-    ("the clock meets no faults", lambda: patch.object(AioRun, "_advance", _ticks_meet_none), 10),
+    ("the clock meets no faults", lambda: patch.object(AioRun, "_advance", _ticks_meet_none), 100),
     (
         "timers fire early where they are made only",
         lambda: patch.object(ControlledLoop, "_fire_early", lambda self: None),
@@ -61,6 +63,6 @@ FAULT_MUTANTS: list[tuple[str, PutIn, int]] = [
     ("who is held back is not woken", lambda: patch.object(Striking, "_cancel", _nobody_is_woken), 2),
     ("the first call of a step only", lambda: patch.object(Striking, "raises", _first_call_only), 77),
     ("faults of runs without faults only", lambda: patch.object(code, "plans", _unplanned_ones_of_the_first), 289),
-    ("tasks are cancelled at once", lambda: patch.object(AioRun, "actions", _cancellations_first), 6),
+    ("tasks are cancelled at once", lambda: patch.object(AioRun, "actions", _cancellations_first), 28),
     ("what is replaced answers at once", lambda: patch.object(guards, "suspending", lambda value: value), 12),
 ]

@@ -4,7 +4,8 @@ A search does not choose faults as it goes. A run has a *plan*, which says befor
 where, and under one plan all orders are explored as ever. A fault is known by numbers that do not depend on the
 order:
 
-    Cancel      of a task, after so many of its steps and so many ticks of the clock: at one of its awaits
+    Cancel      of a task, after so many of its steps and so many ticks of the clock: at one of its awaits, where
+                it may have been cancelled before
     Early       of a timer, after so many ticks of the clock
     Raise       of a call that a process makes in its step of this number, counted within the step
 
@@ -53,11 +54,12 @@ MOST_CALLS = 29
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """A task is cancelled where it stands after so many steps."""
+    """A task is cancelled where it stands after so many steps, after so many other faults that did so there."""
 
     pid: Pid
     steps: int
     ticks: int
+    before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,15 @@ def plan_of(schedule: Iterable[Move]) -> Plan:
     """The plan under which a schedule can be followed. Every process may be a timer that fired early: for those
     that are none, or that were due, it makes no difference."""
     ticks, steps, faults = 0, Counter[Pid](), set[Fault]()
+    cancelled = Counter[tuple[Pid, int, int]]()
     for pid, choice in schedule:
         if pid == CLOCK:
             ticks += 1
         elif pid[:1] == FAULTS:
             task = Pid(pid[1:])
-            faults.add(Cancel(task, steps[task], ticks))
+            where = task, steps[task], ticks
+            faults.add(Cancel(*where, cancelled[where]))
+            cancelled[where] += 1
         else:
             faults.add(Early(pid, ticks))
             faults.update(Raise(pid, steps[pid], bit) for bit in range(choice.bit_length()) if choice >> bit & 1)
@@ -152,9 +157,11 @@ class Striking:
 
     __slots__ = (
         "_calls",
+        "_cancelled",
         "_cancellers",
         "_choices",
         "_loop",
+        "_noted",
         "_possible",
         "held",
         "pid",
@@ -169,6 +176,7 @@ class Striking:
         self._loop = loop
         self.ticks = 0
         self._cancellers: dict[Process, Process] = {}
+        self._cancelled = Counter[tuple[Process, int, int]]()
         self.held: dict[Process, Process] = {}
         """Tasks that wait to be cancelled, and by whom."""
         self.struck = ""
@@ -177,6 +185,7 @@ class Striking:
         self._calls = 0
         self._choices = plan.choices() if possible.errors else {}
         self._possible = possible
+        self._noted = possible.noted  # a run that is ended late notes nothing for the next plan
 
     def begin_step(self, process: Process) -> None:
         if process.fault and process.handle is not None and process.handle._cancelled:
@@ -192,9 +201,8 @@ class Striking:
         """Is it planned? If not, it is noted where such faults are wanted."""
         if fault in self.plan:
             return True
-        noted = self._possible.noted
-        if wanted and noted is not None:
-            noted.add(fault)
+        if wanted and self._noted is not None:
+            self._noted.add(fault)
         return False
 
     def hold(self, process: Process) -> None:
@@ -204,7 +212,8 @@ class Striking:
         if task is None or _done(task) or not begun or loop.mode != "any" or process in self.held:
             return
         wanted, pid = self._possible.cancels, process.name.pid
-        if self._meets(Cancel(pid, process.steps, self.ticks), wanted is not None and wanted(pid)):
+        fault = Cancel(pid, process.steps, self.ticks, self._cancelled[process, process.steps, self.ticks])
+        if self._meets(fault, wanted is not None and wanted(pid)):
             canceller = self.held[process] = self._canceller(process)
             loop._is_ready(canceller, ReadyHandle(canceller, self._cancel, (process,), loop, None))
 
@@ -223,11 +232,13 @@ class Striking:
         return canceller
 
     def _cancel(self, process: Process) -> None:
-        """The fault itself. A task that was ready could not go on before."""
+        """The fault itself. A task that was ready could not go on before; it may be cancelled once more."""
         del self.held[process]
         if process in self._loop.ready:
             self._loop.woke[process] = None
         process.task.cancel()
+        self._cancelled[process, process.steps, self.ticks] += 1
+        self.hold(process)
 
     def fires(self, timer: Any) -> bool:
         """Does a timer fire that is not due? For its callback, the time is then what it waited for."""
@@ -256,4 +267,4 @@ class Striking:
 
     def end(self) -> None:
         """The run is over: what is cleaned up after it meets no faults."""
-        self.plan, self._possible = NO_FAULTS, Possible()
+        self.plan, self._possible, self._noted = NO_FAULTS, Possible(), None
