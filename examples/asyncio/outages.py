@@ -5,11 +5,12 @@ porcini explore outages:transfer --timeouts
 porcini explore outages:readers --errors TimeoutError=outages:fetch
 porcini explore outages:payments
 
-Each of these has a bug that only this fault shows; `jobs_mended` and so on have not. The last one needs a fake that
-takes its time, which is on unless there is `--no-suspend`.
+Each of these has a bug that only this fault shows; `jobs_mended` and so on have not. The last one needs a fake
+that takes its time, which is on unless there is `--no-suspend`.
 """
 
 import asyncio
+from contextlib import suppress
 from unittest import mock
 
 # A job is cancelled while its connection is being prepared ----------------------------------------------------
@@ -78,10 +79,8 @@ class Books:
 
 async def transfer():
     books = Books()
-    try:
+    with suppress(TimeoutError):
         await asyncio.wait_for(books.move(10), 1)
-    except TimeoutError:
-        pass
     assert sum(books.accounts.values()) == 100
 
 
