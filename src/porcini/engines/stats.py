@@ -92,6 +92,12 @@ class SearchStats:
         self._classes.clear()
         self._parts = done, known
 
+    def begin_again(self) -> None:
+        """Forget what was found: another machine starts the same search from its beginning."""
+        self.counts = Counts()
+        self._seen.clear()
+        self._classes.clear()
+
     def step(self) -> None:
         self.counts.events += 1
         self.counts.states += 1
