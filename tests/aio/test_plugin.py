@@ -899,3 +899,109 @@ def test_a_bug_of_ours_is_an_error_and_not_a_failure(run, monkeypatch):
     result = run(source=LOST_UPDATE)
     result.assert_outcomes(errors=1)
     assert result.ret == 1 and "InternalError: a theorem does not hold" in text_of(result)
+
+
+# Faults -------------------------------------------------------------------------------------------------------
+
+OUTAGES = """
+    import asyncio
+    import pytest
+
+    async def fetch():
+        raise NotImplementedError
+
+    class Api:
+        async def get(self):
+            raise NotImplementedError
+
+    async def worker(log):
+        log.append("open")
+        await asyncio.sleep(0)
+        log.append("closed")
+
+    @pytest.mark.porcini(cancel=1)
+    async def test_cancel():
+        log = []
+        await asyncio.gather(worker(log), return_exceptions=True)
+        assert log == ["open", "closed"]
+
+    @pytest.mark.porcini(timeouts=True)
+    async def test_timeouts():
+        log = []
+        try:
+            async with asyncio.timeout(1):
+                await worker(log)
+        except TimeoutError:
+            pass
+        assert log == ["open", "closed"]
+
+    class Fakes:
+        async def get(self):
+            return 1
+
+    @pytest.fixture
+    def api(monkeypatch):
+        monkeypatch.setattr(Api, "get", Fakes.get)
+        return Api()
+
+    @pytest.mark.porcini(errors={TimeoutError: "test_outages:Api.get"})
+    async def test_errors(api):
+        assert await api.get() == 1
+
+    async def pay(api, paid):
+        if not paid:
+            await api.get()
+            paid.append(1)
+
+    @pytest.mark.porcini
+    async def test_suspend(api):
+        paid = []
+        await asyncio.gather(pay(api, paid), pay(api, paid))
+        assert len(paid) == 1
+
+    @pytest.mark.porcini(suspend=False)
+    async def test_no_suspend(api):
+        paid = []
+        await asyncio.gather(pay(api, paid), pay(api, paid))
+        assert len(paid) == 1
+
+    @pytest.mark.porcini(cancel=7)
+    async def test_no_such_task():
+        await asyncio.gather(worker([]))
+
+    @pytest.mark.porcini(cancel="first")
+    async def test_no_number():
+        pass
+
+    @pytest.mark.porcini(errors={TimeoutError: "test_outages:nobody"})
+    async def test_no_target():
+        pass
+"""
+
+
+def test_faults_are_options_of_the_mark(run) -> None:
+    result = run(test_outages=OUTAGES)
+    result.assert_outcomes(failed=7, passed=1)
+    text = text_of(result)
+    for line in (
+        "Fault: cancels worker (0.0).",
+        'pytest test_outages.py::test_cancel --porcini-replay "0 0.0 2.0.0 0.0 0"',
+        "Fault: a timeout fires before its time, which is 1 s.",
+        'pytest test_outages.py::test_timeouts --porcini-replay "0 0.0 0"',
+        "Fault: get() raises TimeoutError.",
+        'pytest test_outages.py::test_errors --porcini-replay "0/1 0"',
+        "there is no task 7 to cancel (0 is test_no_such_task (0), 1 is worker (0.0))",
+        "cancel is 'first': it must be True, or the number of a task",
+        "there is no `nobody` in `test_outages:nobody`",
+    ):
+        assert line in text, line
+
+
+@pytest.mark.parametrize(
+    "test, schedule",
+    [("test_cancel", "0 0.0 2.0.0 0.0 0"), ("test_timeouts", "0 0.0 0"), ("test_errors", "0/1 0")],
+)
+def test_faults_are_replayed(run, test, schedule) -> None:
+    result = run(f"test_outages.py::{test}", "--porcini-replay", schedule, test_outages=OUTAGES)
+    result.assert_outcomes(failed=1)
+    assert "Fault: " in text_of(result)

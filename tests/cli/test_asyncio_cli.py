@@ -353,7 +353,7 @@ def appears(example: list[str], printed: list[str]) -> None:
 
 def test_the_page_shows_what_is_printed(call) -> None:
     examples = shown_in("docs/asyncio.md", "$ porcini")
-    assert len(examples) == 2
+    assert len(examples) == 3
     for command, *lines in examples:
         out = call(*command.split()[2:], columns=140, folder=ROOT / "examples/asyncio")[1]
         appears(lines, out.splitlines())
@@ -374,3 +374,64 @@ def test_pages_show_what_pytest_prints(page, folder) -> None:
         check=False,
     )
     appears(lines[lines.index(f"{START}, in schedule 2, mode any.") :], done.stdout.splitlines())
+
+
+# Faults -------------------------------------------------------------------------------------------------------
+
+EXAMPLES = ROOT / "examples/asyncio"
+FETCH = ("--errors", "TimeoutError=outages:fetch")
+
+
+@pytest.mark.parametrize(
+    "name, options, head",
+    [
+        ("jobs", ("--cancel", "any"), "It can fail: 3 outcomes in "),
+        ("jobs", ("--cancel", "2"), "It can fail: 3 outcomes in "),
+        ("transfer", ("--timeouts",), "It can fail: 2 outcomes in "),
+        ("readers", FETCH, "It can deadlock: 2 outcomes in "),
+    ],
+)
+def test_faults_are_options(call, name, options, head) -> None:
+    status, out, err = call("explore", f"outages:{name}", *options, folder=EXAMPLES)
+    assert (status, err) == (1, "")
+    assert out.startswith(head)
+    status, out, err = call(*pasted(out), folder=EXAMPLES)
+    assert (status, err) == (1, "")
+    assert "    fault: " in out
+    assert call("explore", f"outages:{name}_mended", *options, folder=EXAMPLES)[0] == 0
+
+
+def test_json_names_faults(call) -> None:
+    outcomes = json.loads(call("explore", "outages:transfer", "--timeouts", "--json", folder=EXAMPLES)[1])[
+        "outcomes"
+    ]
+    assert outcomes[0]["faults"] == ["a timeout fires before its time, which is 1 s"]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("--cancel", "9"), "there is no task 9 to cancel (0 is jobs (0), 1 is job (0.0), 2 is job (0.1))"),
+        (("--cancel", "first"), "wants the number of a task or `any`, not 'first'"),
+        (("--cancel", "any", "--mode", "fifo"), "`cancel` is not for mode fifo"),
+        (("--errors", "TimeoutError"), "--errors wants CLASS=MODULE:FUNCTION, not 'TimeoutError'"),
+        (("--errors", "Nothing=outages:fetch"), "`Nothing` is not an exception class"),
+        (("--errors", "int=outages:fetch"), "`int` is not an exception class"),
+        (("--errors", "outages:Pool=outages:fetch"), "`outages:Pool` is not an exception class"),
+        (("--errors", "OSError=outages:fetches"), "there is no `fetches` in `outages:fetches`"),
+        (("--errors", "OSError=outage:fetch"), "there is no module for `outage:fetch`"),
+        (("--errors", "OSError=outages:Pool"), "is a class: name one of its methods"),
+        (("--max-faults", "0"), "wants a whole number of at least 1, not '0'"),
+    ],
+)
+def test_bad_faults(call, options, said) -> None:
+    status, out, err = call("explore", "outages:jobs", *options, folder=EXAMPLES)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_schedule_with_a_fault_that_does_not_fit(call) -> None:
+    status, _, err = call("replay", "outages:jobs", "0 2.0.7", folder=EXAMPLES)
+    assert status == 2
+    assert "process 2.0.7 cannot move here (0.0, 0.1 can)" in err

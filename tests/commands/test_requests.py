@@ -16,7 +16,7 @@ import porcini
 from porcini import InputError, Limits, api
 from porcini.commands import exploring, requests
 from porcini.commands.programs import ModelSubject
-from porcini.commands.requests import KEYWORDS, Following, Request, request_of
+from porcini.commands.requests import KEYWORDS, Following, OfModel, OfProgram, Request, request_of
 from porcini.core.execution import Dependence
 from porcini.core.languages import CheckerOptions
 from porcini.core.reports import FORMATS, View
@@ -57,10 +57,12 @@ GIVEN = {
     "names": ("x",),
     "trace": "run.jsonl",
     "args": (1,),
+    "cancel": 1,
     "cycles": "acceptance",
     "deterministic": True,
     "engine": "sleep",
     "equivalence": "semantic",
+    "errors": {TimeoutError: "asyncio:sleep"},
     "first": True,
     "formula": "p",
     "guards": porcini.Guards(seed=7),
@@ -69,6 +71,7 @@ GIVEN = {
     "limits": Limits(max_executions=7),
     "loop": "0",
     "ltl": "<> flag",
+    "max_faults": 2,
     "mode": "fifo",
     "observe": ["x"],
     "options": Options(seed=7),
@@ -82,6 +85,8 @@ GIVEN = {
     "seeds": True,
     "solver_timeout": 7.0,
     "stop_at": 7,
+    "suspend": False,
+    "timeouts": True,
     "trail": "run.trail",
     "watch": print,
     "watched": ["x"],
@@ -103,7 +108,7 @@ def requested(command, program, given):
 @pytest.mark.parametrize("command, name", PAIRS)
 def test_what_is_given_is_not_lost(command, name):
     """A keyword that changes nothing would be taken for done."""
-    of_code = name in ("args", "guards", "mode", "packages")
+    of_code = name in OfProgram.__annotations__ and name not in OfModel.__annotations__
     program = two_adds if of_code else porcini.load(VINEYARD)
     plain = requested(command, program, {})
     assert plain == requested(command, program, {})

@@ -25,6 +25,7 @@ from conformance.actors import syntax as actor_syntax
 from conformance.coroutines import edits as coroutine_edits
 from conformance.coroutines import judge as coroutine_judge
 from conformance.coroutines import programs as coroutine_programs
+from conformance.coroutines import wrong
 from conformance.coroutines.recalling import recalled_as_run
 from conformance.coroutines.states import NotUnderstood
 from conformance.gcl import edits as gcl_edits
@@ -384,6 +385,7 @@ KINDS = {
         Kind("theories", 300, theory_writer.generate, _check_theory),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),
         Kind("waiters", 750, coroutine_programs.generate_waiters, _check_coroutines, classes=False),
+        Kind("faults", 500, wrong.generate, wrong.check, classes=False),
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
         # These two check judges:
         Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),

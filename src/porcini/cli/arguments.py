@@ -207,6 +207,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--packages", metavar="A,B", type=_names, default=[], help="follow their code as well (asyncio)"
         )
+        _faulty(command)
     _listing(those, "languages", "which language goes with which command and engine", commands.languages)
     _listing(those, "engines", "the engines of `explore`", commands.engines)
     for command in (run, explore, check, permute):
@@ -265,6 +266,42 @@ def _answering(
 def _recording(command: argparse.ArgumentParser, schedule: str) -> None:
     command.add_argument("--seed", type=int, default=0, metavar="N", help="for the scheduler (default: 0)")
     command.add_argument("--schedule", default="", metavar="S", help=schedule)
+
+
+def _faulty(command: argparse.ArgumentParser) -> None:
+    """What may go wrong by choice. A schedule tells which faults struck, but not what a call raises."""
+    command.add_argument(
+        "--no-suspend",
+        action="store_false",
+        dest="suspend",
+        help="let an AsyncMock, and what replaces a function, answer at once (asyncio)",
+    )
+    command.add_argument(
+        "--cancel",
+        type=_task,
+        default=False,
+        metavar="N|any",
+        help="the N-th task, or any one, may be cancelled at any of its awaits (asyncio)",
+    )
+    command.add_argument(
+        "--timeouts", action="store_true", help="timers may fire before their time, at any await (asyncio)"
+    )
+    command.add_argument(
+        "--errors",
+        action="append",
+        default=[],
+        metavar="CLASS=MODULE:FUNCTION",
+        help="calls of this function may raise this (asyncio; repeatable)",
+    )
+    command.add_argument(
+        "--max-faults", type=_positive, default=1, metavar="N", help="how many in one run (default: 1)"
+    )
+
+
+def _task(text: str) -> int | bool:
+    if text != "any" and not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"wants the number of a task or `any`, not {text!r}")
+    return True if text == "any" else int(text)
 
 
 def _bounded(command: argparse.ArgumentParser, depth: int = DEFAULT_DEPTH) -> None:

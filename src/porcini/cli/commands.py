@@ -39,6 +39,8 @@ def _request(command: str, options: argparse.Namespace) -> Request:
     written = vars(options)
     records = {"limits": pick(Limits, written), "options": pick(Options, written)}
     given = {**written, **records, "inputs": _inputs(options.input)}
+    if written.get("errors"):
+        given["errors"] = _errors(options.errors)
     program = options.file if names_function(options.file) else _model(options)
     return request_of(command, program, {name: given[name] for name in KEYWORDS[command] if name in given})
 
@@ -284,7 +286,22 @@ def repeated_options(options: argparse.Namespace) -> str:
     given += [f"--por {quote(options.por)} "] if options.por else []
     given += ["--mode fifo "] if written.get("mode") == "fifo" else []
     given += [f"--packages {quote(','.join(options.packages))} "] if written.get("packages") else []
+    given += ["--no-suspend "] if written.get("suspend") is False else []
+    given += [f"--errors {quote(item)} " for item in written.get("errors") or ()]
     return "".join(given)
+
+
+def _errors(items: Sequence[str]) -> dict[type, list[str]]:
+    """`CLASS=MODULE:FUNCTION`, where a class without a module is one of Python's own."""
+    from porcini.coroutines.replacing import find_class
+
+    found: dict[type, list[str]] = {}
+    for item in items:
+        name, sign, target = (part.strip() for part in item.partition("="))
+        if not name or not sign or not target:
+            raise InputError(f"--errors wants CLASS=MODULE:FUNCTION, not {item!r}")
+        found.setdefault(find_class(name), []).append(target)
+    return found
 
 
 def _inputs(items: Sequence[str]) -> dict[str, Value]:

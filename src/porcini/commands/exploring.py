@@ -81,7 +81,7 @@ class _ScheduleFirst:
         self.fails = False
 
     def __call__(self, program: Program, stats: SearchStats, options: Options) -> None:
-        if self.schedule:
+        if self.schedule and not stats.counts.executions:
             self._try(program, stats)
         self.engine(program, stats, options)
 

@@ -7,7 +7,7 @@ which). `request_of` sorts it into records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -24,6 +24,7 @@ from porcini.properties.outcomes import Question
 from porcini.subjects import Subject
 
 if TYPE_CHECKING:
+    from porcini.coroutines.faults import Faults
     from porcini.coroutines.guards import Guards
     from porcini.langs.aio.loop import Mode
 
@@ -94,12 +95,22 @@ class OfModel(TypedDict, total=False):
 
 class OfProgram(OfModel, total=False):
     """The same for a coroutine function: its arguments, which tasks can go next, which packages are instrumented
-    besides the user's code, and its guards against the outside world."""
+    besides the user's code, its guards against the outside world, and what may go wrong by choice."""
 
     args: Sequence[object]
     mode: Mode
     packages: Sequence[str]
     guards: Guards | None
+    suspend: bool
+    """May others go before an `AsyncMock`, or a function that a test has replaced, has answered?"""
+    cancel: int | bool
+    """The number of a task that may be cancelled at any of its awaits, or True for any task."""
+    timeouts: bool
+    """May timers fire before their time?"""
+    errors: Mapping[type[BaseException], str | Sequence[str]]
+    """What may be raised by calls of which functions."""
+    max_faults: int
+    """How many of these may strike in one run."""
 
 
 class OfSearch(TypedDict, total=False):
@@ -232,6 +243,10 @@ def subject_of(program: ProgramReference, given: Mapping[str, Any]) -> Subject:
     if function is None:
         observe = given.get("observe")
         names = None if observe is None else frozenset(observe)
+        for name in ("cancel", "timeouts", "errors"):
+            value = given.get(name)
+            if value is not False and value not in (None, {}, []):  # 0 is a task
+                raise InputError(f"`{name}` is for coroutine functions", hint="module:function")
         model, claim = model_of(program), given.get("claim")
         return ModelSubject(_with_claim(model, claim) if claim else model, given.get("inputs") or {}, names)
     from porcini.coroutines.code import Code  # real code is loaded when it is needed
@@ -244,7 +259,26 @@ def subject_of(program: ProgramReference, given: Mapping[str, Any]) -> Subject:
         tuple(given.get("args", ())),
         given.get("mode", "any"),
         tuple(given.get("packages", ())),
-        given.get("guards"),
+        _guards(given),
+        _faults(given),
+    )
+
+
+def _guards(given: Mapping[str, Any]) -> Guards | None:
+    from porcini.coroutines.guards import Guards
+
+    guards: Guards | None = given.get("guards")
+    return guards if given.get("suspend", True) else replace(guards or Guards(), suspend=False)
+
+
+def _faults(given: Mapping[str, Any]) -> Faults:
+    from porcini.coroutines.faults import Faults, errors_from
+
+    return Faults(
+        given.get("cancel", False),
+        given.get("timeouts", False),
+        errors_from(given.get("errors") or {}),
+        given.get("max_faults", 1),
     )
 
 

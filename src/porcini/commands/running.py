@@ -75,7 +75,7 @@ def _replay_once(request: Request, opened: Opened, stats: SearchStats) -> Report
         moves = moves_of(following.schedule) + moves_of(following.loop or ())
 
         def go(program: Program) -> RunResult:
-            steppers.append(Stepper(program))
+            steppers.append(Stepper(program, moves))
             return _follow_steps(steppers[-1], moves, following)
 
         recorded = opened.follow(go, keep=following.trace is not None)

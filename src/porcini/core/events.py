@@ -96,6 +96,8 @@ class Event:
     woke: tuple[Pid, ...] = ()
     barrier: bool = False
     awaits: frozenset[Location] = NOWHERE
+    fault: str = ""
+    """What went wrong in this step because the search chose so: a fault, in words."""
     move: Move = field(init=False)
 
     def __post_init__(self) -> None:

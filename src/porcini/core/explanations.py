@@ -30,6 +30,8 @@ class LaneStep:
     line: int
     end: str
     touches: tuple[Touch, ...] = ()
+    fault: str = ""
+    """What went wrong in it because the search chose so."""
 
 
 @dataclass(frozen=True, slots=True)

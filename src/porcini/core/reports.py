@@ -51,6 +51,11 @@ class Outcome:
         """The outcome that a run is an example of."""
         return cls(final.kind, final.state, executions, trace.schedule, trace, final.waiting)
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What went wrong in the example because the search chose so."""
+        return tuple(event.fault for event in self.trace if event.fault)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:

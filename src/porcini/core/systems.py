@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from porcini.core.errors import InternalError, Line, Place
-from porcini.core.events import Action, Event, FailureKind, Label
+from porcini.core.events import Action, Event, FailureKind, Label, Schedule
 from porcini.core.footprints import Footprint, Location
 from porcini.core.pids import Pid
 
@@ -120,6 +120,10 @@ class Program(ABC):
         """A fresh run in which these events of an earlier run have happened; None if nothing is cheaper than to
         replay them step by step."""
         return None
+
+    def start_under(self, schedule: Schedule) -> Run:
+        """A fresh run that is to follow a schedule, which may tell more than the order: which faults strike."""
+        return self.start()
 
     def relying_on_footprints(self) -> Self:
         """The same program, for searches that rely on footprints from the first step on: if it discovers later

@@ -14,20 +14,23 @@ from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
 from porcini.coroutines.explaining import compared, explained, told
+from porcini.coroutines.faults import DrawnPlans, Faults, plans
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
 from porcini.coroutines.plain import NotPlain, use_plain_locks
 from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
 from porcini.coroutines.rehearsing import run_twice
-from porcini.coroutines.session import Session, check, name_of, session
-from porcini.coroutines.setups import Setup, lines_to_paste
+from porcini.coroutines.session import Session, check, name_of
+from porcini.coroutines.setups import NO_FAULTS, Setup, lines_to_paste
 from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram
 from porcini.engines.catalogue import Engine, engines_by_rank, run_engine
 from porcini.engines.options import Options
 from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.langs.aio.commuting import Commuting
+from porcini.langs.aio.striking import MOST_CALLS
+from porcini.langs.aio.striking import NO_FAULTS as NO_PLAN
 from porcini.properties.outcomes import Question
 from porcini.properties.shrink import reorder_in_long_turns
 from porcini.subjects import Opened, Subject
@@ -71,6 +74,7 @@ class Code(Setup, Subject):
         check(self.function)
         if self.mode not in MODES:
             raise InputError(f"unknown mode `{self.mode}`", hint=f"known: {', '.join(MODES)}")
+        self.faults.check_mode(self.mode)
 
     @property
     def file(self) -> str:
@@ -98,7 +102,7 @@ class Code(Setup, Subject):
     def opened(self, *, optimise: bool = False) -> Iterator[OpenedCode]:
         with (
             self.quiet(),
-            session(self.function, args=self.args, packages=self.packages, guards=self.guards) as opened,
+            self.session() as opened,
         ):
             yield OpenedCode(self, opened)
 
@@ -120,7 +124,7 @@ class OpenedCode(Opened):
         super().__init__(self.steady)
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
-        stats = search(self.steady, engine, stats, options)
+        stats = search(self.steady, engine, stats, options, self.code.faults)
         self._coverage = self.coverage()
         return stats
 
@@ -149,7 +153,7 @@ class OpenedCode(Opened):
         return self._coverage or coverage_of(self.session, self.steady)
 
     def notes(self) -> tuple[str, ...]:
-        return tuple(notes_of(self.code.mode, self.coverage()))
+        return (*notes_of(self.code.mode, self.coverage()), *self.code.faults.notes(self.steady.program.possible))
 
     def explained(self, report: Report) -> Report:
         """With the counterexample in lines of source, and what is known better then: who waits for whom."""
@@ -223,29 +227,49 @@ def _with_waiting(explanation: Explanation, report: Report) -> Report:
     return replace(report, outcomes=tuple(map(better, report.outcomes)), counterexample=example)
 
 
-def search(program: SteadyProgram, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
-    """Check that the program is a function of its schedule, then let an engine explore it."""
+def search(
+    program: SteadyProgram, engine: Engine, stats: SearchStats, options: Options, faults: Faults = NO_FAULTS
+) -> SearchStats:
+    """Check that the program is a function of its schedule, then let an engine explore it: without faults first,
+    then with each that was possible, and so on."""
+    if faults.any:
+        program.levels.give_up()  # the lemmas of `sections` are about runs without faults
     commuting = Commuting(program.levels) if engine.uses_footprints else None
-
-    whole = stats
+    whole, rehearsed = stats, False
 
     def all_of_it(_: Program, stats: SearchStats, options: Options) -> None:
-        if program.commuting is None:
+        nonlocal rehearsed
+        if not rehearsed:
             run_twice(program, stats.clock)
+            faults.looked_for(program.program, program.last)
             program.commute(commuting)
-        engine(program, stats, options)
+            rehearsed = True
+        if engine.samples and faults.any:
+            program.draw_plan = DrawnPlans(program.program, faults, options.seed)
+            engine(program, stats, options)
+            return
+        for done, known in plans(program.program, faults):
+            stats.begin_part(done, known)
+            engine(program, stats, options)
+        if program.program.possible.too_many_calls:
+            stats.leave_out(f"the limit of {MOST_CALLS} calls that may raise in one step")
 
-    with _steady():
-        while True:
-            _, stats = run_engine(replace(engine, search=all_of_it), program, whole, options)
-            try:
-                use_plain_locks(program, stats)
-            except NotPlain:  # which the lemmas of `sections` exclude
-                program.levels.give_up()
-                program.commute(None)
-                whole = whole.restart()
-            else:
-                return stats
+    try:
+        with _steady():
+            while True:
+                _, stats = run_engine(replace(engine, search=all_of_it), program, whole, options)
+                try:
+                    use_plain_locks(program, stats)
+                except NotPlain:  # which the lemmas of `sections` exclude
+                    program.levels.give_up()
+                    program.commute(None)
+                    whole, rehearsed = whole.restart(), False
+                else:
+                    break
+    finally:
+        program.program.plan, program.program.possible.noted, program.draw_plan = NO_PLAN, None, None
+    program.commute(None)
+    return stats
 
 
 @contextmanager

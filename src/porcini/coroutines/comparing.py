@@ -1,6 +1,7 @@
 """Why a run fails: the closest run that does not, and what the steps of both did to each other.
 
-nearest     let another process go at one step of the failing run, the last step first, until a run ends otherwise
+nearest     leave out the faults of the failing run, or let another process go at one of its steps, the last step
+            first, until a run ends otherwise
 contested   the locations over which steps of a run race
 shared      the locations that several processes use
 raised      what the main task raises under a schedule, in code that is not instrumented: its traceback, and the
@@ -19,20 +20,26 @@ from porcini.core.pids import Pid
 from porcini.core.reports import Outcome
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
+from porcini.coroutines.faults import Faults
 from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.session import Function
-from porcini.coroutines.steady import SteadyProgram
+from porcini.coroutines.steady import SteadyProgram, SteadyRun
 from porcini.engines.replaying import follow
 from porcini.langs.aio.loop import Mode
 from porcini.langs.aio.program import AioProgram
+from porcini.langs.aio.striking import FAULTS
 
 _MOST_TRIED = 400
 _MOST_STEPS = 30_000
 
 
 def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]) -> Outcome | None:
-    """A run that ends otherwise, and parts from this one as late as possible."""
+    """A run that ends otherwise: the same without its faults, or one that parts from it as late as possible."""
     moves, steps = list(run.schedule), 0
+    if any(event.fault for event in run.trace):
+        trace, final = _followed(program.start_under(()), [Move(m.pid) for m in moves if m.pid[:1] != FAULTS])
+        if final is not None and other(final):
+            return Outcome.of(trace, final)
     for tried, (at, move) in enumerate(_deviations(program, moves)):
         steps += len(moves)
         if tried == _MOST_TRIED or steps > _MOST_STEPS:
@@ -45,7 +52,7 @@ def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]
 
 def _deviations(program: SteadyProgram, moves: Sequence[Move]) -> Iterator[tuple[int, Move]]:
     """Where another process could have gone, the last step first."""
-    run = program.start()
+    run = program.start_under(tuple(moves))
     able: list[list[Move]] = []
     for move in moves:
         actions = {action.move: action for action in run.actions()}
@@ -58,18 +65,22 @@ def _deviations(program: SteadyProgram, moves: Sequence[Move]) -> Iterator[tuple
 
 def _deviated(program: SteadyProgram, moves: Sequence[Move], at: int, move: Move) -> tuple[Trace, Final | None]:
     """As before up to a step; then another process, for as long as it can; then the others in their old order."""
-    run, events = program.start(), list[Event]()
-    before, rest = list(moves[:at]), list(moves[at:])
+    run = program.start_under(tuple(moves))
+    events = follow(run, tuple(moves[:at]))
+    return _followed(run, moves[at:], move, events)
+
+
+def _followed(
+    run: SteadyRun, moves: Sequence[Move], first: Move | None = None, before: Sequence[Event] = ()
+) -> tuple[Trace, Final | None]:
+    """One process for as long as it can; then these moves as far as they can be made; then whoever can go."""
+    events, rest = list(before), list(moves)
+    most = 2 * (len(events) + len(rest)) + 100
     while able := {action.move: action for action in run.actions()}:
-        if len(events) > 2 * len(moves) + 100:
+        if len(events) > most:
             return Trace(events), None
-        if len(events) < at:
-            chosen = before[len(events)]
-        elif move in able:
-            chosen = move
-        else:
-            chosen = next((m for m in rest if m in able), next(iter(able)))
-        if len(events) >= at and chosen in rest:
+        chosen = first if first in able else next((m for m in rest if m in able), next(iter(able)))
+        if chosen in rest:
             rest.remove(chosen)
         events.append(run.step(able[chosen]))
     return Trace(events), run.final()
@@ -113,14 +124,18 @@ def raised(
     args: Sequence[object] = (),
     mode: Mode = "any",
     guards: Guards | None = None,
+    faults: Faults | None = None,
 ) -> BaseException | None:
     """What a function raises under a schedule, with the traceback of its own code."""
-    with Guarding(guards or Guards()) as guarding:
+    with Guarding(guards or Guards(), faults) as guarding:
         program = SteadyProgram(AioProgram(function, args, mode), guarding)
-        run = program.start()
+        program.program.possible = guarding.faults.possible()
+        run = program.start_under(schedule)
         try:
             follow(run, schedule)
+            run.final()
         except ScheduleError:
             return None
-        run.final()
+        finally:
+            program.leave()
     return run.problem

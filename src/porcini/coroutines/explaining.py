@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from porcini.core.events import Event, Schedule
-from porcini.core.explanations import Explanation, Lane, LaneStep, Raised
+from porcini.core.explanations import Explanation, Lane, LaneStep, Raised, Touch
 from porcini.core.footprints import Location
 from porcini.core.origins import origin_of
 from porcini.core.reports import Outcome
@@ -54,7 +54,7 @@ def explained(setup: Setup, runs: Sequence[Outcome]) -> Explanation:
     noted: list[NotedRun] = []
     with setup.telling() as opened:
         for run in runs:
-            noted.append(Noted(opened.program(setup.mode)).start())
+            noted.append(Noted(opened.program(setup.mode)).start_under(run.schedule))
             follow(noted[-1], _until_failure(run))
             noted[-1].final()
     return told(setup, runs, noted)
@@ -125,16 +125,17 @@ def _titles(runs: Sequence[Outcome]) -> Sequence[str]:
 def _steps(note: NotedRun, wanted: set[Location]) -> Iterator[LaneStep]:
     touches = Touches(wanted, note.events)
     for event, accesses in zip(note.events, note.accesses, strict=True):
-        yield _step(event, touches.of(event, accesses))
+        struck = (Touch("fault", event.fault),) if event.choice and event.fault else ()
+        yield _step(event, struck + touches.of(event, accesses))
 
 
 def _step(event: Event, touches: tuple[Any, ...]) -> LaneStep:
     label = event.label
     if not isinstance(label, StepLabel):
-        return LaneStep(event.pid, str(label), None, 0, "", touches)
+        return LaneStep(event.pid, str(label), None, 0, "", touches, event.fault)
     stopped = label.stopped
     path, line = (stopped.path, stopped.line) if stopped else (None, 0)
-    return LaneStep(event.pid, label.name, path, line, label.end, touches)
+    return LaneStep(event.pid, label.name, path, line, label.end, touches, event.fault)
 
 
 def _shortened(lane: Lane, short: dict[str, str]) -> Lane:

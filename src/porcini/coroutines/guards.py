@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import _socket
 import _thread
+import inspect
 import os
 import random
 import select
@@ -31,6 +32,7 @@ from asyncio import events
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -38,8 +40,11 @@ from porcini.core.errors import InputError
 from porcini.core.pids import Pid
 from porcini.coroutines import files
 from porcini.coroutines.clocks import Watch, followed, replace_chance, replace_functions, start_again
+from porcini.coroutines.failing import failing, instance_of
+from porcini.coroutines.faults import Faults
 from porcini.coroutines.lines import at
-from porcini.coroutines.mocks import replace_mocks
+from porcini.coroutines.mocks import replace_mocks, suspending
+from porcini.coroutines.replacing import around, find, heeding, put_around
 from porcini.coroutines.surroundings import Surroundings
 from porcini.langs.aio.inside import between_runs
 from porcini.langs.aio.loop import ControlledLoop
@@ -108,7 +113,7 @@ class Guards:
     looks_back: bool = False
     """May they depend on what the run has left behind?"""
     suspend: bool = True
-    """May others go before an `AsyncMock` has answered?"""
+    """May others go before an `AsyncMock`, or a function that a test has replaced, has answered?"""
 
 
 class Blocking(InputError):
@@ -125,14 +130,17 @@ def check_refused(loop: ControlledLoop) -> None:
 class Guarding:
     """Keeps watch while it is open."""
 
-    def __init__(self, guards: Guards) -> None:
+    def __init__(self, guards: Guards, faults: Faults | None = None) -> None:
         self.guards = guards
+        self.faults = faults or Faults()
+        self._targets: dict[tuple[int, str], tuple[int, ...]] = {}
         self.loop: ControlledLoop | None = None
         """The loop of the run that is under way."""
         self.steps = 0
         self.stepping = False
         self._undo: list[Callable[[], object]] = []
         self._seen = (-1, 0)
+        self._under_way = False
         self._dice = random.Random(guards.seed).getstate()
         self._asked: Counter[Pid] = Counter()
         self._surroundings = Surroundings()
@@ -142,6 +150,7 @@ class Guarding:
         random.setstate(self._dice)
         self._asked.clear()
         start_again(self.guards.seed)
+        self._under_way = True
         if self.guards.at_start:
             with between_runs():
                 for put_back in self.guards.at_start:
@@ -151,6 +160,7 @@ class Guarding:
 
     def end_run(self) -> BaseException | None:
         """What is raised when a run is cleaned up after."""
+        self._under_way = False
         problem: BaseException | None = None
         self._surroundings.put_back()
         with between_runs():
@@ -175,6 +185,8 @@ class Guarding:
         self._undo += replace_functions(None if self.guards.real_time else sleep, self._refused_functions())
         if self.guards.suspend:
             self._undo += replace_mocks()
+        self._replace_targets()
+        self._undo += heeding(self._placed)
         for owner, name, why in _each(*_REFUSED):
             self._replace(owner, name, self._refusing(getattr(owner, name), _title(owner, name), why))
         if not self.guards.real_time:
@@ -184,6 +196,8 @@ class Guarding:
         return self
 
     def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        if self._under_way:
+            self.end_run()  # what was set up for a run may have replaced what we have replaced
         while self._undo:
             self._undo.pop()()
 
@@ -192,6 +206,36 @@ class Guarding:
         before = getattr(owner, name)
         setattr(owner, name, value)
         self._undo.append(lambda: setattr(owner, name, before) if own else delattr(owner, name))
+
+    def _replace_targets(self) -> None:
+        """Let calls raise that are to raise. One that may raise several things is replaced once."""
+        found: dict[tuple[int, str], tuple[Any, list[int]]] = {}
+        try:
+            for number, error in enumerate(self.faults.errors):
+                instance_of(error)
+                owner, name = find(error.target)
+                found.setdefault((id(owner), name), (owner, []))[1].append(number)
+        except InputError:
+            self.__exit__(None, None, None)
+            raise
+        for (key, name), (owner, numbers) in found.items():
+            self._targets[key, name] = tuple(numbers)
+            self._undo += put_around(owner, name, self._failing(tuple(numbers)))
+
+    def _failing(self, numbers: tuple[int, ...]) -> Any:
+        return partial(failing, kinds=numbers, errors=self.faults.errors, suspends=self.guards.suspend)
+
+    def _placed(self, owner: Any, name: str) -> None:
+        """A test has replaced something: what stands there now may suspend, and raise."""
+        value = inspect.getattr_static(owner, name, None)
+        if value is None:
+            return
+        numbers = self._targets.get((id(owner), name))
+        new = around(value, suspending) if self.guards.suspend else value
+        if numbers is not None:
+            new = around(new, self._failing(numbers))
+        if new is not value:
+            setattr(owner, name, new)
 
     def _chance(self, loop: ControlledLoop, size: int) -> bytes:
         """Random bytes for a step: the same whatever the order."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from porcini.core.events import Action, Event
+from porcini.core.events import Action, Event, Schedule
 from porcini.core.systems import Final, Program
 from porcini.coroutines.blocked import Blocked, blocked_in, name_object
 from porcini.coroutines.steady import SteadyProgram, SteadyRun
@@ -25,7 +25,10 @@ class Noted(Program):
     run: NotedRun | None = None
 
     def start(self) -> NotedRun:
-        self.run = NotedRun(self.program.start())
+        return self.start_under(())
+
+    def start_under(self, schedule: Schedule) -> NotedRun:
+        self.run = NotedRun(self.program.start_under(schedule))
         return self.run
 
 

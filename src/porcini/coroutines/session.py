@@ -16,13 +16,14 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from porcini.core.errors import InputError, Place
 from porcini.core.origins import origin_of
+from porcini.coroutines.faults import Faults
 from porcini.coroutines.following import Following
 from porcini.coroutines.guards import Guarding, Guards
 from porcini.coroutines.leftovers import Snapshot
@@ -260,6 +261,7 @@ class Session:
     following: Following
     modules: tuple[ModuleType, ...] = ()
     packages: tuple[str, ...] = ()
+    programs: list[SteadyProgram] = field(default_factory=list)
 
     def program(self, mode: Mode = "any") -> SteadyProgram:
         """The function as a program to explore."""
@@ -267,9 +269,10 @@ class Session:
         program = AioProgram(
             self.function, self.args, mode, self.recorder, rules.is_instrumented, seen=seen, shows=read_outcome
         )
+        program.possible = self.guarding.faults.possible()
         anew = self.guarding.guards.made_anew
         holder = _holding(self.function, self.args, without=anew)
-        return SteadyProgram(
+        steady = SteadyProgram(
             program,
             self.guarding,
             self.recorder,
@@ -278,6 +281,8 @@ class Session:
             self.packages,
             self.following,
         )
+        self.programs.append(steady)
+        return steady
 
 
 @contextlib.contextmanager
@@ -288,6 +293,7 @@ def session(
     packages: Sequence[str] = (),
     guards: Guards | None = None,
     recorder: Recorder | None = None,
+    faults: Faults | None = None,
 ) -> Iterator[Session]:
     """Instrument, guard and record; everything is as it was when it is left."""
     check(function)
@@ -297,10 +303,15 @@ def session(
         recorder.learn(*modules, *near_functions(function), _holding(function, args))
         with (
             contextlib.closing(Following(name_of(function), recorder, packages)) as following,
-            Guarding(guards or Guards()) as guarding,
+            Guarding(guards or Guards(), faults) as guarding,
             Staying(),
         ):
-            yield Session(function, tuple(args), recorder, guarding, following, tuple(modules), tuple(packages))
+            opened = Session(function, tuple(args), recorder, guarding, following, tuple(modules), tuple(packages))
+            try:
+                yield opened
+            finally:
+                for program in opened.programs:
+                    program.leave()
 
 
 def _holding(function: Function, args: Sequence[object], without: Sequence[str] = ()) -> FunctionType:

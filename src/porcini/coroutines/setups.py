@@ -8,6 +8,7 @@ import shlex
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -15,13 +16,16 @@ from types import FunctionType
 from typing import Any
 
 from porcini.core.events import Schedule
+from porcini.coroutines.faults import Faults
 from porcini.coroutines.guards import Guards
 from porcini.coroutines.session import Function, Session, name_of, session, was_named
 from porcini.formats.schedules import show_schedule
 from porcini.formats.sources import short_path
 from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.telling import Telling
 
+NO_FAULTS = Faults()
 _SCALARS = (int, float, str, bytes, bool, type(None))
 
 
@@ -34,14 +38,24 @@ class Setup:
     mode: Mode = "any"
     packages: tuple[str, ...] = ()
     guards: Guards | None = None
+    faults: Faults = NO_FAULTS
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[Session]:
         """A session that records everything, with values."""
-        with session(
-            self.function, args=self.args, packages=self.packages, guards=self.guards, recorder=Telling()
-        ) as opened:
+        with self.session(Telling()) as opened:
             yield opened
+
+    def session(self, recorder: Recorder | None = None) -> AbstractContextManager[Session]:
+        """A session for this function."""
+        return session(
+            self.function,
+            args=self.args,
+            packages=self.packages,
+            guards=self.guards,
+            recorder=recorder,
+            faults=self.faults,
+        )
 
 
 def lines_to_paste(setup: Setup, schedules: Sequence[Schedule]) -> Iterator[str]:
@@ -50,11 +64,13 @@ def lines_to_paste(setup: Setup, schedules: Sequence[Schedule]) -> Iterator[str]
     place = _importable_from(function)
     for schedule in schedules:
         text = show_schedule(schedule)
-        if place is None or setup.args or setup.guards not in (None, Guards()):
+        if place is None or setup.args or setup.guards not in (None, Guards(), Guards(suspend=False)):
             yield f'porcini.replay({_shown(function)}, "{text}"{_keywords(setup)})'
             continue
         options = "--mode fifo " if setup.mode == "fifo" else ""
         options += f"--packages {shlex.quote(','.join(setup.packages))} " if setup.packages else ""
+        options += "--no-suspend " if setup.guards == Guards(suspend=False) else ""
+        options += "".join(f"--errors {shlex.quote(str(error))} " for error in setup.faults.errors)
         there = f"cd {shlex.quote(place)} && " if place else ""
         yield f'{there}porcini replay {name} {options}"{text}"'
 
@@ -70,6 +86,8 @@ def _keywords(setup: Setup) -> str:
         given.append(f"args={setup.args!r}" if plain else "args=(...)")
     given += [f'mode="{setup.mode}"'] if setup.mode != "any" else []
     given += [f"packages={list(setup.packages)!r}"] if setup.packages else []
+    errors = [f'{error.raises.__qualname__}: "{error.target}"' for error in setup.faults.errors]
+    given += [f"errors={{{', '.join(errors)}}}"] if errors else []
     given += [f"guards=porcini.{setup.guards!r}"] if setup.guards not in (None, Guards()) else []
     return "".join(f", {text}" for text in given)
 

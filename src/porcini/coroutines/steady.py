@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from porcini.core.errors import InputError, Place
-from porcini.core.events import Action, Event, Failure
+from porcini.core.events import Action, Event, Failure, Schedule
 from porcini.core.footprints import Location
 from porcini.core.origins import origin_of
 from porcini.core.systems import Final, Program, Restart
@@ -35,6 +35,7 @@ from porcini.langs.aio.program import AioProgram, AioRun, kind_of_problem
 from porcini.langs.aio.recorder import Recorder
 from porcini.langs.aio.sections import Levels
 from porcini.langs.aio.standing import describe_problem, leaves
+from porcini.langs.aio.striking import NO_FAULTS, Plan, plan_of
 
 SUSPECTS = (
     "usual suspects: state that outlives a run (a global, a class attribute, a cache, a fixture that the test "
@@ -88,6 +89,9 @@ class SteadyProgram(Program):
         self.outlives = True
         """Does a run write what was there before it, so that the next one may find it?"""
         self._replays = 0
+        self._planned = NO_FAULTS
+        self.draw_plan: Callable[[], Plan] | None = None
+        """What gives each run its plan, where plans are drawn by chance."""
         self.look = look
         self._learn = learn
         self.leftovers: list[Location] = []
@@ -118,15 +122,29 @@ class SteadyProgram(Program):
             self.recorder.opaque_calls.clear()
 
     def start(self) -> SteadyRun:
+        return self._start(self.program.plan if self.draw_plan is None else self.draw_plan())
+
+    def start_under(self, schedule: Schedule) -> SteadyRun:
+        return self._start(plan_of(schedule))
+
+    def _start(self, plan: Plan) -> SteadyRun:
         if self.unfinished is not None and self.outlives:
             self.unfinished.end()
         if self.following is not None:
             self.following.caches.put_back()
+        if plan != self._planned:  # runs under different plans are not compared
+            self._planned, self.last, self.accesses = plan, [], []
         self.guarding.start_run()
-        self.unfinished = SteadyRun(self)
+        self.unfinished = SteadyRun(self, plan)
         if self._learn is not None:  # arguments that were made for this run
             self._learn()
         return self.unfinished
+
+    def leave(self) -> None:
+        """No more runs: the last one lets go of what it has replaced, while the world is still guarded."""
+        if self.unfinished is not None:
+            self.unfinished.run.close()
+            self.unfinished = None
 
     def outgrown(self) -> Restart:
         """What is known of commuting updates has grown, so that earlier footprints were too small."""
@@ -159,13 +177,13 @@ class SteadyRun:
 
     __slots__ = ("_at", "_final", "_following", "_late", "_owner", "actions", "run")
 
-    def __init__(self, owner: SteadyProgram) -> None:
+    def __init__(self, owner: SteadyProgram, plan: Plan) -> None:
         self._owner = owner
         self._at = 0
         self._following = True
         self._final: Final | None = None
         self._late: BaseException | None = None  # raised after the run
-        self.run: AioRun = owner.program.start()
+        self.run: AioRun = owner.program.start(plan)
         owner.guarding.loop = self.run.loop
         self.run.gauge = _accesses
         self.actions = self.run.actions

@@ -31,7 +31,7 @@ def run_after(program: Program, schedule: Schedule) -> Run:
 
 def replay(program: Program, schedule: Schedule) -> tuple[Trace, Run]:
     """Follow a complete schedule; it is an error if a process can still move after it."""
-    run = program.start()
+    run = program.start_under(schedule)
     trace = Trace(follow(run, schedule))
     require_complete(trace, run)
     return trace, run
@@ -73,7 +73,7 @@ class RunResult:
 
 def run_freely(program: Program, prefix: Schedule, random: Random, limits: Limits) -> RunResult:
     """Follow a prefix, then choose at random."""
-    run = program.start()
+    run = program.start_under(prefix)
     events = follow(run, prefix)
     clock = limits.clock()
     actions, step, depth, timed = run.actions, run.step, limits.depth, limits.timeout is not None

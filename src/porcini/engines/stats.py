@@ -60,6 +60,7 @@ class SearchStats:
     _seen: dict[Hashable, _OutcomeExample] = field(default_factory=dict)
     _classes: set[Hashable] = field(default_factory=set)
     _full: bool = False
+    _parts: tuple[int, int] = (0, 1)
     clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +85,12 @@ class SearchStats:
         fresh = SearchStats(self.limits, self.observe, violated=self.violated, watch=self.watch)
         fresh.clock = self.clock
         return fresh
+
+    def begin_part(self, done: int, known: int) -> None:
+        """A search has another program to explore, of which so many are done and known: the same class is another
+        one there."""
+        self._classes.clear()
+        self._parts = done, known
 
     def begin_again(self) -> None:
         """Forget what was found: another machine starts the same search from its beginning."""
@@ -164,7 +171,8 @@ class SearchStats:
     @property
     def estimated_executions(self) -> float | None:
         """An estimate of the number of all runs, from the part of the search tree that is done."""
-        done = self.progress() if self.progress else 0.0
+        before, known = self._parts
+        done = (before + self.progress()) / known if self.progress else 0.0
         return self.counts.executions / done if done else None
 
     @property

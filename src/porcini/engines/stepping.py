@@ -23,14 +23,15 @@ from porcini.engines.replaying import enabled_actions, find_action
 
 class Stepper:
     """A run of a program, with what each of its steps changed. Steps can be taken back: the run is then
-    repeated."""
+    repeated. `expected` is the schedule that it will be told to follow, as far as that is known."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, expected: Schedule = ()) -> None:
         self.program = program
+        self._expected = expected
         self._restart()
 
     def _restart(self) -> None:
-        self.run = self.program.start()
+        self.run = self.program.start_under(self._expected)
         self.steps: list[TakenStep] = []
         self.initial = self.variables = dict(self.program.variables(self.run))
         self._seen = dict(self.initial)

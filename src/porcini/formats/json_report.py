@@ -140,6 +140,8 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "executions": outcome.executions,
         "schedule": show_schedule(outcome.schedule),
     }
+    if outcome.faults:
+        found["faults"] = list(outcome.faults)
     if outcome.waiting:
         found["waiting"] = [
             {

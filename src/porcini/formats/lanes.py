@@ -139,7 +139,8 @@ def _fit(cell: str, width: int) -> str:
 
 def _parting(lanes: Sequence[Lane]) -> int:
     pairs = zip(lanes[0].steps, lanes[1].steps, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a.pid != b.pid), min(len(lane.steps) for lane in lanes))
+    shortest = min(len(lane.steps) for lane in lanes)
+    return next((i for i, (a, b) in enumerate(pairs) if (a.pid, a.fault) != (b.pid, b.fault)), shortest)
 
 
 def _column(lane: Lane, first: int, last: int, lines: _Lines) -> list[list[str]]:

@@ -62,6 +62,7 @@ def _print_trouble(report: Report, outcome: Outcome, console: Console) -> None:
         lines = list(show_raised(explanation.raised))
     else:
         lines = [_failure(outcome)]
+    lines += [f"    fault: {fault}" for fault in outcome.faults]
     room = columns(console)
     for line in lines:
         console.print(Text(line if len(line) <= room else f"{line[: room - 1]}…"))

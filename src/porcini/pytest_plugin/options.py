@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 import pytest
 
 from porcini.core.errors import InputError
 from porcini.coroutines.code import CAPABILITIES, taken
+from porcini.coroutines.faults import Faults, errors_from
 from porcini.coroutines.guards import Guards
 from porcini.engines.catalogue import ENGINES
 from porcini.engines.limits import Limits
@@ -37,6 +38,10 @@ class Wanted:
     step_seconds: float = 5.0
     real_time: bool = False
     suspend: bool = True
+    cancel: int | bool = False
+    timeouts: bool = False
+    errors: Mapping[type[BaseException], str | Sequence[str]] = field(default_factory=dict)
+    max_faults: int = 1
 
     @property
     def limits(self) -> Limits:
@@ -46,12 +51,16 @@ class Wanted:
     def guards(self) -> Guards:
         return Guards(self.seed, self.real_time, self.step_seconds, suspend=self.suspend)
 
+    @property
+    def faults(self) -> Faults:
+        return Faults(self.cancel, self.timeouts, errors_from(self.errors), self.max_faults)
+
 
 def wanted_by(item: pytest.Function) -> Wanted:
     """The options of the nearest marker, with those of the command line above them."""
     marker = item.get_closest_marker(MARKER)
     assert marker is not None
-    known = {field.name for field in fields(Wanted)}
+    known = {each.name for each in fields(Wanted)}
     wrong = [repr(arg) for arg in marker.args] + [name for name in marker.kwargs if name not in known]
     if wrong:
         raise InputError(
@@ -107,4 +116,8 @@ _SENSE: dict[str, tuple[Callable[[Any], bool], str | Callable[[], str]]] = {
     "allow_unknown": (_switch, "True or False"),
     "real_time": (_switch, "True or False"),
     "suspend": (_switch, "True or False"),
+    "cancel": (lambda value: _switch(value) or (_whole(value) and value >= 0), "True, or the number of a task"),
+    "timeouts": (_switch, "True or False"),
+    "errors": (lambda value: isinstance(value, dict), 'a dict, such as {TimeoutError: "bank:fetch"}'),
+    "max_faults": (lambda value: _whole(value) and value > 0, "a whole number of at least 1"),
 }

@@ -95,7 +95,9 @@ class MarkedTest:
             looks_back=life.looks_back,
         )
         hears = {what for what, names in _LISTENERS.items() if names & set(item.fixturenames)}
-        self.code = Code(self.test, (), wanted.mode, wanted.packages, guards, frozenset(hears))
+        self.code = Code(
+            self.test, (), wanted.mode, wanted.packages, guards, wanted.faults, hears=frozenset(hears)
+        )
         self.stored = _Stored(item)
 
     def problem(self) -> BaseException | None:
@@ -168,7 +170,7 @@ class MarkedTest:
 
     def _raised(self, run: Outcome) -> BaseException | None:
         code = self.code
-        return raised(self.test, run.schedule, mode=code.mode, guards=code.guards)
+        return raised(self.test, run.schedule, mode=code.mode, guards=code.guards, faults=code.faults)
 
     def _explained(self, report: Report, where: str) -> BaseException:
         """The exception to raise, with the rest put where pytest's report finds it."""
@@ -189,6 +191,8 @@ class MarkedTest:
         example, explanation = report.counterexample, report.explanation
         if report.command == "explore" and example is not None and example.contrast is None:
             head += " No order that passes was found."
+        if example is not None and example.runs[0].faults:
+            head += f" Fault: {'; '.join(example.runs[0].faults)}."
         lanes = list(explanation.lanes) if explanation is not None else []
         if lanes:
             lanes[0] = replace(lanes[0], ending=what)  # pytest knows it better

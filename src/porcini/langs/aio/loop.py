@@ -36,6 +36,7 @@ from typing import Any, Literal
 from weakref import WeakSet, ref
 
 from porcini.core.footprints import NOWHERE, Location
+from porcini.core.pids import Pid
 from porcini.langs.aio import joins, rules, standing
 from porcini.langs.aio.futures import (
     SeenFuture,
@@ -52,6 +53,7 @@ from porcini.langs.aio.naming import CLOCK, Name
 from porcini.langs.aio.outside import Outside, Refused, steps
 from porcini.langs.aio.processes import STEP, Process, ReadyHandle, Timer, close, title_of
 from porcini.langs.aio.sections import Sections
+from porcini.langs.aio.striking import Striking
 
 Mode = Literal["any", "fifo"]
 
@@ -89,6 +91,7 @@ class ControlledLoop(Joins, Outside):
 
     def __init__(self, root: Name, mode: Mode = "any") -> None:
         self.mode = mode
+        self.faults: Striking | None = None
         self.always = QUEUED if mode == "fifo" else NOWHERE
         self.now = 0.0
         self.thread = threading.get_ident()
@@ -142,7 +145,7 @@ class ControlledLoop(Joins, Outside):
 
     def time(self) -> float:
         self.reads.add(TIME)
-        return self.now
+        return max(self.now, self.current.due)
 
     def get_debug(self) -> bool:
         """Every future asks for this once, when it is made: those that the loop did not make are seen by it. (A
@@ -284,7 +287,7 @@ class ControlledLoop(Joins, Outside):
     def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
         if delay is None:
             raise TypeError("delay must not be None")
-        return self.call_at(self.now + delay, callback, *args, context=context)
+        return self.call_at(max(self.now, self.current.due) + delay, callback, *args, context=context)
 
     def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
         if when is None:
@@ -295,7 +298,7 @@ class ControlledLoop(Joins, Outside):
         timer = Timer(process, callback, args, self, context)
         timer._when = when
         timer._scheduled = True
-        if self.mode == "any" and when <= self.now + RESOLUTION:
+        if self.mode == "any" and (when <= self.now + RESOLUTION or self._fires_early(timer)):
             self.spawned.append(process)
             self._is_ready(process, timer)
         else:
@@ -424,6 +427,8 @@ class ControlledLoop(Joins, Outside):
         next_timer = self._scheduled[0]._when if self.can_advance() else math.inf
         self.now = max(self.now, min(next_timer, self.now + at_most))
         self._due_now()
+        if self.faults is not None and self.mode == "any":
+            self._fire_early()
         self._round = len(self.ready)
         self.woke.clear()
         self.spawned.clear()
@@ -432,7 +437,7 @@ class ControlledLoop(Joins, Outside):
         due: list[Timer] = []
         while self.can_advance() and self._scheduled[0]._when <= self.now + RESOLUTION:
             due.append(heapq.heappop(self._scheduled))
-        due.sort(key=lambda timer: timer.process.name.pid)
+        due.sort(key=_pid_of)
         self.batch += 1
         for timer in due:
             if self.mode == "any" and timer._callback is _sleep_over:
@@ -443,6 +448,22 @@ class ControlledLoop(Joins, Outside):
             else:
                 timer.process.handle = timer
                 self.ready[timer.process] = self.batch
+
+    def _fires_early(self, timer: Timer) -> bool:
+        """Is it a fault of this run that a timer fires now? Sleepers sleep for as long as they want."""
+        return self.faults is not None and timer._callback is not _sleep_over and self.faults.fires(timer)
+
+    def _fire_early(self) -> None:
+        early = {
+            timer.process: timer
+            for timer in sorted(self._scheduled, key=_pid_of)
+            if not timer._cancelled and self._fires_early(timer)
+        }
+        self._scheduled = [timer for timer in self._scheduled if timer.process not in early]
+        heapq.heapify(self._scheduled)
+        for process, timer in early.items():
+            process.handle = timer
+            self.ready[process] = self.batch
 
     # what is left at the end -------------------------------------------------------------------------------------
 
@@ -509,3 +530,7 @@ class ControlledLoop(Joins, Outside):
             self._asyncgens.discard(agen)
         if not self._closed:
             self.call_soon(self.create_task, agen.aclose())
+
+
+def _pid_of(timer: Timer) -> Pid:
+    return timer.process.name.pid

@@ -51,7 +51,7 @@ class Name:
         self.handle = Location(f"handle {self.text}")
         self._children: list[Name] = []
         self._places: list[Location] = []
-        self._actions: dict[str, Action] = {}
+        self._actions: dict[tuple[str, int], Action] = {}
 
     def child(self, number: int) -> Name:
         children = self._children
@@ -66,11 +66,11 @@ class Name:
             places.append(Location(f"future {self.text}~{len(places)}"))
         return places[number]
 
-    def action(self, title: str) -> Action:
+    def action(self, title: str, choice: int = 0) -> Action:
         """What the process may do next: go on. Nobody knows before what that will touch."""
-        action = self._actions.get(title)
+        action = self._actions.get((title, choice))
         if action is None:
-            action = self._actions[title] = Action(self.pid, 0, title, OPAQUE)
+            action = self._actions[title, choice] = Action(self.pid, choice, title, OPAQUE)
         return action
 
 

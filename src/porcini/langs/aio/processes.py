@@ -23,7 +23,10 @@ class Process:
         "born",
         "children",
         "created",
+        "due",
         "eager",
+        "end",
+        "fault",
         "followed",
         "groups",
         "handle",
@@ -49,6 +52,9 @@ class Process:
         self.spot: Spot | None = None  # where it stands, whether in code that is followed, and with which values
         self.followed = False
         self.snapshot: Snapshot | None = None
+        self.end = "callback"  # how its step ends, if it is a callback
+        self.fault = ""  # what its step is, if it is a fault; and the time that it sees, if it comes early
+        self.due = 0.0
 
 
 class ReadyHandle(events.Handle):

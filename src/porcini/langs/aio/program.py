@@ -50,7 +50,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from porcini.core.errors import InputError, Place
-from porcini.core.events import Action, Event, Failure, FailureKind
+from porcini.core.events import Action, Event, Failure, FailureKind, Move
 from porcini.core.footprints import NOWHERE, OPAQUE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Program, Waiting
@@ -64,6 +64,7 @@ from porcini.langs.aio.recording import Blind, Followed, Knowledge, Recorder
 from porcini.langs.aio.rounds import Rounds
 from porcini.langs.aio.sections import Sections
 from porcini.langs.aio.serial import Deed
+from porcini.langs.aio.striking import NO_FAULTS, Plan, Possible, Striking
 
 Shows = Callable[[object, bool], object]
 """Is told a value whose text says how a run ended, and whether the text shows the order of keys."""
@@ -99,14 +100,16 @@ class AioProgram(Program):
         self.knowledge = Knowledge(followed)
         self.seen = seen
         self.shows = shows
+        self.plan = NO_FAULTS
+        self.possible = Possible()
         self.root = Name(MAIN)
         self.labels: dict[tuple[str, Spot | None, Spot | None, str], StepLabel] = {}
         self._events: dict[tuple[object, ...], Event] = {}
         self.looked: dict[tuple[Pid, StepLabel, Footprint], frozenset[Location]] = {}
         """What steps of tasks that were left running have looked at: replays do not record it."""
 
-    def start(self) -> AioRun:
-        return AioRun(self)
+    def start(self, plan: Plan | None = None) -> AioRun:
+        return AioRun(self, self.plan if plan is None else plan)
 
     def label(self, name: str, began: Spot | None, stopped: Spot | None, end: str = "") -> StepLabel:
         key = name, began, stopped, end
@@ -117,20 +120,31 @@ class AioProgram(Program):
 
     def event(
         self,
-        pid: Pid,
+        move: Move,
         label: StepLabel,
         foot: Footprint,
         spawned: tuple[Pid, ...],
         woke: tuple[Pid, ...],
         awaits: frozenset[Location],
+        fault: str,
     ) -> Event:
         """One object for all events that are equal: what engines find out about it serves for all runs."""
-        key = pid, id(label), foot.reads, foot.writes, foot.opaque, spawned, woke, awaits  # labels are kept
+        key = (
+            move,
+            id(label),
+            foot.reads,
+            foot.writes,
+            foot.opaque,
+            spawned,
+            woke,
+            awaits,
+            fault,
+        )  # labels are kept
         event = self._events.get(key)
         if event is None:
             if len(self._events) > _MOST_EVENTS:
                 self._events.clear()
-            event = self._events[key] = Event(pid, 0, label, foot, spawned, woke=woke, awaits=awaits)
+            event = self._events[key] = Event(*move, label, foot, spawned, woke=woke, awaits=awaits, fault=fault)
         return event
 
 
@@ -162,9 +176,11 @@ class _Spinning:
 class AioRun:
     """One execution under way. `close` throws it away; so does losing it."""
 
-    def __init__(self, program: AioProgram) -> None:
+    def __init__(self, program: AioProgram, plan: Plan = NO_FAULTS) -> None:
         self.program = program
         self.loop = loop = ControlledLoop(program.root, program.mode)
+        looked_for = program.possible.noted is not None
+        self.faults = loop.faults = Striking(plan, program.possible, loop) if plan or looked_for else None
         self._spinning: dict[Process, _Spinning] = {}
         self._polling: dict[Process, _Spinning] = {}
         self._ticks = 0
@@ -194,7 +210,10 @@ class AioRun:
     def actions(self) -> list[Action]:
         loop = self.loop
         if loop.ready and not (self._spinning and self._spinning.keys() >= loop.ready.keys()):
-            return [process.name.action(process.title) for process in loop.enabled()]
+            if self.faults is None:
+                return [process.name.action(process.title) for process in loop.enabled()]
+            held, choice = self.faults.held, self.faults.choice
+            return [p.name.action(p.title, choice(p)) for p in loop.enabled() if p not in held]
         if not _done(self.main) and (self._time_will_tell() or self._watches_the_clock()):
             return [_CLOCK_ACTION]
         return []
@@ -244,6 +263,7 @@ class AioRun:
         changed = heard or foot.opaque or bool(recorded.writes or loop.writes)
         self._heard(process, foot)
         label, failure = self._stopped(process, foot, changed)
+        fault = self._met_faults(process)
         if called is not None:
             self._look_for_repeating(process, called, foot)
         if _done(self.main):
@@ -253,8 +273,8 @@ class AioRun:
         others = self._woken(process) if woke else ()
         awaits = frozenset(loop.awaits) if loop.awaits else NOWHERE
         if failure is not None:
-            return Event(pid, 0, label, foot, children, failure, woke=others, awaits=awaits)
-        return self.program.event(process.name.pid, label, foot, children, others, awaits)
+            return Event(*action.move, label, foot, children, failure, woke=others, awaits=awaits, fault=fault)
+        return self.program.event(action.move, label, foot, children, others, awaits, fault)
 
     def _woken(self, process: Process) -> tuple[Pid, ...]:
         """Whom a step has woken beside its own process. Where any of them may go next, it makes no difference who
@@ -280,6 +300,8 @@ class AioRun:
 
     def _run(self, process: Process) -> None:
         """Run a ready process. How the main task ended is looked at in its last step: others may change it."""
+        if self.faults is not None:
+            self.faults.begin_step(process)
         self.loop.run(process)
         if process.task is self.main and _done(self.main):
             self._main_ended(self.main, self.main._exception)
@@ -320,6 +342,7 @@ class AioRun:
             changed = foot.opaque or not foot.writes <= loop.observed.union(self._unnoticed(process))
         self._heard(process, foot)
         label, _ = self._stopped(process, foot, changed)
+        self._met_faults(process)
         if called is not None:
             self._look_for_repeating(process, called, foot)
         if _done(self.main):
@@ -349,6 +372,8 @@ class AioRun:
     def _arrive(self, process: Process) -> None:
         """Where a process stands before its first step."""
         knowledge, task = self.program.knowledge, process.task
+        if process.followed:
+            return  # a fault, whose step is our own
         if task is not None:
             code = standing.code_of(coroutine_of(task))
             process.followed = code is not None and knowledge.of_code(code)
@@ -386,7 +411,7 @@ class AioRun:
         """Note where a process stands now; the step's label, and its failure if it is the main task's."""
         task, label, began = process.task, self.program.label, process.spot
         if task is None:
-            return label(process.title, began, None, "callback"), None
+            return label(process.title, began, None, process.end), None
         if self.loop.sections is not None and self.loop.sections.had_by:
             self.loop.sections.stopped(process)
         if _done(task):
@@ -421,6 +446,8 @@ class AioRun:
     def _advance(self) -> Event:
         loop = self.loop
         recorder = self.program.recorder
+        if self.faults is not None:
+            self.faults.ticks += 1
         with Inside(loop):
             recorder.begin_step(CLOCK, self._ticks)
             loop.advance(at_most=max(loop.now, 0.001) if self._watches_the_clock() else math.inf)
@@ -428,6 +455,9 @@ class AioRun:
         self._ticks += 1
         for process in [p for p, spinning in self._spinning.items() if TIME in spinning.places]:
             self._let_go(process)
+        if self.faults is not None:
+            for task in loop.pending():
+                self.faults.hold(task._process)
         label = self.program.label("clock", None, None, f"{loop.now:g} s")
         event = Event(CLOCK, 0, label, OPAQUE, barrier=True)
         self._events.append(event)
@@ -435,6 +465,17 @@ class AioRun:
 
     def _watches_the_clock(self) -> bool:
         return any(TIME in spinning.places for spinning in self._spinning.values())
+
+    # faults ---------------------------------------------------------------------------------------------------
+
+    def _met_faults(self, process: Process) -> str:
+        """A step was taken: hold back who is to be cancelled where it stands now. What has struck in the step?"""
+        if self.faults is None:
+            return ""
+        self.faults.hold(process)
+        for other in tuple(self.loop.spawned):
+            self.faults.hold(other)
+        return self.faults.struck
 
     # busy waiting ---------------------------------------------------------------------------------------------
 
@@ -548,6 +589,8 @@ class AioRun:
     def _finish(self) -> None:
         """Cancel what is left, as `asyncio.run` does, and let it come to its end."""
         loop = self.loop
+        if self.faults is not None:
+            self.faults.end()
         if _done(self.main):
             left = loop.pending()
             for process in self._too_late:
