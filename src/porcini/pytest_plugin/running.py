@@ -32,8 +32,8 @@ from porcini.formats.lanes import show_lanes
 from porcini.formats.schedules import parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.properties.outcomes import Question
-from porcini.pytest_plugin import BROKEN, MARKER, REPORT, SECTION
-from porcini.pytest_plugin.cases import Function, coroutine_function_of
+from porcini.pytest_plugin import BROKEN, EXPLORED, LINES, MARKER, REASON, REPORT, SECTION
+from porcini.pytest_plugin.cases import Function, called_function, coroutine_function_of
 from porcini.pytest_plugin.drawing import explore_examples, is_drawn
 from porcini.pytest_plugin.life import LIFE, Life
 from porcini.pytest_plugin.options import Wanted, wanted_by
@@ -42,6 +42,8 @@ _FACTORY = (
     "fixtures with a scope wider than a function are made once for all "
     "schedules: let one that the test changes return a factory, or make its object in the test"
 )
+_MOST_IN_ASYNCIOS_ORDER = 100
+"""Timers that are due together are tried in so many orders, if none passes."""
 
 
 # One test -----------------------------------------------------------------------------------------------------
@@ -57,6 +59,7 @@ def problem_of(item: pytest.Function) -> BaseException | None:
         return MarkedTest(item, wanted, life, coroutine_function_of(item, life)).problem()
     except InputError as error:
         item.stash[BROKEN] = isinstance(error, Blocking)
+        item.stash[REASON] = str(_placed(error, item)).splitlines()[0]
         hint = f"\n{_FACTORY}" if isinstance(error, NondeterministicProgram) and item._fixtureinfo.argnames else ""
         return failed(f"{_placed(error, item)}{hint}")
 
@@ -74,7 +77,7 @@ def failed(message: str) -> BaseException:
 
 
 def _check(item: pytest.Function) -> None:
-    if not inspect.iscoroutinefunction(item.obj):
+    if not inspect.iscoroutinefunction(called_function(item)):
         raise InputError(f"@pytest.mark.{MARKER} is for async tests", hint=f"define {item.name} by `async def`")
 
 
@@ -131,6 +134,12 @@ class MarkedTest:
             self.item.warn(pytest.PytestWarning(f"{show_leftovers(report.coverage)}; {_FACTORY}"))
         where = _where(report)
         self.item.user_properties.append(("porcini", where))
+        if report.counterexample is not None and EXPLORED in self.item.stash and not self._passes(report):
+            first = ended(report.counterexample.runs[0])
+            self.item.stash[REASON] = (
+                f"it fails here in asyncio's own order, too, but not without Porcini: {first}"
+            )
+            return None
         if report.counterexample is not None:
             self.stored.put(report.counterexample.schedules[0])
             return self._explained(report, where)
@@ -138,6 +147,15 @@ class MarkedTest:
         if report.verdict == "unknown" and not wanted.allow_unknown:
             return failed("\n".join([self._unknown(report, where), *_notes(report)]))
         return None
+
+    def _passes(self, report: Report) -> bool:
+        """Is there an order that passes: one that was tried, or asyncio's own?"""
+        if any(outcome.kind == "terminated" for outcome in report.outcomes):
+            return True
+        code = replace(self.code, mode="fifo")
+        limits = replace(self.wanted.limits, max_executions=_MOST_IN_ASYNCIOS_ORDER)
+        own = explore(Request(code, self.wanted.engine, limits=limits))
+        return any(outcome.kind == "terminated" for outcome in own.outcomes)
 
     def _unknown(self, report: Report, where: str) -> str:
         if ENGINES[report.engine].samples:
@@ -177,6 +195,7 @@ class MarkedTest:
         run = example.runs[0]
         happened = self._raised(run) if run.kind in ("assertion", "error") else None
         what = ended(run, tuple(raised_in(happened)) if happened else ())
+        self.item.stash[LINES] = list(self._lines(report))
         self.item.stash[SECTION] = lambda: self._section(report, what, where)
         if run.kind == "deadlock":
             return failed("\n".join([f"{deadlock_head(run.waiting)}:", *show_deadlock(run.waiting)]))
@@ -202,9 +221,10 @@ class MarkedTest:
         path, colons, name = self.item.nodeid.partition("::")
         here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
         test = shlex.quote(f"{here}{colons}{name}")
+        every = " --porcini" if config.getoption("--porcini") else ""
         assert report.counterexample is not None
         for schedule in report.counterexample.schedules:
-            yield f'pytest {test}{seed} --porcini-replay "{show_schedule(schedule)}"'
+            yield f'pytest {test}{every}{seed} --porcini-replay "{show_schedule(schedule)}"'
 
 
 _LISTENERS = {"output": {"capsys", "capfd", "capsysbinary", "capfdbinary"}, "logs": {"caplog"}}
