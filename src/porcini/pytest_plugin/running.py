@@ -135,10 +135,8 @@ class MarkedTest:
         where = _where(report)
         self.item.user_properties.append(("porcini", where))
         if report.counterexample is not None and EXPLORED in self.item.stash and not self._passes(report):
-            first = ended(report.counterexample.runs[0])
-            self.item.stash[REASON] = (
-                f"it fails here in asyncio's own order, too, but not without Porcini: {first}"
-            )
+            how = ended(report.counterexample.runs[0])
+            self.item.stash[REASON] = f"asyncio's own order fails, too, but not without Porcini: {how}"
             return None
         if report.counterexample is not None:
             self.stored.put(report.counterexample.schedules[0])

@@ -15,9 +15,13 @@ to the main process when it is done.
 
 from __future__ import annotations
 
+import gc
 import inspect
+import sys
 import unittest
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -96,15 +100,30 @@ def explore_suite(session: pytest.Session) -> None:
     answers = config.stash.setdefault(ANSWERS, [])
     config.stash[LEFT] = config.stash.get(LEFT, 0) + len(ran) - len(chosen)
     progress = _Progress(config, len(chosen))
-    for item, following in zip(chosen, [*chosen[1:], None], strict=False):
-        assert isinstance(item, pytest.Function)
-        answer, reports = _answer(item, following)
-        answers.append(answer)
-        progress.show(answer)
-        for report in reports:
-            _log(config, report)
-        if session.shouldfail:
-            raise session.Failed(session.shouldfail)
+    with _unheard():
+        for item, following in zip(chosen, [*chosen[1:], None], strict=False):
+            assert isinstance(item, pytest.Function)
+            answer, reports = _answer(item, following)
+            answers.append(answer)
+            progress.show(answer)
+            for report in reports:
+                _log(config, report)
+            if session.shouldfail:
+                raise session.Failed(session.shouldfail)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Runs that are given up leave coroutines behind. What these do when they are thrown away is not heard: neither
+    by the next test nor, where warnings are errors, by pytest when it ends."""
+    usual, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+            gc.collect()
+    finally:
+        sys.unraisablehook = usual
 
 
 def _answer(item: pytest.Function, following: pytest.Item | None) -> tuple[Answer, list[pytest.TestReport]]:
@@ -174,7 +193,7 @@ class _Progress:
     def __init__(self, config: pytest.Config, number: int) -> None:
         self._terminal: Any = config.pluginmanager.get_plugin("terminalreporter") if not _sends(config) else None
         if self._terminal is not None and number:
-            self._terminal.ensure_newline()
+            self._terminal.write("\n")
             tests = f"{number:,} async test{'' if number == 1 else 's'}"
             budget = f"{config.stash[BUDGET]:g} s"
             self._terminal.write_line(f"porcini: {tests} in every order, at most {budget} each")
