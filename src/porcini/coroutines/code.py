@@ -13,6 +13,7 @@ from porcini.core.explanations import Explanation
 from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
+from porcini.coroutines.costs import Costs, describe
 from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
 from porcini.coroutines.noting import Noted
@@ -20,7 +21,7 @@ from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
 from porcini.coroutines.rehearsing import run_twice
 from porcini.coroutines.session import Session, check, name_of, session
-from porcini.coroutines.setups import Setup, lines_to_paste
+from porcini.coroutines.setups import Setup, lines_to_paste, lines_to_try
 from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram
 from porcini.engines.catalogue import Engine, engines_by_rank, run_engine
 from porcini.engines.options import Options
@@ -119,8 +120,12 @@ class OpenedCode(Opened):
         super().__init__(self.steady)
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
+        costs = Costs(self.steady)
+        stats.hear = costs.hear
         stats = search(self.steady, engine, stats, options)
         self._coverage = self.coverage()
+        if stats.stopped == "limit" and not (stats.interrupted or engine.samples):
+            self._coverage = replace(self._coverage, unfinished=costs.unfinished(stats, self._coverage))
         return stats
 
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
@@ -148,7 +153,9 @@ class OpenedCode(Opened):
         return self._coverage or coverage_of(self.session, self.steady)
 
     def notes(self) -> tuple[str, ...]:
-        return tuple(notes_of(self.code.mode, self.coverage()))
+        coverage = self.coverage()
+        told = describe(coverage) if coverage.unfinished else ()
+        return (*notes_of(self.code.mode, coverage), *told, *lines_to_try(self.code, coverage))
 
     def explained(self, report: Report) -> Report:
         """With the counterexample in lines of source, and what is known better then: who waits for whom."""

@@ -50,6 +50,8 @@ def _deviations(program: SteadyProgram, moves: Sequence[Move]) -> Iterator[tuple
     for move in moves:
         actions = {action.move: action for action in run.actions()}
         able.append([other for other in actions if other != move])
+        if move not in actions:
+            return  # the program depends on more than its schedule, and there is nothing to compare with
         run.step(actions[move])
     for at in range(len(moves) - 1, -1, -1):
         for move in able[at]:
@@ -65,6 +67,8 @@ def _deviated(program: SteadyProgram, moves: Sequence[Move], at: int, move: Move
             return Trace(events), None
         if len(events) < at:
             chosen = before[len(events)]
+            if chosen not in able:
+                return Trace(events), None
         elif move in able:
             chosen = move
         else:

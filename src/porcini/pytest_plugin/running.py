@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import os
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,6 +19,7 @@ from porcini.core.events import Schedule
 from porcini.core.reports import Outcome, Report
 from porcini.coroutines.code import Code
 from porcini.coroutines.comparing import raised
+from porcini.coroutines.costs import describe
 from porcini.coroutines.explaining import ended, raised_in
 from porcini.coroutines.guards import Blocking
 from porcini.coroutines.lines import at
@@ -37,6 +36,7 @@ from porcini.pytest_plugin.cases import Function, called_function, coroutine_fun
 from porcini.pytest_plugin.drawing import explore_examples, is_drawn
 from porcini.pytest_plugin.life import LIFE, Life
 from porcini.pytest_plugin.options import Wanted, wanted_by
+from porcini.pytest_plugin.pasting import command_for, lines_to_try
 
 _FACTORY = (
     "fixtures with a scope wider than a function are made once for all "
@@ -143,8 +143,13 @@ class MarkedTest:
             return self._explained(report, where)
         self.stored.forget()
         if report.verdict == "unknown" and not wanted.allow_unknown:
-            return failed("\n".join([self._unknown(report, where), *_notes(report)]))
+            return failed("\n".join([self._unknown(report, where), *_notes(report), *self._advice(report)]))
         return None
+
+    def _advice(self, report: Report) -> Iterator[str]:
+        if report.coverage is not None and report.coverage.unfinished is not None:
+            for text in (*describe(report.coverage), *lines_to_try(self.item, report.coverage)):
+                yield f"note: {text}"
 
     def _passes(self, report: Report) -> bool:
         """Is there an order that passes: one that was tried, or asyncio's own?"""
@@ -213,16 +218,12 @@ class MarkedTest:
         return "\n".join([head, "", *shown, *_notes(report), *self._lines(report)])
 
     def _lines(self, report: Report) -> Iterator[str]:
-        """What to paste, here: not where pytest's root is."""
+        """What to paste."""
         config = self.item.config
         seed = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
-        path, colons, name = self.item.nodeid.partition("::")
-        here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
-        test = shlex.quote(f"{here}{colons}{name}")
-        every = " --porcini" if config.getoption("--porcini") else ""
         assert report.counterexample is not None
         for schedule in report.counterexample.schedules:
-            yield f'pytest {test}{every}{seed} --porcini-replay "{show_schedule(schedule)}"'
+            yield f'{command_for(self.item)}{seed} --porcini-replay "{show_schedule(schedule)}"'
 
 
 _LISTENERS = {"output": {"capsys", "capfd", "capsysbinary", "capfdbinary"}, "logs": {"caplog"}}
@@ -241,7 +242,9 @@ def _where(report: Report) -> str:
 
 def _notes(report: Report) -> list[str]:
     """Without what is said elsewhere, or is about another command."""
-    left_out = (ADVICE, FAILS_AGAIN, *MODES.values())
+    coverage = report.coverage
+    told = describe(coverage) if coverage is not None and coverage.unfinished else ()
+    left_out = (ADVICE, FAILS_AGAIN, *MODES.values(), *told)
     return [f"note: {note}" for note in report.notes if note not in left_out]
 
 

@@ -28,6 +28,7 @@ from typing import Any, Literal
 import pytest
 
 from porcini.core.reports import Report
+from porcini.coroutines.costs import describe
 from porcini.pytest_plugin import (
     BUDGET,
     EXPLORED,
@@ -42,6 +43,7 @@ from porcini.pytest_plugin import (
 from porcini.pytest_plugin.cases import called_function
 from porcini.pytest_plugin.drawing import is_drawn
 from porcini.pytest_plugin.life import refusal_of
+from porcini.pytest_plugin.pasting import lines_to_try
 
 Verdict = Literal["held", "depends", "unfinished", "impossible"]
 ANSWERS = pytest.StashKey[list["Answer"]]()
@@ -114,8 +116,8 @@ def explore_suite(session: pytest.Session) -> None:
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Runs that are given up leave coroutines behind. What these do when they are thrown away is not heard: neither
-    by the next test nor, where warnings are errors, by pytest when it ends."""
+    """Runs that are given up leave coroutines behind. What these do when they are thrown away is not heard,
+    neither by the next test nor, where warnings are errors, by pytest when it ends."""
     usual, sys.unraisablehook = sys.unraisablehook, lambda _: None
     try:
         with warnings.catch_warnings():
@@ -175,7 +177,11 @@ def _trouble(reports: Iterable[pytest.TestReport], found: Report | None) -> str 
 def _unfinished(item: pytest.Function, found: Report) -> Answer:
     schedules = found.counts.executions
     why = f"{schedules:,} schedule{'' if schedules == 1 else 's'}, stopped by {found.limit}"
-    return Answer(item.nodeid, "unfinished", why.replace("executions", "schedules"), schedules)
+    coverage = found.coverage
+    if coverage is None or coverage.unfinished is None:
+        return Answer(item.nodeid, "unfinished", why.replace("executions", "schedules"), schedules)
+    why = "; ".join([why.replace("executions", "schedules"), *describe(coverage)])
+    return Answer(item.nodeid, "unfinished", why, schedules, tuple(lines_to_try(item, coverage)))
 
 
 def _last_line(report: pytest.TestReport) -> str:

@@ -78,6 +78,7 @@ class Recorder(Names):
     def __init__(self) -> None:
         super().__init__()
         self.opaque_calls: Counter[OpaqueCall] = Counter()
+        self.last_opaque: OpaqueCall | None = None
         """What made steps opaque, over the whole exploration, and how often."""
         self.commuting: Commuting | None = None
         """For a search that can begin again: which updates commute."""
@@ -387,4 +388,5 @@ class Recorder(Names):
     def _mark_opaque(self, name: str, number: int) -> None:
         """The step runs code that is not followed."""
         self._opaque = True
-        self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1
+        self.last_opaque = OpaqueCall(name, *PLACES[number])
+        self.opaque_calls[self.last_opaque] += 1
