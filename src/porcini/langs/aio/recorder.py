@@ -60,6 +60,10 @@ GARBAGE = 50_000
 NO_IDS: set[int] = set()
 
 
+_INSIDE_FUTURES = frozenset({"_exception", "_result", "_state"})
+"""What C shows of a future's state: to read one of these is to call `exception()` or `done()`."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpaqueCall:
     """Code that is not followed, and where a step ran it."""
@@ -318,6 +322,8 @@ class Recorder(Names):
                 return ()
             if not rules.is_seen_by_loop(obj):
                 return (locations.part(STATE[0]),)
+            if attr in _INSIDE_FUTURES and not obj._joint:
+                return (obj._place,)
             return (locations.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
         if issubclass(type(obj), ModuleType):
             return (locations.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(module_name(obj), ()) else ()
