@@ -295,7 +295,7 @@ class Suite:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         from porcini.pytest_plugin.suite import ANSWERS, LEFT, table
 
-        if ANSWERS in self.config.stash:
+        if self.config.stash.get(ANSWERS, []) or self.config.stash.get(LEFT, 0):
             terminalreporter.section("porcini")
             for line in table(self.config.stash[ANSWERS], self.config.stash.get(LEFT, 0)):
                 terminalreporter.write_line(line)

@@ -1,4 +1,4 @@
-"""Versions of packages, each in a folder of its own that is made once: `.trophies` in the folder of the project."""
+"""Versions of packages, each in a folder of its own below `.trophies`, which is made once."""
 
 import shutil
 import subprocess

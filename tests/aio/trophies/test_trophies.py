@@ -1,4 +1,4 @@
-"""Bugs in released versions of libraries, found by exploring small tests of them; `docs/trophies.md` tells of each.
+"""Bugs in released versions of libraries, found by exploring small tests of them. `docs/trophies.md` tells more.
 
 A scenario is explored in a process of its own, with the version that has the bug. Its schedule is replayed there.
 Where a later version has mended it, that one holds in every order.

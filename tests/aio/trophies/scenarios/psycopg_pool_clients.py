@@ -1,5 +1,5 @@
-"""psycopg_pool: a client that is cancelled while it waits for a connection, just as one is handed to it, goes on as
-if nobody had cancelled it."""
+"""psycopg_pool: a client that waits for a connection, and is cancelled just as one is handed to it, goes on as if
+nobody had cancelled it."""
 
 import asyncio
 from types import SimpleNamespace

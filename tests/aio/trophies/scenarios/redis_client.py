@@ -1,5 +1,5 @@
-"""redis-py: the reply to a command that was cancelled stays on its connection, which goes back to the pool. The next
-command gets that reply."""
+"""redis-py: the reply to a command that was cancelled stays on its connection, which goes back to the pool. The
+next command gets that reply."""
 
 import asyncio
 

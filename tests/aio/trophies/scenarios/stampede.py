@@ -1,5 +1,5 @@
-"""aiocache: `cached_stampede` lets one call compute while the others wait. If that one fails, all who waited for it
-go on at once, without a lock."""
+"""aiocache: `cached_stampede` lets one call compute while the others wait. If that one fails, all who waited for
+it go on at once, without a lock."""
 
 import asyncio
 
