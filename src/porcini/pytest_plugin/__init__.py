@@ -295,7 +295,8 @@ class Suite:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         from porcini.pytest_plugin.suite import ANSWERS, LEFT, table
 
-        if self.config.stash.get(ANSWERS, []) or self.config.stash.get(LEFT, 0):
+        answers, left = self.config.stash.get(ANSWERS, None), self.config.stash.get(LEFT, None)
+        if answers or left:
             terminalreporter.section("porcini")
-            for line in table(self.config.stash[ANSWERS], self.config.stash.get(LEFT, 0)):
+            for line in table(answers or [], left or 0):
                 terminalreporter.write_line(line)
