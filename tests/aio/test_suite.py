@@ -95,6 +95,24 @@ def test_a_line_to_paste_shows_the_failure_again(run, pytester):
     assert "this order fails" in "\n".join(again.outlines)
 
 
+def test_a_test_that_blocks_for_a_moment_is_explored_in_real_time(run, pytester):
+    _, said = run(
+        """
+        import time
+
+        async def test_depends():
+            time.sleep(0.001)
+            await pay_in_turn(Account())
+        """
+    )
+    assert count(said, "depends on the order") == 1
+    line = re.search(
+        r'^    pytest (\S+) --porcini --porcini-real-time --porcini-replay "(.*)"$', said, re.MULTILINE
+    )
+    options = ("--porcini", "--porcini-real-time", "-o", "asyncio_mode=auto", "-W", "ignore")
+    pytester.runpytest(line[1], *options, "--porcini-replay", line[2]).assert_outcomes(failed=1)
+
+
 def test_the_exit_status_is_that_of_plain_pytest(run):
     result, said = run(
         """

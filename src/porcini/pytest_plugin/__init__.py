@@ -81,6 +81,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--porcini-budget", metavar="S", type=float, default=2.0, help="with --porcini: seconds for each test (2)"
     )
+    group.addoption(
+        "--porcini-real-time",
+        action="store_const",
+        const=True,
+        help="leave time.time() and time.sleep() alone, as by real_time=True of the mark",
+    )
     group.addoption("--porcini-replay", metavar="SCHEDULE", help="run marked tests under this schedule only")
     group.addoption("--porcini-max", metavar="N", type=int, help="at most so many schedules for each marked test")
     group.addoption(

@@ -220,10 +220,12 @@ class MarkedTest:
     def _lines(self, report: Report) -> Iterator[str]:
         """What to paste."""
         config = self.item.config
-        seed = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
+        options = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
+        if self.wanted.real_time and (EXPLORED in self.item.stash or config.getoption("--porcini-real-time")):
+            options += " --porcini-real-time"
         assert report.counterexample is not None
         for schedule in report.counterexample.schedules:
-            yield f'{command_for(self.item)}{seed} --porcini-replay "{show_schedule(schedule)}"'
+            yield f'{command_for(self.item)}{options} --porcini-replay "{show_schedule(schedule)}"'
 
 
 _LISTENERS = {"output": {"capsys", "capfd", "capsysbinary", "capfdbinary"}, "logs": {"caplog"}}

@@ -30,6 +30,7 @@ import pytest
 from porcini.core.reports import Report
 from porcini.coroutines.costs import describe
 from porcini.pytest_plugin import (
+    BROKEN,
     BUDGET,
     EXPLORED,
     LINES,
@@ -52,6 +53,8 @@ LEFT = pytest.StashKey[int]()
 
 _SENT = "porcini"
 _LETTERS: dict[Verdict, str] = {"held": ".", "depends": "", "unfinished": "?", "impossible": "-"}
+_BLOCKS = "time.sleep()"
+"""A test that blocks the loop for a moment is explored as it is, in real time."""
 _PLAIN = {("setup", "passed"), ("call", "passed"), ("teardown", "passed")}
 
 
@@ -84,9 +87,10 @@ def _has_passed(item: pytest.Item) -> bool:
     return set(item.stash.get(OUTCOMES, ())) == _PLAIN
 
 
-def mark(item: pytest.Item) -> None:
+def mark(item: pytest.Item, **options: Any) -> None:
     """Treat a test as if it were marked."""
-    item.add_marker(getattr(pytest.mark, MARKER)(timeout=item.config.stash[BUDGET], allow_unknown=True))
+    mark = getattr(pytest.mark, MARKER)(timeout=item.config.stash[BUDGET], allow_unknown=True, **options)
+    item.add_marker(mark, append=False)
     if item.config.pluginmanager.hasplugin("timeout"):  # it is for one run, and not for all of them
         item.add_marker(pytest.mark.timeout(0), append=False)
 
@@ -134,13 +138,12 @@ def _answer(item: pytest.Function, following: pytest.Item | None) -> tuple[Answe
     if reason is not None:
         return Answer(item.nodeid, "impossible", reason), []
     mark(item)
-    if item.cls is not None:
-        vars(item).pop("_instance", None)
-        item._obj = None
     item.runtest = lambda: run_marked(item)  # type: ignore[method-assign]
     item.stash[EXPLORED] = True
-    item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-    reports = item.stash.get(REPORTS, [])
+    reports = _run_again(item, following)
+    if item.stash.get(REASON, "").partition(": error: ")[2].startswith(_BLOCKS):
+        mark(item, real_time=True)
+        reports = _run_again(item, following)
     found = item.stash.get(REPORT, None)
     reason = item.stash.get(REASON, None) or _trouble(reports, found)
     if found is None or reason is not None:
@@ -153,6 +156,19 @@ def _answer(item: pytest.Function, following: pytest.Item | None) -> tuple[Answe
     why = _last_line(failed[0]) if failed else "it fails"
     lines = item.stash.get(LINES, [])
     return Answer(item.nodeid, "depends", why, found.counts.executions, tuple(lines)), failed
+
+
+def _run_again(item: pytest.Function, following: pytest.Item | None) -> list[pytest.TestReport]:
+    """Let pytest set the test up, call it, which explores it, and tear it down."""
+    keys: tuple[pytest.StashKey[Any], ...] = (BROKEN, LINES, REASON, REPORT, REPORTS)
+    for key in keys:
+        if key in item.stash:
+            del item.stash[key]
+    if item.cls is not None:
+        vars(item).pop("_instance", None)
+        item._obj = None
+    item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+    return item.stash.get(REPORTS, [])
 
 
 def _refused(item: pytest.Function) -> str | None:
