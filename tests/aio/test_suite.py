@@ -231,6 +231,20 @@ def test_what_fails_here_in_every_order_does_not_depend_on_it(run):
     assert "asyncio's own order fails, too, but not without Porcini: AssertionError" in said
 
 
+def test_who_counts_on_callbacks_is_told(run):
+    _, said = run(
+        """
+        async def test_depends():
+            results = {}
+            task = asyncio.create_task(asyncio.sleep(0, 1))
+            task.add_done_callback(lambda done: results.update(it=done.result()))
+            await task
+            assert results["it"] == 1
+        """
+    )
+    assert re.search(r"::test_depends: KeyError: .*counts on when asyncio calls callbacks: mode=.fifo.", said)
+
+
 def test_warnings_as_errors_are_no_errors_of_ours(run):
     """Runs that are given up leave coroutines behind that were never awaited."""
     result, said = run(

@@ -29,6 +29,7 @@ import pytest
 
 from porcini.core.reports import Report
 from porcini.coroutines.costs import describe
+from porcini.langs.aio.naming import StepLabel
 from porcini.pytest_plugin import (
     BROKEN,
     BUDGET,
@@ -55,6 +56,7 @@ _SENT = "porcini"
 _LETTERS: dict[Verdict, str] = {"held": ".", "depends": "", "unfinished": "?", "impossible": "-"}
 _BLOCKS = "time.sleep()"
 """A test that blocks the loop for a moment is explored as it is, in real time."""
+_CALLBACKS = ' (it counts on when asyncio calls callbacks: mode="fifo")'
 _PLAIN = {("setup", "passed"), ("call", "passed"), ("teardown", "passed")}
 
 
@@ -153,9 +155,21 @@ def _answer(item: pytest.Function, following: pytest.Item | None) -> tuple[Answe
     if found.verdict == "holds":
         return Answer(item.nodeid, "held", schedules=found.counts.executions), []
     failed = [report for report in reports if report.failed]
-    why = _last_line(failed[0]) if failed else "it fails"
+    why = (_last_line(failed[0]) if failed else "it fails") + _hint(found)
     lines = item.stash.get(LINES, [])
     return Answer(item.nodeid, "depends", why, found.counts.executions, tuple(lines)), failed
+
+
+def _hint(found: Report) -> str:
+    """What a failure counts on, where that can be told: the step at which the run that passes goes elsewhere."""
+    example = found.counterexample
+    if example is None or example.contrast is None:
+        return ""
+    for fails, passes in zip(example.runs[0].trace, example.contrast.trace, strict=False):
+        if fails.move != passes.move:
+            labels = [event.label for event in (fails, passes) if isinstance(event.label, StepLabel)]
+            return _CALLBACKS if any(label.end == "callback" for label in labels) else ""
+    return ""
 
 
 def _run_again(item: pytest.Function, following: pytest.Item | None) -> list[pytest.TestReport]:
