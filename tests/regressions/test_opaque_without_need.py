@@ -1,7 +1,10 @@
 """What made whole libraries opaque although it is known what it touches: calling a `TypedDict`, and reading what C
-shows of the inside of a future (`task._exception`), which async-lru does in every done callback."""
+shows of the inside of a future (`task._exception`), which async-lru does in every done callback; the keys of
+`lru_cache` (`functools._HashedSeq`), and `sys.version_info`."""
 
 import asyncio
+import functools
+import sys
 from typing import TypedDict
 
 from porcini import explore
@@ -91,3 +94,23 @@ def test_who_looks_inside_a_future_conflicts_with_who_completes_it():
         assert report.verdict == "holds"
         assert report.coverage.opaque == 0, function
         assert len(report.outcomes) == 2, function
+
+
+async def note_under_keys_of_lru_cache():
+    found = {}
+
+    async def note(name):
+        key = functools._make_key((1, "a"), {}, False)
+        found[key] = name
+        await asyncio.sleep(0)
+        assert sys.version_info >= (3, 11)
+        return found[key]
+
+    return tuple(await asyncio.gather(note("one"), note("two")))
+
+
+def test_keys_of_lru_cache_are_followed():
+    report = explore(note_under_keys_of_lru_cache)
+    assert report.coverage.opaque == 0
+    found = {value for outcome in report.outcomes for value in outcome.state.values()}
+    assert found == {("one", "two"), ("one", "one"), ("two", "two")}
