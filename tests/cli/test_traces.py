@@ -14,6 +14,7 @@ from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401
 from docs_of import DOCS, blocks
 from porcini import Limits, loads, run
 
+ACTORS = "examples/abs/philosophers.abs"
 PHILOSOPHERS = "examples/gcl/philosophers.gcl"
 PROGRAMS = {
     "gcl": [VINEYARD],
@@ -23,7 +24,11 @@ PROGRAMS = {
     "maude": ["examples/maude/counter.maude"],
     "asyncio": ["bank:month"],
 }
+EXACT = ("gcl", "par", "abs", "pml")
+NOTHING = {"process": "0", "label": "nothing", "guard": "true"}
 HEADER = {"format": "porcini-trace", "version": 1}
+QUEUE = HEADER | {"observed": {"c": {"length": "n", "fields": ["q"]}}}
+GRID = HEADER | {"observed": {"g": {"cells": "g", "sizes": [2, 2]}}}
 GET = {"process": "0", "label": "GET", "reads": ["x"], "writes": []}
 PUT = {"process": "1", "label": "PUT", "reads": [], "writes": {"x": 2}}
 
@@ -64,13 +69,13 @@ def test_every_language_writes_traces(porcini, tmp_path, monkeypatch, language: 
     for event in events:
         assert event["process"] in alive and isinstance(event["label"], str)
         assert isinstance(event["reads"], dict) and isinstance(event["writes"], dict)
-        assert ("guard" in event) == (language in ("gcl", "par"))
+        assert ("guard" in event) == (language in EXACT)
         alive |= set(event.get("spawned", ()))
     assert any(event["writes"] for event in events)
     status, out, err = porcini("permute", "--trace", first, "--json", "--max-executions", "50")
     report = json.loads(out)
     assert status in (0, 1, 3) and err == ""
-    assert report["trace"] == {"exact": language in ("gcl", "par"), "program": PROGRAMS[language][0]}
+    assert report["trace"] == {"exact": language in EXACT, "program": PROGRAMS[language][0]}
     assert (report["file"], report["language"]) == (str(first), language)
     assert all(len(entry["labels"]) == len(events) for entry in report["traces"])
 
@@ -214,6 +219,63 @@ def test_what_a_step_touches_besides_its_formula(porcini, trace) -> None:  # noq
         assert porcini("permute", "--trace", trace(header, *told))[0] == 1, more
 
 
+def test_bookkeeping_counts_only_where_it_is_said(porcini, trace) -> None:  # noqa: F811
+    events = [{"process": p, "label": p, "guard": "n >= 0", "do": ["n := n + 1"]} for p in "01"]
+    header = HEADER | {"initial": {"n": 0}}
+    assert porcini("permute", "--trace", trace(header, *events))[0] == 1
+    assert porcini("permute", "--trace", trace(header | {"bookkeeping": ["n"]}, *events))[0] == 0
+    said = [event | {"writes": ["n"]} for event in events]
+    assert porcini("permute", "--trace", trace(header | {"bookkeeping": ["n"]}, *said))[0] == 1
+
+
+def test_what_is_observed_is_made_of_variables(porcini, trace) -> None:  # noqa: F811
+    header = HEADER | {
+        "initial": {"n": 0, "kind": [0, 0], "size": [0, 0], "grid": [1, 2, 3, 4]},
+        "unset": {"last": "int", "full": "bool"},
+        "meanings": {"kind": {"1": "red"}, "last": {"7": ["a", 1]}},
+        "observed": {
+            "c": {"length": "n", "fields": ["kind", "size"]},
+            "grid": {"cells": "grid", "sizes": [2, 2]},
+            "last": "last",
+            "full": "full",
+        },
+    }
+    send = {
+        "process": "0",
+        "label": "send",
+        "writes": {"kind[0]": "red", "last": ["a", 1]},
+        "guard": "n < 2",
+        "do": [
+            "kind[n] := (n == 0 ? 1 : (n == 1 ? 2 : 3))",
+            "size[n] := 5",
+            "n := n + 1",
+            "last := 7",
+            "full := false",
+        ],
+    }
+    status, out, err = porcini("permute", "--trace", trace(header, send), "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["outcomes"][0]["state"] == {
+        "c": [["red", 5]],
+        "grid": [[1, 2], [3, 4]],
+        "last": ["a", 1],
+        "full": False,
+    }
+
+
+def test_a_failure_after_all_is_done(porcini, trace) -> None:  # noqa: F811
+    failure = {"kind": "error", "message": "too much", "done": True}
+    events = [
+        {"process": "0", "label": "set", "guard": "true", "do": ["x := 1"]},
+        {"process": "1", "label": "fail", "guard": "x > 0", "do": ["y := x"], "failure": failure},
+        {"process": "2", "label": "more", "guard": "true", "do": ["x := x + 1"]},
+    ]
+    header = HEADER | {"initial": {"x": 0, "y": 0}}
+    status, out, err = porcini("permute", "--trace", trace(header, *events), "--json")
+    assert (status, err) == (1, "")
+    assert {entry["state"]["y"] for entry in json.loads(out)["traces"]} == {1, 2}
+
+
 def test_copying_an_array_reads_its_cells(porcini, trace) -> None:  # noqa: F811
     events = [
         {"process": "0", "label": "copy", "guard": "true", "do": ["b := a"]},
@@ -286,6 +348,41 @@ def test_some_guards_are_not_enough(porcini, trace) -> None:  # noqa: F811
         (1, [HEADER | {"proceses": []}], 'unknown key "proceses" (did you mean `processes`?)'),
         (1, [HEADER | {"processes": ["0", "0"]}], "`processes` names process 0 twice"),
         (1, [HEADER | {"observed": ["x"]}], "`observed` names `x`, which has no initial value"),
+        (1, [HEADER | {"observed": {"c": {"length": "n", "fields": ["x"]}}}], "`observed` names `n`"),
+        (
+            1,
+            [HEADER | {"observed": {"c": {"length": "n", "fields": []}}}],
+            "a queue needs at least one of `fields`",
+        ),
+        (1, [HEADER | {"observed": {"c": {"cells": "x"}}}], "each of `observed` has no `sizes`"),
+        (1, [QUEUE | {"initial": {"n": 0, "q": 0}}, NOTHING], "the sizes or types of its variables do not fit"),
+        (
+            1,
+            [QUEUE | {"initial": {"n": [0], "q": [0]}}, NOTHING],
+            "the sizes or types of its variables do not fit",
+        ),
+        (1, [GRID | {"initial": {"g": [0]}}, NOTHING], "the sizes or types of its variables do not fit"),
+        (1, [HEADER | {"bookkeeping": ["x"]}], "`bookkeeping` names `x`, which has no initial value"),
+        (1, [HEADER | {"symbols": ["x"]}], "`symbols` names `x`, which has no initial value"),
+        (1, [HEADER | {"meanings": {"x": {"1": "red"}}}], "`meanings` names `x`, which has no initial value"),
+        (
+            1,
+            [HEADER | {"meanings": {"x": {"one": "red"}}}],
+            "`meanings` must have numbers and what they stand for",
+        ),
+        (1, [HEADER | {"meanings": {"x": {"1": {}}}}], "`meanings` must have numbers and what they stand for"),
+        (1, [HEADER | {"unset": {"x": "list"}}], '`unset` must be an object with "int" or "bool" for each name'),
+        (1, [HEADER | {"unset": {"x": "int"}, "initial": {"x": 1}}], "`x` is `unset`, and has an initial value"),
+        (2, [HEADER, NOTHING | {"choices": [1]}], "the first of `choices` must be that of the event"),
+        (2, [HEADER, NOTHING | {"choices": [0, 1]}], "`choices` must be as many as the guards"),
+        (2, [HEADER, NOTHING | {"family": {"reads": []}}], "`family` has no `writes`"),
+        (2, [HEADER, GET | {"choices": [0]}], "a step that says what it does needs a `guard`"),
+        (2, [HEADER, {"end": "unfinished", "idle": [{"process": "0"}]}], "who is `idle` is known only where"),
+        (
+            3,
+            [HEADER, NOTHING, {"end": "deadlock", "waiting": [NOTHING | {"process": "1", "sees": {"x": "x"}}]}],
+            "`sees` names `x`",
+        ),
         (2, [HEADER, '{"process": "0", "lab'], "not JSON: "),
         (2, [HEADER, '{"process": "0", "process": "1"}'], 'an object has "process" twice'),
         (2, [HEADER, '{"process": NaN}'], "NaN is not a value that JSON has"),
@@ -383,7 +480,7 @@ def test_what_does_not_go_with_a_trace(porcini, trace) -> None:  # noqa: F811
     assert status == 2 and "a trace of 2 events; the limit is 1 (--max-depth)" in err
 
 
-@pytest.mark.parametrize("program", [PHILOSOPHERS, "examples/promela/race.pml"])
+@pytest.mark.parametrize("program", [PHILOSOPHERS, "examples/promela/race.pml", "examples/abs/tickets.abs"])
 def test_mutated_traces_never_break_it(porcini, tmp_path, program: str) -> None:  # noqa: F811
     file, random = tmp_path / "run.jsonl", Random(1)
     porcini("run", program, "--trace", file)
@@ -431,7 +528,8 @@ def test_the_examples_of_the_docs_are_traces(porcini, trace) -> None:  # noqa: F
 
 def test_the_docs_name_every_key(porcini, tmp_path) -> None:  # noqa: F811
     page = (DOCS / "traces.md").read_text("utf-8")
-    for program in ([VINEYARD], PROGRAMS["par"], ["examples/abs/account.abs"], [PHILOSOPHERS, "--seed", "3"]):
+    philosophers = [[file, "--seed", str(seed)] for seed in range(4) for file in (PHILOSOPHERS, ACTORS)]
+    for program in ([VINEYARD], PROGRAMS["par"], PROGRAMS["abs"], PROGRAMS["pml"], *philosophers):
         porcini("run", *program, "--trace", tmp_path / "run.jsonl")
         for line in objects(tmp_path / "run.jsonl"):
             assert not [key for key in line if f"`{key}`" not in page]

@@ -20,7 +20,9 @@ from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
+from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.relations import Relations
+from porcini.ir.packed.touch import Touch, Toucher
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
 from porcini.langs.maude.names import Names
@@ -290,6 +292,14 @@ def _without_partners() -> Iterator[None]:
         yield
 
 
+_waking_end = Toucher.waking_end
+_touch_of_talk = Toucher._talk
+
+
+def _sorted_sends_at_the_tail_only(self: Toucher, talk: Send | Receive) -> Touch:
+    return _touch_of_talk(self, replace(talk, ordered=False) if isinstance(talk, Send) else talk)
+
+
 # Rewrite theories -----------------------------------------------------------------------------------------------
 
 
@@ -469,6 +479,24 @@ MUTANTS = [
         _patch(Relations, "_watch_partners", lambda *_: None),
         kinds=("spin",),
         known=("spin", 10468),
+    ),
+    Mutant(
+        "who waits for another message waits for any (stubborn sets)",
+        _patch(Toucher, "waking_end", lambda self, talk, end: _waking_end(self, talk, "tail")),
+        kinds=("spin",),
+        known=("spin", 328),
+    ),
+    Mutant(
+        "who waits for a message waits for a receive (stubborn sets)",
+        _patch(Toucher, "waking_end", lambda self, talk, end: _waking_end(self, talk, "head")),
+        kinds=("spin",),
+        known=("spin", 273),
+    ),
+    Mutant(
+        "a message that is sorted in is never the first (stubborn sets)",
+        _patch(Toucher, "_talk", _sorted_sends_at_the_tail_only),
+        kinds=("spin",),
+        known=("spin", 0),
     ),
     *[
         Mutant(f"{name} (theories)", put_in, kinds=("theories",), known=("theories", seed))

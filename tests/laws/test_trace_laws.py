@@ -17,43 +17,22 @@ import porcini
 from conformance.gcl import programs as gcl_programs
 from conformance.par import programs as par_programs
 from helpers import class_of
+from laws.traces_alike import LIMITS, permuted_alike
 from porcini.core.formulas import Formula
 from porcini.core.traces import Trace, ids_of
-from porcini.formats.json_report import to_json
+from porcini.engines import recording
 from porcini.formats.traces import formulas
 from porcini.ir.analysis.footprint import Touched
-from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.symbolic import labels
+from porcini.ir.symbolic.formula_text import formula_of
 from strategies import PROGRAMS, guard_programs, programs
 
 MANY = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
 FEW = PROGRAMS // 10
-LIMITS = porcini.Limits(max_executions=200, max_depth=60)
-SAME = ("engine", "property", "verdict", "stopped", "outcomes", "counterexample", "traces", "seeds")
 HEADER = {"format": "porcini-trace", "version": 1}
 
 
 # With formulas ------------------------------------------------------------------------------------------------
-
-
-def permuted_alike(model: porcini.Model, seed: int, inputs: dict | None = None) -> bool:
-    """`permute --trace` says of a recorded run what `permute` says of the program. False for a run too long."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "run.jsonl"
-        run = porcini.run(model, seed=seed, inputs=inputs, limits=LIMITS, trace=file)
-        if not run.outcomes:
-            return False
-        schedule = run.outcomes[0].schedule
-        of_trace = porcini.permute_trace(file, seeds=True, limits=LIMITS)
-        again = Path(folder) / "again.jsonl"
-        porcini.run(model, schedule=schedule, inputs=inputs, limits=LIMITS, trace=again)
-        assert again.read_text() == file.read_text()
-    of_program = porcini.permute(model, schedule=schedule, inputs=inputs, seeds=True, limits=LIMITS)
-    assert of_trace.trace.exact
-    one, two = to_json(of_trace), to_json(of_program)
-    assert {key: one[key] for key in SAME} == {key: two[key] for key in SAME}
-    assert one["counts"]["classes"] == two["counts"]["classes"]
-    return True
 
 
 @MANY
@@ -115,13 +94,11 @@ def test_forgetting_that_cells_move(monkeypatch) -> None:
 
 
 def test_forgetting_the_last_of_what_is_done(monkeypatch) -> None:
-    real = FlatSystem.formula
-
-    def mutant(self: FlatSystem, label: labels.Label) -> Formula | None:
-        found = real(self, label)
+    def mutant(label: labels.Label) -> Formula | None:
+        found = formula_of(label)
         return replace(found, do=found.do[:-1])
 
-    monkeypatch.setattr(FlatSystem, "formula", mutant)
+    monkeypatch.setattr(recording, "formula_of", mutant)
     with pytest.raises(porcini.InputError, match=r"by the formulas it is not|cannot happen here"):
         all_alike()
 

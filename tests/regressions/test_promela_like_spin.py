@@ -34,8 +34,34 @@ TRACE = """mtype = {{ a, b }}; chan q = [2] of {{ mtype, byte }}; byte x;
 trace {{ do :: q!a,_; q?a,_ :: q!b,2; q?b,2; break od }}
 active proctype P() {{ q!a,1; x == 1; q!a,3; x == 2; {} }}
 active proctype Q() {{ byte y; q?a,_; x = 1; q?a,y; x = 2; q?_,y }}"""
+PLACES = {
+    "an atomic that begins with a loop": ("x = 1; atomic { do :: x == 3 -> x = 0 od }", 12),
+    "braces that begin with a loop": ("x = 1; { do :: x == 3 -> x = 0 od }", 14),
+    "a loop inside an atomic, after a rendezvous": ("atomic { do :: r!0; r!1 od }", 12),
+    "options that end with a rendezvous, then a choice": (
+        "atomic { if :: r!0 :: r!2 fi; if :: r!1 :: r!3 fi }",
+        22,
+    ),
+    "options that end with a rendezvous, then the last statement": ("atomic { if :: r!0 :: r!2 fi; r!1 }", 22),
+    "a rendezvous, then a jump inside the atomic": ("atomic { do :: r!0; goto M od; M: do :: r!1 od }", 10),
+    "a rendezvous, then a jump out of the atomic": ("L: atomic { if :: r!0; goto L :: r!2 fi; r!1 }", 23),
+    "a rendezvous, then the end of two choices": ("atomic { if :: r!1; if :: r!2 fi fi; x = 2 }", 20),
+    "a rendezvous, then the end of a loop": ("atomic { do :: r!0; break :: r!2 od; r!1 }", 23),
+}
+"""Bodies of a process, and how many states it has beside one that receives or not: it may stand where it does in
+SPIN."""
 RENDEZVOUS = "chan r = [0] of { byte }; byte x, y, z;"
 CASES = {
+    **{
+        name: Case(
+            f"""byte x; chan r = [0] of {{ byte }};
+            active proctype I() {{ do :: if :: true; x = 3 :: r?x fi od }}
+            active proctype R() {{ {body} }}""",
+            False,
+            states,
+        )
+        for name, (body, states) in PLACES.items()
+    },
     "the one to meet is not started yet": Case(
         f"""{RENDEZVOUS} proctype R() {{ end: r?1 }}
         active proctype P1() {{ run R() }}

@@ -10,7 +10,6 @@ from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_check
 from porcini.core.errors import InternalError, Line, Place
 from porcini.core.events import Action, Event, FailureKind, Label
 from porcini.core.footprints import Footprint, Location
-from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 
 Scalar = int | bool
@@ -160,14 +159,6 @@ class Program(ABC):
         """The current values of these locations, as far as they can be shown."""
         return {}
 
-    def formula(self, label: Label) -> Formula | None:
-        """When a step with this label happens and what it does, where the language has formulas."""
-        return None
-
-    def store_of(self, run: Any) -> Mapping[str, Observed]:
-        """The variables in the formulas of a run, with their initial values."""
-        return {}
-
 
 class Restart(Exception):
     """Footprints that a search has relied on were too small: the search must start again, with a program whose
@@ -263,9 +254,15 @@ class SystemRun:
         return SystemRun(self.system, self.state)
 
 
+Structure = Literal["packed", "points", "processes"]
+"""What is known about a program besides the actions of its processes, for reductions of its graph of states:
+`packed` and `points` are programs of `ir.program` in its two layouts, of which each edge is known."""
+
+
 class System(Program):
     """A program as states and steps (`TransitionSystem`): what models are compiled to."""
 
+    structure: Structure = "processes"
     may_fail: bool = True
     """Can any step fail?"""
 

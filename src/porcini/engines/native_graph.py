@@ -2,7 +2,8 @@
 
 What a process can do depends on a few bits of the state, and the reference works it out once for each value of
 these (`ir.packed.space`). Here the C search keeps such tables, and asks for what is not in them. So every step is
-the reference's own, whatever the language has; the C code only looks up, changes bits, and compares states.
+the reference's own, whatever the language has; the C code only looks up, changes bits, and compares states. The
+same holds for stubborn sets: the relations between transitions are the reference's (`engines.native_relations`).
 
     is_small   the first states, by the reference: which bits change at all, and are there more states than these?
     explore    the search: it answers what the C code asks, until all states are expanded
@@ -10,7 +11,7 @@ the reference's own, whatever the language has; the C code only looks up, change
 
 *States* are differences to the initial one, in the bits that have been seen to change, in the order in which they
 were (`_Bits`). A bit that changes for the first time is added at the end: it is 0 in all states so far, because it
-is what it was at the start. Masks of tables may then have to contain it, so all tables are filled again.
+is what it was at the start. Tables that depend on it look at it from then on; what they have was for a 0.
 
 *Why* a change may be kept as an exclusive or, where the reference adds: it is keyed by all bits that the moves
 depend on, and by all bits that it flips. In two states that agree in these, adding the same number flips the same
@@ -19,23 +20,27 @@ bits: a carry is settled by the number and by bits that are flipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from porcini.core.bits import bits
 from porcini.core.errors import LimitHit
 from porcini.engines.graph import Graph
+from porcini.engines.native_relations import NativeRelations
 from porcini.engines.options import Order
 from porcini.engines.stats import SearchStats
+from porcini.engines.stubborn import StubbornSets
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.layout import POPULATION
-from porcini.ir.packed.space import Unit
+from porcini.ir.packed.processes import ProcessSet
+from porcini.ir.packed.space import Move, Unit
 from porcini.native import library
-from porcini.native.library import MOST_BITS, NativeSearch
+from porcini.native.library import MOST_BITS, NO_TRANSITION, Ask, Keyed, NativeSearch
 
 FEW_STATES = 20_000
 """Graphs that are no larger than this are left to the reference: it has seen them by then."""
-_BETWEEN_LOOKS = 1 << 15
+_STATES_BETWEEN_LOOKS = 1 << 16
+_NANOSECONDS_BETWEEN_LOOKS = 250_000_000
 
 
 class _Bits:
@@ -46,49 +51,75 @@ class _Bits:
         self.mask = 0
         self._order: list[int] = []
         self._place: dict[int, int] = {}
+        self._packed: dict[int, int] = {}
+        self._unpacked: dict[int, int] = {}
+        """Of bytes: 256 times the number of a byte, plus its value."""
 
     def __len__(self) -> int:
         return len(self._order)
 
-    def add(self, changed: int) -> bool:
-        """Some bits change; are they new?"""
+    def add(self, changed: int) -> int:
+        """Some bits change: those of them that are new."""
         new = changed & ~self.mask
-        self.mask |= new
-        for bit in bits(new):
-            self._place[bit] = len(self._order)
-            self._order.append(bit)
-        if len(self._order) > MOST_BITS:
-            raise LimitHit(f"the limit of {MOST_BITS:,} bits that change, for native code")
-        return bool(new)
+        if new:
+            self.mask |= new
+            for bit in bits(new):
+                self._place[bit] = len(self._order)
+                self._order.append(bit)
+            self._packed.clear()
+            self._unpacked.clear()
+            if len(self._order) > MOST_BITS:
+                raise LimitHit(f"the limit of {MOST_BITS:,} bits that change, for native code")
+        return new
 
     def pack(self, mask: int) -> int:
         """Bits of a state, or of a difference, as those of a native state; what never changes is left out."""
-        place = self._place
-        return sum(1 << place[bit] for bit in bits(mask & self.mask))
+        return _translate(mask & self.mask, self._place, self._packed)
 
     def unpack(self, native: int) -> int:
-        order = self._order
-        return self.start ^ sum(1 << order[bit] for bit in bits(native))
+        return self.start ^ _translate(native, self._order, self._unpacked)
+
+
+def _translate(mask: int, places: Mapping[int, int] | Sequence[int], known: dict[int, int]) -> int:
+    """Each bit at its other place, a byte at a time."""
+    found = 0
+    for number, byte in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
+        if byte:
+            key = number << 8 | byte
+            part = known.get(key)
+            if part is None:
+                part = known[key] = sum(1 << places[8 * number + bit] for bit in bits(byte))
+            found |= part
+    return found
 
 
 class NativeGraph(Graph[int]):
-    """A search without a reduction, breadth first."""
+    """A search in breadth; with a reduction, by the same stubborn sets as the reference's."""
 
-    def __init__(self, graph: PackedGraph, stats: SearchStats, *, hash_mask: int = library.ALL_BITS) -> None:
+    def __init__(
+        self,
+        graph: PackedGraph,
+        stats: SearchStats,
+        reduction: StubbornSets | None = None,
+        *,
+        avoid_ignoring: bool = True,
+        workers: int = 1,
+        most_bytes: int = 0,
+        hash_mask: int = library.ALL_BITS,
+    ) -> None:
         super().__init__(graph, None, stats)
         self.space = graph.space
         self.system = graph.space.system
-        self.hash_mask = hash_mask
+        self.hash_mask, self.workers, self.most_bytes = hash_mask, workers, most_bytes
+        self.reduces = 0 if reduction is None else 1 + avoid_ignoring
+        self.stubborn = reduction
         self.bits = _Bits(self.space.initial())
-        self._flipped: dict[tuple[Unit, int], int] = {}
-        """Bits that are changed and not looked at: of units, by where they stand."""
-        self._forget()
-
-    def _forget(self) -> None:
-        """The tables of the C search are empty."""
         self._units: dict[Unit, int] = {}
-        self._tables: set[tuple[Unit, int]] = set()
-        self._presence: int | None = None
+        self._sets: dict[ProcessSet, int] = {}
+        self._relations: dict[ProcessSet, NativeRelations] = {}
+        self._tables: dict[tuple[Unit, int], tuple[int, int]] = {}
+        """For a unit, where it stands: the number of the table, and the bits that it looks at."""
+        self._presence = 0
 
     def is_small(self) -> bool:
         """Has the reference seen all states within the first few?"""
@@ -109,9 +140,17 @@ class NativeGraph(Graph[int]):
                     self.bits.add(state ^ after)
 
     def explore(self, order: Order) -> None:
-        self.native = NativeSearch(len(self.bits), self.hash_mask)
+        self.native = NativeSearch(
+            len(self.bits),
+            self.hash_mask,
+            workers=self.workers,
+            reduces=self.reduces,
+            most_bytes=self.most_bytes,
+        )
+        most = _STATES_BETWEEN_LOOKS if self.native.workers == 1 else _NANOSECONDS_BETWEEN_LOOKS
         try:
-            while self._go_on():
+            while (asked := self.native.run(most)) != Ask.NOTHING:
+                self._give(asked)
                 self._count()
                 self.stats.check_limits()
                 if self.native.states > self.stats.limits.states:
@@ -124,30 +163,46 @@ class NativeGraph(Graph[int]):
             self._count()
         self._note_failures()
 
-    def _go_on(self) -> bool:
-        """Is there more to do?"""
-        asked = self.native.run(_BETWEEN_LOOKS)
-        if asked == library.DONE:
-            return False
-        if asked == library.MEMORY:
+    def _give(self, asked: Ask) -> None:
+        """Give native code what it asks for."""
+        if asked == Ask.TIME:
+            return
+        if asked == Ask.MEMORY:
             raise MemoryError
-        if asked == library.TOO_MANY:
-            raise LimitHit("the limit of 65,536 successors of one state, for native code")
-        if asked != library.TIME:
-            native = self.native.at_hand()
-            state = self.bits.unpack(native)
-            if asked == library.END:
-                self._answer_end(state)
-            elif asked == library.SET:
-                self._answer_set(state, native)
-            else:
-                self._answer(library.UNIT - asked, state, native)
-        return True
+        native = self.native.at_hand()
+        state = self.bits.unpack(native)
+        present = self.space.present(state)
+        if asked == Ask.END:
+            self._answer_end(state)
+        elif asked == Ask.SET:
+            self._answer_set(state, native, present)
+        elif asked == Ask.UNIT:
+            number, _, _ = self.native.question()
+            self._answer(number, state, native, present)
+        elif asked == Ask.RELATIONS:
+            self._relations_of(present).tell()
+        else:
+            self._relations_of(present).answer(asked, self.native.question(), state, native)
 
-    def _grow(self) -> None:
-        """More bits change than was known."""
-        self.native.widen(len(self.bits))
-        self._forget()
+    def _grow(self, changed: int) -> None:
+        """Some bits change, maybe for the first time: then tables that depend on them look at them from now on."""
+        new = self.bits.add(changed)
+        if not new:
+            return
+        native, pack = self.native, self.bits.pack
+        native.widen(len(self.bits))
+        if self._presence & new:
+            native.set_presence(pack(self._presence), keep=True)
+        for unit, number in self._units.items():
+            if unit.points & new:
+                native.key_again(Keyed.UNIT, number, pack(unit.points))
+                native.look_at(number, pack(unit.points))
+        for (unit, _), (number, mask) in self._tables.items():
+            if mask & new:
+                native.key_again(Keyed.TABLE, number, pack(mask))
+                native.look_at(self._units[unit], pack(mask))
+        for relations in self._relations.values():
+            relations.look_again(new)
 
     def _answer_end(self, state: int) -> None:
         """Nothing can be done without `timeout`."""
@@ -156,53 +211,66 @@ class NativeGraph(Graph[int]):
         if self.system.uses_timeout:
             moves = [m for process in present.members for m in self.space.quiet_moves(state, present, process)]
             after = [state + move.change for move in moves]
-        if self.bits.add(_union(state ^ each for each in after)):
-            self._grow()
-            return
+        self._grow(_union(state ^ each for each in after))
         if not after:
             self._report_end(state)
         self.native.answer_end([self.bits.pack(each ^ self.bits.start) for each in after])
 
-    def _answer_set(self, state: int, native: int) -> None:
+    def _answer_set(self, state: int, native: int, present: ProcessSet) -> None:
         """Which processes there are is told by how many there are, of which kinds, and by their constants."""
         telling = POPULATION | self.system.presence_bits(state)
-        if self._presence is None:
-            self._presence = telling
-            self.native.set_presence(self.bits.pack(telling))
-        elif telling & ~self._presence:
-            telling |= self._presence
-            self.native.widen(len(self.bits))
-            self._forget()
-            self._presence = telling
-            self.native.set_presence(self.bits.pack(telling))
-        units = self.space.units(self.space.present(state))
+        if telling & ~self._presence or not self._sets:
+            self._presence |= telling
+            self.native.set_presence(self.bits.pack(self._presence), keep=False)
+        number = self._sets.get(present)
+        if number is not None:
+            self.native.is_of_set(native, number)
+            return
+        units = self.space.units(present)
         for unit in units:
-            if unit not in self._units:
-                self._units[unit] = len(self._units)
-                self.native.add_unit(self.bits.pack(unit.points))
+            self._units[unit] = len(self._units)
+            self.native.add_unit(self.bits.pack(unit.points))
+        self._sets[present] = len(self._sets)
         self.native.add_set(native, [self._units[unit] for unit in units])
 
-    def _answer(self, number: int, state: int, native: int) -> None:
+    def _answer(self, number: int, state: int, native: int, present: ProcessSet) -> None:
         """What one unit can do."""
-        present = self.space.present(state)
         unit = next(unit for unit in self.space.units(present) if self._units[unit] == number)
         moves = self.space.lookup_moves(state, present, unit)
         changes = [state ^ (state + move.change) for move in moves.all]
-        if self.bits.add(_union(changes)):
-            self._grow()
-            return
+        flipped = _union(changes)
+        self._grow(flipped)
+        native = self.bits.pack(state ^ self.bits.start)
         where = unit, state & unit.points
-        mask = self.space.mask_of(state, unit)
-        flipped = _union(changes) & ~mask
-        if flipped & ~self._flipped.get(where, 0):
-            self._flipped[where] = self._flipped.get(where, 0) | flipped
-            if where in self._tables:  # it was made without them
-                self._grow()
-                return
         if where not in self._tables:
-            self._tables.add(where)
-            self.native.add_table(number, native, self.bits.pack(mask | self._flipped.get(where, 0)))
-        self.native.add_entry(number, native, [self.bits.pack(change) for change in changes])
+            mask = self.space.mask_of(state, unit) | flipped
+            self._tables[where] = len(self._tables), mask
+            self.native.add_table(number, native, self.bits.pack(mask))
+        elif flipped & ~self._tables[where][1]:  # what it has was found without looking at them
+            table, mask = self._tables[where]
+            self._tables[where] = table, mask | flipped
+            self.native.key_again(Keyed.TABLE, table, self.bits.pack(mask | flipped), keep=False)
+            self.native.look_at(number, self.bits.pack(mask | flipped))
+        packed = [self.bits.pack(change) for change in changes]
+        mover = present.members.index(unit.process)
+        self.native.add_entry(number, native, packed, self._transitions(present, moves.all), mover)
+
+    def _transitions(self, present: ProcessSet, moves: Sequence[Move]) -> list[int]:
+        """The numbers of the transitions that moves take."""
+        if self.stubborn is None:
+            return [0] * len(moves)
+        relations = self.stubborn.relations(present)
+        found = map(relations.number, moves)
+        return [NO_TRANSITION if number is None else number for number in found]
+
+    def _relations_of(self, present: ProcessSet) -> NativeRelations:
+        found = self._relations.get(present)
+        if found is None:
+            assert self.stubborn is not None
+            relations = self.stubborn.relations(present)
+            found = NativeRelations(self.native, self._sets[present], relations, self.bits.pack)
+            self._relations[present] = found
+        return found
 
     # What has been found
 
@@ -219,7 +287,7 @@ class NativeGraph(Graph[int]):
 
     def states(self) -> Sequence[int]:
         """All states that were found."""
-        return [self.bits.unpack(self.native.state(number)) for number in range(self.native.states)]
+        return [self.bits.unpack(each) for each in self.native.all_states()]
 
 
 def _union(masks: Iterable[int]) -> int:

@@ -92,21 +92,16 @@ class Permuting:
         store = permutation.store
         state = self.run.observed(lambda name: self.recorded.value(store, name))
         kind: Kind = "unfinished" if self.recorded.unfinished(store) else self.final.kind
-        waiting = tuple(replace(w, values=self._values(w, self.waiting[w.pid], store)) for w in self.final.waiting)
+        waiting = tuple(replace(w, values=self._values(w, store)) for w in self.final.waiting)
         return Final(kind, state, waiting)
 
-    def _show_value(self, store: Store, name: str) -> Observed:
-        return self.run.show(name, self.recorded.value(store, name))
-
-    def _values(self, waiting: Waiting, label: Label, store: Store) -> dict[str, Observed]:
+    def _values(self, waiting: Waiting, store: Store) -> dict[str, Observed]:
         """What a blocked process sees, by the names in its source."""
-        if label.can_move is not None:
-            places = {place.rpartition(".")[2]: place for place in label.touched.fixed.reads}
-            return {name: self._show_value(store, places[name]) for name in waiting.values}
-        seen = sorted({v.name for guard in label.guards for v in free(guard) if "@" not in v.name})
-        return {
-            name.removeprefix(f"{label.pid}.").partition("#")[0]: self.recorded.value(store, name) for name in seen
-        }
+        seen = self.run.seen_by.get(waiting.pid)
+        if seen is None:
+            seen = variables_seen(waiting, self.waiting[waiting.pid])
+        show, value = self.run.observed.show, self.recorded.value
+        return {name: show(variable, value(store, variable)) for name, variable in seen.items()}
 
     def _entry(self, permutation: Permutation, trace: Trace, final: Final) -> TraceEntry:
         steps = [iter(steps) for steps in self.recorded.steps]
@@ -120,3 +115,12 @@ class Permuting:
         recorded = order if choice is None else order[:-1]
         moves = [next(events[process]).move for process in recorded]
         return (*moves, *(Move(self.recorded.pids[process], choice or 0) for process in order[len(recorded) :]))
+
+
+def variables_seen(waiting: Waiting, label: Label) -> dict[str, str]:
+    """The variables that a blocked process sees, by the names in its source."""
+    if label.can_move is not None:
+        places = {place.rpartition(".")[2]: str(place) for place in label.touched.fixed.reads}
+        return {name: places[name] for name in waiting.values}
+    seen = sorted({v.name for guard in label.guards for v in free(guard) if "@" not in v.name})
+    return {name.removeprefix(f"{label.pid}.").partition("#")[0]: name for name in seen}

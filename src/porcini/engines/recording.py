@@ -1,16 +1,34 @@
-"""Recording a run of a model: `Recorder` wraps the program and reads values before and after each step."""
+"""Recording a run of a model: `Recorder` wraps the program and reads values before and after each step.
+
+If the program has formulas, its run is labelled at the end, as for `permute`, and the formulas of the labels are
+recorded as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
+from porcini.core.errors import InputError, LimitHit
 from porcini.core.events import Action, Event, Label, Schedule
-from porcini.core.footprints import Location
+from porcini.core.footprints import NOWHERE, Location
+from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
-from porcini.core.systems import Final, Kind, Observed, Program, Run, StepSource
+from porcini.core.systems import Final, Kind, Observed, Program, Run, StepSource, Waiting
+from porcini.core.traces import Trace
+from porcini.engines.permuting import variables_seen
 from porcini.engines.replaying import enabled_actions, follow
+from porcini.ir.expr import free
+from porcini.ir.operations import reads_of, targets_of_op
+from porcini.ir.symbolic import labels
+from porcini.ir.symbolic.formula_text import formula_of
+from porcini.ir.symbolic.formulas import FormulaSystem, LabelledRun
+
+MOST_LABELLED = 10_000
+"""Longer runs have no formulas: nobody could permute them, and labels take time."""
 
 
 class Recorder(Program):
@@ -34,19 +52,20 @@ class Recorder(Program):
     def recording(self, *, stopped: bool = False) -> Recording:
         """The run so far; a run that was stopped counts as unfinished."""
         program, run, steps = self.program, self.run, self.steps
-        final, store = run.final(), program.store_of(run)
+        final = run.final()
         kind: Kind = "unfinished" if stopped or enabled_actions(run.actions()) else final.kind
-        return Recording(
+        events = [step.event for step in steps]
+        roots = initial_processes(events, (action.pid for action in program.start().actions()))
+        plain = Recording(
             steps,
-            initial_processes(
-                [step.event for step in steps], (action.pid for action in program.start().actions())
-            ),
-            store or _initial(program, steps),
-            sorted(final.state.keys() & store.keys()) if store else None,
-            kind,
-            _waits(program, run) if kind != "unfinished" else (),
-            final.state,
+            roots,
+            _initial(program, steps),
+            kind=kind,
+            waiting=_waits(run) if kind != "unfinished" else (),
+            final=final.state,
         )
+        labelled = _labelled(program, Trace(events), run)
+        return plain if labelled is None else _with_formulas(plain, labelled)
 
 
 class _RecordedRun:
@@ -68,7 +87,7 @@ class _RecordedRun:
         after = program.values(run, foot.writes)
         reads = {place: before.get(place) for place in sorted(foot.reads)}
         writes = {place: after.get(place) for place in sorted(foot.writes)}
-        self._recorder.steps.append(RecordedStep(event, reads, writes, program.formula(event.label)))
+        self._recorder.steps.append(RecordedStep(event, reads, writes))
         return event
 
 
@@ -96,14 +115,78 @@ def initial_processes(events: Sequence[Event], seen: Iterable[Pid] = ()) -> list
     return sorted(found)
 
 
-def _waits(program: Program, run: Run) -> list[RecordedWait]:
-    """The processes that were blocked, each with the formula of its action if it has only one."""
-    actions: dict[Pid, list[object]] = {}
+def _waits(run: Run) -> list[RecordedWait]:
+    """The processes that were blocked, each with its first action."""
+    actions: dict[Pid, str] = {}
     for action in run.actions():
-        actions.setdefault(action.pid, []).append(action.label)
-    waits = []
-    for waiting in run.final().waiting:
-        found = actions.get(waiting.pid, [])
-        formula = program.formula(found[0]) if len(found) == 1 else None
-        waits.append(RecordedWait(waiting, str(found[0]) if found else "", formula))
-    return waits
+        actions.setdefault(action.pid, str(action.label))
+    return [RecordedWait(waiting, actions.get(waiting.pid, "")) for waiting in run.final().waiting]
+
+
+# Formulas
+
+
+def _labelled(program: Program, trace: Trace, run: Run) -> LabelledRun | None:
+    """The run with its labels; None if the program has no formulas, or not within the limits."""
+    if not isinstance(program, FormulaSystem) or len(trace) > MOST_LABELLED:
+        return None
+    try:
+        return program.label_run(trace, run)
+    except (InputError, LimitHit):
+        return None
+
+
+def _with_formulas(plain: Recording, run: LabelledRun) -> Recording:
+    """A recording in which steps and waiting processes have formulas, where these can be written."""
+    in_guards = {label: run.in_guards(label) for label in dict.fromkeys([*run.labels, *run.waiting])}
+    initial, unset = _store(run, [label for label in in_guards.values() if label is not None])
+    known = initial.keys() | unset.keys()
+
+    def formula(label: labels.Label) -> Formula | None:
+        found = in_guards[label]
+        return None if found is None else formula_of(found)
+
+    steps = []
+    for step, label in zip(plain.steps, run.labels, strict=True):
+        found = formula(label)
+        if found is not None and run.tells_values:
+            event = replace(step.event, label=label, failure=label.failure)
+            step = replace(step, event=event, text=str(step.event.label))
+        steps.append(replace(step, formula=found))
+    recorded = {wait.waiting.pid: wait.waiting for wait in plain.waiting}
+    waiting, idle = list[RecordedWait](), list[RecordedWait]()
+    for label in run.waiting if plain.kind != "unfinished" else ():
+        waits = recorded.get(label.pid, Waiting(label.pid, str(label), {}))
+        reads = label.touched.fixed.reads if run.bookkeeping else NOWHERE
+        seen = variables_seen(waits, label) if label.pid in recorded else {}
+        sees = {name: v for name, v in seen.items() if v in known}
+        wait = RecordedWait(waits, str(label), formula(label), reads=reads, sees=sees)
+        (waiting if label.pid in recorded else idle).append(wait)
+    return replace(
+        plain,
+        steps=steps,
+        waiting=waiting,
+        idle=idle,
+        initial=initial,
+        unset=unset,
+        observed=run.observed,
+        bookkeeping=run.bookkeeping & known,
+        symbols=run.inputs & initial.keys(),
+    )
+
+
+def _store(run: LabelledRun, written: Sequence[labels.Label]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The initial values of variables, and the types of those that have none yet. What is book-keeping is left out
+    if no formula needs it."""
+    exprs = [guard for label in written for guard in label.guards]
+    for label in written:
+        for op in (*label.line, *((label.stopped,) if label.stopped else ())):
+            exprs += [*reads_of(op), *targets_of_op(op)]
+    types = {v.name: str(v.type) for expr in dict.fromkeys(exprs) for v in free(expr)}
+    needed = types.keys() | run.observed.variables()
+    initial = {
+        name: value
+        for name, value in run.before.items()
+        if value is not None and (name in needed or name not in run.bookkeeping)
+    }
+    return initial, {name: type_ for name, type_ in types.items() if name not in initial}

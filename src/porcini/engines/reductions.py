@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from porcini.core.events import Action
-from porcini.core.systems import Program, StateGraph, System, SystemGraph, Watched
+from porcini.core.systems import Program, StateGraph, Structure, System, Watched
 from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Engine
 from porcini.engines.graph import Graph, StateReduction
@@ -15,8 +16,6 @@ from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
 from porcini.engines.stubborn_points import PointStubborn
 from porcini.engines.stubborn_processes import StubbornProcesses
-from porcini.ir.flat.interpreter import FlatSystem
-from porcini.ir.packed.graph import PackedGraph
 
 NOTHING_WATCHED: Watched[Any] = Watched(lambda state: 0)
 
@@ -27,20 +26,48 @@ def choose_reduction(
     """The reduction that was asked for, or the best one up to it that the program supports; and its name."""
     if options.reduction == "none":
         return None, "none"
-    if isinstance(graph, PackedGraph):
-        visible = watched.visible if isinstance(watched.visible, int) else 0
-        if options.reduction == "ample":
-            return PackedAmple(graph, options.ample, visible), "ample"
-        return StubbornSets(graph, visible), "stubborn"
-    if system.lookahead is None or not isinstance(graph, SystemGraph):
-        return None, "none"
-    if isinstance(system, FlatSystem) and isinstance(watched.visible, frozenset) and options.reduction != "ample":
-        return PointStubborn(graph, system, watched.visible), "stubborn"
-    if watched.visible is None:
-        return None, "none"
-    if options.reduction == "ample":
-        return AmpleSets(graph, system.lookahead, options.ample, visibility_of(watched)), "ample"
-    return StubbornProcesses(graph, system.lookahead, options.ample, visibility_of(watched)), "stubborn"
+    made = _MAKERS[system.structure](_Wanted(system, graph, options, watched))
+    return made, "none" if made is None else "ample" if options.reduction == "ample" else "stubborn"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a reduction is made from. System and graph are of the kind that the structure of the system says."""
+
+    system: Any
+    graph: Any
+    options: Options
+    watched: Watched[Any]
+
+
+def _for_packed(wanted: _Wanted) -> StateReduction[Any]:
+    visible = wanted.watched.visible if isinstance(wanted.watched.visible, int) else 0
+    if wanted.options.reduction == "ample":
+        return PackedAmple(wanted.graph, wanted.options.ample, visible)
+    return StubbornSets(wanted.graph, visible)
+
+
+def _for_points(wanted: _Wanted) -> StateReduction[Any] | None:
+    visible = wanted.watched.visible
+    if isinstance(visible, frozenset) and wanted.options.reduction != "ample":
+        return PointStubborn(wanted.graph, wanted.system, visible)
+    return _for_processes(wanted)
+
+
+def _for_processes(wanted: _Wanted) -> StateReduction[Any] | None:
+    """None if nothing is known about what processes may still do, or about what a formula depends on."""
+    lookahead, watched = wanted.system.lookahead, wanted.watched
+    if lookahead is None or watched.visible is None:
+        return None
+    kind = AmpleSets if wanted.options.reduction == "ample" else StubbornProcesses
+    return kind(wanted.graph, lookahead, wanted.options.ample, visibility_of(watched))
+
+
+_MAKERS: Mapping[Structure, Callable[[_Wanted], StateReduction[Any] | None]] = {
+    "packed": _for_packed,
+    "points": _for_points,
+    "processes": _for_processes,
+}
 
 
 def visibility_of(watched: Watched[Any]) -> Callable[[Any, Action], bool]:
@@ -59,16 +86,17 @@ def search_states(program: Program, stats: SearchStats, options: Options) -> Non
     graph = program.state_graph(exact=options.exact)
     reduction, stats.reduction = choose_reduction(program, graph, options)
     stats.exact = graph.exact
-    native = _native(graph, stats, options) if reduction is None else None
+    packed = program.structure == "packed"
+    native = _native(graph, stats, options) if packed and reduction is None else None
     search = native or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)
-    if isinstance(graph, PackedGraph):
+    if packed:
         stats.machine = "python" if native is None else "native"
     search.explore(options.search)
 
 
-def _native(graph: StateGraph[Any], stats: SearchStats, options: Options) -> Graph[Any] | None:
+def _native(graph: Any, stats: SearchStats, options: Options) -> Graph[Any] | None:
     """A search by native code, if one is wanted, can be had, and is worth it. It goes in breadth."""
-    if options.machine == "python" or not isinstance(graph, PackedGraph):
+    if options.machine == "python":
         return None
     if options.machine == "auto" and options.search == "dfs" and stats.violated is not None:
         return None  # what is found first depends on the order

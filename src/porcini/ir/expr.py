@@ -416,8 +416,10 @@ def is_partial(expr: Expr) -> bool:
     """Is this an operation that has no value for some operands?"""
     if not isinstance(expr, Binary) or expr.op not in PARTIAL:
         return False
-    fits = isinstance(expr.right, Const) and 0 <= expr.right.value < WORD
-    return not (fits and expr.op in ("<<", ">>"))
+    if not isinstance(expr.right, Const):
+        return True
+    by = expr.right.value
+    return not 0 <= by < WORD if expr.op in ("<<", ">>") else by <= 0  # division by -1 may leave the range
 
 
 def number_of(expr: Expr) -> Expr:

@@ -16,6 +16,9 @@ Leaf = Callable[[Expr], str | None]
 
 _CALLED = {"quot": "quot", "rem": "rem", "<<": "shl", ">>": "shr"}
 _HALF = 1 << WORD - 1
+DEEPEST = 90
+"""How deep an expression may be nested: Python refuses source with 200 nested brackets, and an array index takes
+two."""
 _WRITTEN = {"/": "//"}
 _CHAINED = ("+", "-")
 

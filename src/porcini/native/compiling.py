@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_SOURCES = ("runtime.c", "search.h")
-_FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
+_SOURCES = ("runtime.c", "tables.h", "moves.h", "stubborn.h", "width.h", "store.h", "breadth.h")
+_FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared", "-march=native", "-pthread")
 _SECONDS = 60
 
 

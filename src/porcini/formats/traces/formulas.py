@@ -1,27 +1,31 @@
 """The formulas of a recording as labels: then permuting it is exact, without the program.
 
-Formulas are checked against what was recorded: in the recorded order each guard must hold, and values must be
-those that the formulas give. A location that a step is said to touch and that is not in its formulas counts as
-touched, too: leaving it out could lose a conflict. Private variables are locations like all others here; their
-process, and the step that spawned it, are ordered anyway, so that adds no conflict.
+Formulas are checked against what was recorded (`checking`). A label touches the variables in its formula, except
+for those that are book-keeping, and what its step is said to touch. Private variables are locations like all
+others here; their process, and the step that spawned it, are ordered anyway, so that adds no conflict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from math import prod
 from typing import Any, NoReturn, TypeVar
 
 from porcini.core.errors import InputError, Place
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.formulas import Formula
+from porcini.core.observations import Cells, Observation
+from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Final
 from porcini.core.traces import Trace
-from porcini.engines.fagiani import CompiledTrace, Store, compile_run
-from porcini.ir.analysis.footprint import Touched, locations, of_edge, of_guards
-from porcini.ir.expr import ArrayType, Expr, Type, Var, var
-from porcini.ir.operations import Assert, Assign
+from porcini.engines.fagiani import compile_run
+from porcini.formats.traces.checking import Check
+from porcini.ir.analysis.footprint import Touched, locations, of_edge, of_guards, static
+from porcini.ir.expr import ArrayType, Expr, Select, Type, Var, var
+from porcini.ir.operations import Assert, Assign, variable_of
 from porcini.ir.program import Choice, Edge
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import BLOCKED, UNDEFINED, Label
@@ -37,7 +41,7 @@ def label_recording(recording: Recording, file: str) -> LabelledRun:
     """The labels of a recording in which every step has a formula. Contradictions raise `InputError`."""
     reader = _Reader(recording, file)
     run = reader.run({})
-    extra = _Check(recording, file, compile_run(run)).extra()
+    extra = Check(recording, file, compile_run(run), run.observed).extra()
     return reader.run(extra) if extra else run
 
 
@@ -45,10 +49,15 @@ class _Reader:
     def __init__(self, recording: Recording, file: str) -> None:
         self.recording, self.file = recording, file
         types = {name: _type_of(value) for name, value in recording.initial.items()}
+        types |= {name: "bool" if type_ == "bool" else "int" for name, type_ in recording.unset.items()}
         own = {name: var(name, type_) for name, type_ in types.items() if type_ is not None}
-        self.store: dict[str, Any] = {name: recording.initial[name] for name in own}
+        self.store: dict[str, Any] = {name: recording.initial[name] for name in own if name in recording.initial}
+        # A run assigns to these before it reads them, so any value will do. No code of data is negative.
+        self.store |= {name: False if type_ == "bool" else -1 for name, type_ in recording.unset.items()}
+        self.observed = recording.observed or Observation.of(sorted(own.keys() - recording.unset.keys()))
         self._names = Names(Frame(-1), own=own)
         self._check_names()
+        self._check_observed()
         self._guards: dict[str, Expr] = {}
         self._operations: dict[str, _Operation] = {}
         self._labels: dict[object, Label] = {}
@@ -57,19 +66,36 @@ class _Reader:
         """Each variable, and each cell of an array, must be a location of its own."""
         seen: set[Location] = set()
         for each in self._names.own.values():
-            if each.private or each.own:
+            if each.private:
                 self._refuse(f"a variable cannot be called `{each.name}`", 1)
             for place in locations(each):
                 if place in seen:
                     self._refuse(f"`{place}` is a variable and a cell of an array", 1)
                 seen.add(place)
 
+    def _check_observed(self) -> None:
+        """What is observed must be made of variables of the right shape."""
+
+        def size(name: str) -> int | None:
+            if name not in self._names.own:
+                self._refuse(f"`{name}` is observed, and must be a number, a boolean or a list of them", 1)
+            type_ = self._names.own[name].type
+            return type_.size if isinstance(type_, ArrayType) else None
+
+        for name, part in self.observed.parts.items():
+            if isinstance(part, Cells):
+                cells = size(part.name)
+                fits = not part.sizes or prod(part.sizes) == cells
+            else:
+                sizes = {size(field) for field in part.fields}
+                fits = size(part.length) is None and None not in sizes and len(sizes) == 1
+                fits = fits and self._names.own[part.length].type == "int"
+            if not fits:
+                self._refuse(f"`{name}` is observed, but the sizes or types of its variables do not fit", 1)
+
     def run(self, extra: dict[int, Footprint]) -> LabelledRun:
         """The labelled run; `extra` is what the steps of some lines touch in addition to their formulas."""
-        recording, store = self.recording, dict(self.store)
-        known = {place for each in self._names.own.values() for place in locations(each)}
-        for foot in extra.values():
-            store |= {str(place): 0 for place in (foot.reads | foot.writes) - known}
+        recording = self.recording
         events, labels = [], []
         for step in recording.steps:
             label = self._label(step, extra.get(step.line, EMPTY))
@@ -77,20 +103,19 @@ class _Reader:
             events.append(replace(step.event, label=label, footprint=foot))
             labels.append(label)
         waiting = tuple(wait.waiting for wait in recording.waiting)
-        observed = sorted(self.store) if recording.observed is None else recording.observed
-        for name in observed:
-            if name not in self.store:
-                self._refuse(f"`{name}` is observed, and must be a number, a boolean or a list of them", 1)
-        final = Final(recording.kind, {name: self.store[name] for name in observed}, waiting)
-        blocked = [self._waiting_label(wait) for wait in recording.waiting]
+        final = Final(recording.kind, self.observed(self.store.__getitem__), waiting)
+        blocked = [self._waiting_label(wait) for wait in (*recording.waiting, *recording.idle)]
         return LabelledRun(
             Trace(events),
             labels,
             blocked,
-            store,
+            self.store,
             recording.processes,
             final,
-            lambda value: {name: value(name) for name in observed},
+            self.observed,
+            recording.symbols,
+            bookkeeping=recording.bookkeeping,
+            seen_by=self._seen_by(),
         )
 
     def _refuse(self, message: str, line: int) -> NoReturn:
@@ -103,10 +128,11 @@ class _Reader:
         if key not in self._labels:  # equal steps are one label
             guards = tuple(self._guard(text, step.line) for text in formula.guards)
             done = tuple(self._operation(text, step.line) for text in formula.do)
-            failure, stopped = event.failure, done[-1] if event.failure and done else None
-            if failure and failure.kind == "assertion" and not isinstance(stopped, Assert):
+            failure, stops = event.failure, event.failure is not None and not formula.fails_after
+            stopped = done[-1] if stops and done else None
+            if stops and failure and failure.kind == "assertion" and not isinstance(stopped, Assert):
                 self._refuse("who fails by an assertion has an `assert` as the last of `do`", step.line)
-            undefined = failure is not None and stopped is None
+            undefined = stops and stopped is None
             touched = of_guards(_choice(guards)) if undefined else _touched(Edge(guards[0], done, 0))
             self._labels[key] = Label(
                 event.pid,
@@ -114,17 +140,52 @@ class _Reader:
                 guards,
                 UNDEFINED if undefined else 0,
                 done[:-1] if stopped else done,
-                touched | Touched(extra, (), ()),
+                self._counted(touched) | Touched(extra, (), ()),
                 event.spawned,
                 stopped,
                 failure,
+                formula.choices,
+                self._family(formula, guards),
             )
         return self._labels[key]
 
     def _waiting_label(self, wait: RecordedWait) -> Label:
-        assert wait.formula is not None, "a wait of an exact recording has a formula"
-        guards = [self._guard(text, wait.line) for text in wait.formula.guards]
-        return Label(wait.waiting.pid, wait.label, tuple(guards), BLOCKED, (), of_guards(_choice(guards)))
+        formula = wait.formula
+        assert formula is not None, "a wait of an exact recording has a formula"
+        guards = tuple(self._guard(text, wait.line) for text in formula.guards)
+        touched, family = self._counted(of_guards(_choice(guards))), self._family(formula, guards)
+        touched |= Touched(Footprint(wait.reads), (), ())
+        pid, choices = wait.waiting.pid, formula.choices
+        return Label(pid, wait.label, guards, BLOCKED, (), touched, choices=choices, family=family)
+
+    def _seen_by(self) -> dict[Pid, Mapping[str, str]]:
+        for wait in self.recording.waiting:
+            for name in (wait.sees or {}).values():
+                if name not in self.store:
+                    self._refuse(f"`sees` names `{name}`, which has no initial value", wait.line)
+        return {wait.waiting.pid: wait.sees for wait in self.recording.waiting if wait.sees is not None}
+
+    def _counted(self, touched: Touched) -> Touched:
+        """Without what is book-keeping."""
+        if not self.recording.bookkeeping:
+            return touched
+        foot = touched.fixed
+        fixed = Footprint(foot.reads - self._uncounted, foot.writes - self._uncounted)
+        return Touched(fixed, self._counted_cells(touched.read_cells), self._counted_cells(touched.written_cells))
+
+    def _counted_cells(self, cells: tuple[Select, ...]) -> tuple[Select, ...]:
+        return tuple(cell for cell in cells if variable_of(cell).name not in self.recording.bookkeeping)
+
+    @cached_property
+    def _uncounted(self) -> frozenset[Location]:
+        names = self.recording.bookkeeping & self._names.own.keys()
+        return frozenset(place for name in names for place in locations(self._names.own[name]))
+
+    def _family(self, formula: Formula, guards: Sequence[Expr]) -> Footprint | None:
+        """What the process might touch there: what its guards read, unless it is said."""
+        if formula.family is not None or not self.recording.bookkeeping:
+            return formula.family
+        return static(self._counted(of_guards(_choice(guards))))
 
     # Text
 
@@ -193,76 +254,3 @@ def _touched(edge: Edge) -> Touched:
     copied = [op.value for op in edge.block if isinstance(op, Assign) and isinstance(op.value.type, ArrayType)]
     cells = {place for value in copied if isinstance(value, Var) for place in locations(value)}
     return of_edge(edge) | Touched(Footprint(frozenset(cells)), (), ())
-
-
-class _Check:
-    """Follows the recorded order through the formulas."""
-
-    def __init__(self, recording: Recording, file: str, compiled: CompiledTrace) -> None:
-        self.recording, self.file, self.compiled = recording, file, compiled
-        self._slots = {place: bit.bit_length() - 1 for place, bit in compiled.bits.items()}
-
-    def extra(self) -> dict[int, Footprint]:
-        """What steps touch in addition to their formulas, by their lines."""
-        compiled, store = self.compiled, self.compiled.store
-        at = dict.fromkeys(compiled.pids, 0)
-        extra: dict[int, Footprint] = {}
-        for recorded in self.recording.steps:
-            pid = recorded.event.pid
-            step = compiled.steps[compiled.pids.index(pid)][at[pid]]
-            at[pid] += 1
-            self._compare("reads", recorded.reads, store, recorded.line)
-            after = step.fire(store)
-            if after is None:
-                self._cannot_happen(recorded, store)
-            besides = self._besides(recorded, compiled.footprint(step.touched(store)))
-            if besides != EMPTY:
-                extra[recorded.line] = besides
-            store = after
-            self._compare("writes", recorded.writes, store, recorded.line)
-        for wait in self.recording.waiting:
-            blocked = compiled.waiting[compiled.pids.index(wait.waiting.pid)]
-            if blocked is not None and blocked.able(store):
-                self._refuse(f"process {wait.waiting.pid} need not wait: it can move at the end", wait.line)
-        return extra
-
-    def _refuse(self, message: str, line: int, hint: str | None = None) -> NoReturn:
-        raise InputError(message, file=self.file, place=Place(line, 1), hint=hint)
-
-    def _cannot_happen(self, recorded: RecordedStep, store: Store) -> NoReturn:
-        formula = recorded.formula
-        assert formula is not None
-        seen = [
-            f"{name} = {self.compiled.value(store, name)}"
-            for name in sorted(self.compiled.slots)
-            if _occurs(name, formula)
-        ]
-        shown = ", ".join(seen)
-        hint = f"where {shown}" if seen and len(shown) < 200 else None
-        self._refuse(f"this step cannot happen here: its guard is `{formula.guard[:60]}`", recorded.line, hint)
-
-    def _compare(self, what: str, values: Any, store: Store, line: int) -> None:
-        for place, value in values.items():
-            slot = self._slots.get(place)
-            if slot is not None and value is not None and _differs(value, store[slot]):
-                self._refuse(f"`{what}` says that {place} is {value!r:.40}, but by the formulas it is not", line)
-
-    def _besides(self, recorded: RecordedStep, foot: Footprint) -> Footprint:
-        reads, writes = (self._cells(names) for names in (recorded.reads, recorded.writes))
-        return Footprint(reads - foot.reads - foot.writes, writes - foot.writes)
-
-    def _cells(self, names: Any) -> frozenset[Location]:
-        """Locations; an array is replaced by all of its cells."""
-        found: set[Location] = set()
-        for name in names:
-            _, size = self.compiled.slots.get(name, (0, None))
-            found |= {name} if size is None else {Location(f"{name}[{i}]") for i in range(size)}
-        return frozenset(found)
-
-
-def _differs(a: object, b: object) -> bool:
-    return isinstance(a, bool) != isinstance(b, bool) or a != b
-
-
-def _occurs(name: str, formula: Formula) -> bool:
-    return any(name in text for text in (*formula.guards, *formula.do))

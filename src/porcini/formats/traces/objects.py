@@ -86,6 +86,10 @@ def natural(fields: Fields, key: str, value: Any) -> int:
     return value if small else fields.refuse_value(key, "a whole number", value)  # type: ignore[no-any-return]
 
 
+def naturals(fields: Fields, key: str, value: Any) -> tuple[int, ...]:
+    return tuple(natural(fields, key, each) for each in items(fields, key, value))
+
+
 def items(fields: Fields, key: str, value: Any) -> list[Any]:
     return value if isinstance(value, list) else fields.refuse_value(key, "a list", value)
 

@@ -17,12 +17,14 @@ from porcini.core.formulas import Formula
 from porcini.core.pids import Pid
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.systems import Kind, Waiting
-from porcini.formats.traces import FORMAT, VERSION
+from porcini.formats.traces.header import read_header
 from porcini.formats.traces.objects import (
     Fields,
     items,
     lines_of,
+    mapping,
     natural,
+    naturals,
     place,
     process,
     processes,
@@ -49,45 +51,21 @@ def read_trace(file: str | Path) -> Recording:
     if not lines:
         raise InputError("the file is empty", file=name, hint="a trace begins with a line that says its format")
     lines[0].what = "the first line"
-    header, given = _header(lines[0])
+    header, given = read_header(lines[0])
     steps: list[RecordedStep] = []
     waits: tuple[RecordedWait, ...] = ()
+    idle: tuple[RecordedWait, ...] = ()
     kind: Kind | None = None
     for fields in lines[1:]:
         if kind is not None:
             fields.refuse("nothing may come after the line with `end`")
         if "end" in fields:
-            kind, waits = _end(fields, any(step.event.failure for step in steps))
+            kind, waits, idle = _end(fields, any(step.event.failure for step in steps))
         else:
             steps.append(_event(fields))
         fields.end()
-    roots = _check_processes(name, given, steps, waits)
-    return replace(header, steps=steps, processes=roots, waiting=waits, kind=kind or _kind(steps))
-
-
-def _header(fields: Fields) -> tuple[Recording, tuple[Pid, ...] | None]:
-    if fields.take("format", text, "") != FORMAT:
-        fields.refuse("this is not a trace", hint=f'a trace begins with {{"format": "{FORMAT}", "version": 1}}')
-    version = fields.take("version", natural)
-    if version != VERSION:
-        fields.refuse(f"version {version} of the format is not known", hint=f"this Porcini reads {VERSION}")
-    fields.take("porcini", text, "")
-    observed = fields.take("observed", texts, None)
-    header = Recording(
-        (),
-        (),
-        fields.take("initial", variables, {}),
-        None if observed is None else sorted(set(observed)),
-        language=fields.take("language", text, ""),
-        program=fields.take("file", text_or_null, None),
-        inputs=fields.take("inputs", variables, {}),
-    )
-    given = fields.take("processes", processes, None)
-    fields.end()
-    for name in header.observed or ():
-        if name not in header.initial:
-            fields.refuse(f"`observed` names `{name}`, which has no initial value")
-    return header, given
+    roots = _check_processes(name, given, steps, (*waits, *idle))
+    return replace(header, steps=steps, processes=roots, waiting=waits, idle=idle, kind=kind or _kind(steps))
 
 
 def _event(fields: Fields) -> RecordedStep:
@@ -97,7 +75,7 @@ def _event(fields: Fields) -> RecordedStep:
     reads, writes = fields.take("reads", touched, **told), fields.take("writes", touched, **told)
     foot = Footprint(frozenset(reads), frozenset(writes), opaque)
     spawned, woke = fields.take("spawned", processes, ()), fields.take("woke", processes, ())
-    failure = fields.take("failure", _failure, None)
+    failure, done = fields.take("failure", _failure, (None, False))
     event = Event(
         pid,
         fields.take("choice", natural, 0),
@@ -110,51 +88,84 @@ def _event(fields: Fields) -> RecordedStep:
     )
     if pid in (*spawned, *woke):
         fields.refuse(f"process {pid} cannot spawn or wake itself")
-    return RecordedStep(event, reads, writes, _formula(fields), fields.line)
+    formula = _formula(fields)
+    if formula is not None:
+        if formula.choices and formula.choices[0] != event.choice:
+            fields.refuse("the first of `choices` must be that of the event, its `choice`")
+        formula = replace(formula, fails_after=done)
+    return RecordedStep(event, reads, writes, formula, fields.line)
 
 
 def _formula(fields: Fields) -> Formula | None:
     guard = fields.take("guard", text_or_null, None)
     otherwise, done = fields.take("otherwise", texts, ()), fields.take("do", texts, ())
-    if guard is not None:
-        return Formula(guard, otherwise, done)
-    if otherwise or done:
-        fields.refuse("a step that says what it does needs a `guard`", hint='without a condition it is "true"')
-    return None
+    choices, family = fields.take("choices", naturals, ()), fields.take("family", _family, None)
+    if guard is None:
+        if otherwise or done or choices or family:
+            fields.refuse("a step that says what it does needs a `guard`", hint='without a condition it is "true"')
+        return None
+    if choices and len(choices) != 1 + len(otherwise):
+        fields.refuse("`choices` must be as many as the guards: `guard` and those in `otherwise`")
+    return Formula(guard, otherwise, done, choices=choices, family=family)
 
 
-def _failure(fields: Fields, key: str, value: Any) -> Failure:
+def _family(fields: Fields, key: str, value: Any) -> Footprint:
+    inner = Fields(value, fields.file, fields.line, f"`{key}`")
+    found = Footprint(frozenset(inner.take("reads", touched)), frozenset(inner.take("writes", touched)))
+    inner.end()
+    return found
+
+
+def _failure(fields: Fields, key: str, value: Any) -> tuple[Failure, bool]:
     inner = Fields(value, fields.file, fields.line, f"`{key}`")
     kind = inner.take("kind", text)
     if kind not in get_args(FailureKind):
         inner.refuse(f"a failure is one of {', '.join(get_args(FailureKind))}, not `{kind}`")
     message, at = inner.take("message", text), inner.take("at", place, None)
-    found = Failure(kind, message, at, inner.take("file", text, None))
+    found = Failure(kind, message, at, inner.take("file", text, None)), inner.take("done", truth, False)
     inner.end()
     return found
 
 
-def _end(fields: Fields, failed: bool) -> tuple[Kind, tuple[RecordedWait, ...]]:
+def _end(fields: Fields, failed: bool) -> tuple[Kind, tuple[RecordedWait, ...], tuple[RecordedWait, ...]]:
+    """How a run ended, who waited, and who did not go on either."""
     kind: Any = fields.take("end", text)
     fields.take("state", variables, {})  # this is for readers of the file; Porcini computes it
     if kind not in _ENDS:
         fields.refuse(f"a run ends as one of {', '.join(_ENDS)}, not `{kind}`")
-    waits = tuple(_wait(fields, each) for each in fields.take("waiting", items, []))
+    waits, idle = (
+        tuple(_wait(fields, each, key) for each in fields.take(key, items, [])) for key in ("waiting", "idle")
+    )
+    if idle and kind == "unfinished":
+        fields.refuse("who is `idle` is known only where a run has ended")
     if (waits and kind in ("terminated", "unfinished")) or (kind == "terminated" and failed):
         why = "processes wait at its end" if waits else "a step of it failed"
         fields.refuse(f"this run cannot have ended as `{kind}`: {why}")
-    return kind, waits
+    return kind, waits, idle
 
 
-def _wait(fields: Fields, value: object) -> RecordedWait:
-    inner = Fields(value, fields.file, fields.line, "each of `waiting`")
+def _wait(fields: Fields, value: object, key: str) -> RecordedWait:
+    inner = Fields(value, fields.file, fields.line, f"each of `{key}`")
     pid, label = inner.take("process", process), inner.take("label", text, "")
-    waiting = Waiting(pid, inner.take("for", text, label), {}, inner.take("at", place, None))
+    waiting = Waiting(
+        pid,
+        inner.take("for", text, label),
+        {},
+        inner.take("at", place, None),
+        waits_for=inner.take("waits_for", processes, ()),
+        holds=inner.take("holds", text, None),
+        name=inner.take("name", text, ""),
+    )
+    reads, sees = frozenset(inner.take("reads", touched, {})), inner.take("sees", _sees, None)
     formula = _formula(inner)
     if formula is not None and formula.do:
         inner.refuse(f"process {pid} waits, so it can have done nothing")
     inner.end()
-    return RecordedWait(waiting, label, formula, fields.line)
+    return RecordedWait(waiting, label, formula, fields.line, reads, sees)
+
+
+def _sees(fields: Fields, key: str, value: Any) -> dict[str, str]:
+    return {name: text(fields, key, each) for name, each in mapping(fields, key, value).items()}
 
 
 def _kind(steps: Sequence[RecordedStep]) -> Kind:

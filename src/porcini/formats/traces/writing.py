@@ -10,6 +10,7 @@ from typing import Any
 from porcini.core.errors import InputError
 from porcini.core.events import Failure
 from porcini.core.formulas import Formula
+from porcini.core.observations import Cells, Observation, Part, Queue
 from porcini.core.recordings import RecordedStep, RecordedWait, Recording
 from porcini.core.version import __version__
 from porcini.formats.sources import short_path
@@ -44,11 +45,36 @@ def _header(recording: Recording) -> dict[str, Any]:
         "processes": [str(pid) for pid in recording.processes],
         "initial": _values(recording.initial),
     }
+    if recording.unset:
+        found["unset"] = dict(recording.unset)
+    if recording.bookkeeping:
+        found["bookkeeping"] = sorted(recording.bookkeeping)
+    if recording.symbols:
+        found["symbols"] = sorted(recording.symbols)
     if recording.observed is not None:
-        found["observed"] = list(recording.observed)
+        found |= _observed(recording.observed)
     if recording.inputs:
         found["inputs"] = _values(recording.inputs)
     return found
+
+
+def _observed(observed: Observation) -> dict[str, Any]:
+    """What is observed: names, if all of them are plain variables."""
+    parts = observed.parts
+    plain = all(part == Cells(name) for name, part in parts.items())
+    found: dict[str, Any] = {"observed": list(parts) if plain else {n: _part(part) for n, part in parts.items()}}
+    if observed.names:
+        found["meanings"] = {
+            name: {str(number): _value(each) for number, each in names.items()}
+            for name, names in observed.names.items()
+        }
+    return found
+
+
+def _part(part: Part) -> object:
+    if isinstance(part, Queue):
+        return {"length": part.length, "fields": list(part.fields)}
+    return {"cells": part.name, "sizes": list(part.sizes)} if len(part.sizes) > 1 else part.name
 
 
 def _event(step: RecordedStep) -> dict[str, Any]:
@@ -69,6 +95,10 @@ def _event(step: RecordedStep) -> dict[str, Any]:
         found["woke"] = [str(pid) for pid in event.woke]
     if event.failure is not None:
         found["failure"] = _failure(event.failure)
+        if step.formula is not None and step.formula.fails_after:
+            found["failure"]["done"] = True
+    if step.text not in ("", found["label"]):
+        found["info"] = {"label": step.text}
     return found
 
 
@@ -78,6 +108,10 @@ def _formula(formula: Formula) -> dict[str, Any]:
         found["otherwise"] = list(formula.otherwise)
     if formula.do:
         found["do"] = list(formula.do)
+    if formula.choices:
+        found["choices"] = list(formula.choices)
+    if formula.family is not None:
+        found["family"] = {"reads": sorted(formula.family.reads), "writes": sorted(formula.family.writes)}
     return found
 
 
@@ -92,7 +126,8 @@ def _failure(failure: Failure) -> dict[str, Any]:
 
 def _end(recording: Recording) -> dict[str, Any]:
     waiting = [_wait(wait) for wait in recording.waiting]
-    return {"end": recording.kind, "state": _values(recording.final), "waiting": waiting}
+    found = {"end": recording.kind, "state": _values(recording.final), "waiting": waiting}
+    return found | {"idle": [_wait(wait) for wait in recording.idle]} if recording.idle else found
 
 
 def _wait(wait: RecordedWait) -> dict[str, Any]:
@@ -100,6 +135,16 @@ def _wait(wait: RecordedWait) -> dict[str, Any]:
     found: dict[str, Any] = {"process": str(waiting.pid), "label": wait.label, "for": waiting.guard}
     if waiting.place is not None:
         found["at"] = str(waiting.place)
+    if waiting.name:
+        found["name"] = waiting.name
+    if waiting.waits_for:
+        found["waits_for"] = [str(pid) for pid in waiting.waits_for]
+    if waiting.holds is not None:
+        found["holds"] = waiting.holds
+    if wait.reads:
+        found["reads"] = sorted(wait.reads)
+    if wait.sees is not None:
+        found["sees"] = dict(wait.sees)
     if wait.formula is not None:
         found |= _formula(wait.formula)
     return found

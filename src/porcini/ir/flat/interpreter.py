@@ -18,7 +18,7 @@ from typing import Any, cast
 from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, FailureKind
 from porcini.core.footprints import Footprint, Location
-from porcini.core.formulas import Formula
+from porcini.core.observations import Observation
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, Scalar, StepSource, Value, Waiting, Watched
 from porcini.core.traces import Trace
@@ -32,7 +32,6 @@ from porcini.ir.flat.compiled import CompiledChoice, CompiledEdge, compile_progr
 from porcini.ir.flat.frames import FrameRun, FrameSystem, Layout, Layouts, Process, State
 from porcini.ir.program import Program, Variable
 from porcini.ir.symbolic import labels
-from porcini.ir.symbolic.formula_text import formula_of
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.text import show
 
@@ -61,6 +60,8 @@ def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
 
 class FlatSystem(FrameSystem):
     """A compiled program: a `TransitionSystem`, and a `Program` whose runs can be forked."""
+
+    structure = "points"
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -254,7 +255,7 @@ class FlatSystem(FrameSystem):
             self.store_before(after.slots),
             roots,
             after.final(),
-            lambda value: {name: value(name) for name in names},
+            Observation.of(names),
         )
 
     # Runs that a user follows, or that are recorded
@@ -272,13 +273,6 @@ class FlatSystem(FrameSystem):
     @cached_property
     def _slots(self) -> dict[Location, int]:
         return {location: slot for slot, location in self._locations.items()}
-
-    def formula(self, label: object) -> Formula | None:
-        assert isinstance(label, labels.Label)
-        return formula_of(label)
-
-    def store_of(self, run: Any) -> dict[str, Value]:
-        return self.store_before(run.slots)
 
     @cached_property
     def lookahead(self) -> PointLookahead:

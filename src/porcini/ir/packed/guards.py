@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 from porcini.ir.evaluation import OPERATIONS
 from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
-from porcini.ir.operations import Send
+from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import RunError
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.system import PackedSystem, answers_with, rendezvous
+from porcini.ir.packed.touch import EVERYTHING
 from porcini.ir.packed.transitions import ANYTHING, Guard
 from porcini.ir.program import rivals
 
@@ -26,14 +27,37 @@ class Guards:
         toucher, found = process.toucher, [*self._allowed(process, code, here)]
         for expr in code.edge.guards:
             if any(isinstance(node, Timeout) for node in nodes(expr)):
-                found.append(Guard(ANYTHING, None))
+                found.append(Guard(ANYTHING, None, EVERYTHING))
             else:
-                found.append(
-                    Guard(toucher.waking(expr), _tester(process.coder.function(expr)), *_by_value(process, expr))
-                )
-        if code.edge.talk is not None:
-            found.append(Guard(toucher.waking_talk(code.edge.talk), _tester(lambda s: code.ready(s, False))))
+                test = _tester(process.coder.function(expr))
+                found.append(Guard(toucher.waking(expr), test, toucher.expr(expr).bits, *_by_value(process, expr)))
+        talk = code.edge.talk
+        if isinstance(talk, Receive) and not talk.anywhere:
+            found += self._of_first_message(process, code, talk)
+        elif talk is not None:
+            bits = toucher.edge(code.edge).bits
+            found.append(Guard(toucher.waking_talk(talk), _tester(lambda s: code.ready(s, False)), bits))
         return tuple(found)
+
+    @staticmethod
+    def _of_first_message(process: Process, code: EdgeCode, talk: Receive) -> Iterator[Guard]:
+        """The two guards of a receive that takes the first message: there is one, and it fits.
+
+        Only a send, at the tail, ends that a channel is empty. While it is not empty, its first message changes
+        only by a step at the head: a receive, or a send that sorts. So a receive that waits for a message has only
+        senders as enablers, and one that waits for another message has only those that take the first one.
+        """
+        channel, wanted, toucher = code.channel, code.wanted, process.toucher
+        assert channel is not None and wanted is not None
+
+        def fits(s: int) -> bool:
+            held = channel(s)
+            return held.length(s) == 0 or held.find(s, wanted(s), False) == 0
+
+        test = _tester(lambda s: channel(s).length(s) > 0)
+        yield Guard(toucher.waking_end(talk, "tail"), test, toucher.bits_at_end(talk, "tail"))
+        if any(part is not None for part in talk.pattern):
+            yield Guard(toucher.waking_end(talk, "head"), _tester(fits), toucher.bits_at_end(talk, "head"))
 
     def of_meeting(
         self,
@@ -46,19 +70,23 @@ class Guards:
     ) -> tuple[Guard, ...]:
         """The guards of a rendezvous: the message matches, both may run, and neither has to do something else
         first."""
-        wakes = 0
+        wakes = bits = 0
         for mover, part in ((process, code), (other, answer)):
             talk = part.edge.talk
             assert talk is not None
+            bits |= mover.toucher.edge(part.edge).bits
             parts = talk.values if isinstance(talk, Send) else talk.pattern
             for expr in (talk.channel, *parts):
                 if expr is not None:
                     wakes |= mover.toucher.waking(expr)
-        found = [Guard(wakes, _tester(lambda s: _answers(s, code, answer)))]
+        found = [Guard(wakes, _tester(lambda s: _answers(s, code, answer)), bits)]
         found += [*self._allowed(process, code, here), *self._may_run(other)]
         instead = _rivals(answer, there)
         if instead:
-            found.append(Guard(ANYTHING, _tester(lambda s: not any(_answers(s, code, each) for each in instead))))
+            test = _tester(lambda s: not any(_answers(s, code, each) for each in instead))
+            for each in instead:
+                bits |= other.toucher.edge(each.edge).bits
+            found.append(Guard(ANYTHING, test, bits))
         return tuple(found)
 
     def _allowed(self, process: Process, code: EdgeCode, here: PointCode) -> Iterator[Guard]:
@@ -67,8 +95,9 @@ class Guards:
         others = _rivals(code, here)
         if not others:
             return
-        wakes = 0
+        wakes = bits = 0
         for other in others:
+            bits |= process.toucher.edge(other.edge).bits
             for expr in other.edge.guards:
                 wakes |= process.toucher.waking(expr)
             if other.edge.talk is not None:
@@ -78,13 +107,17 @@ class Guards:
         def unrivalled(s: int) -> bool:
             return not any(self.system.can_take(s, self.present, process, rival) for rival in others)
 
-        yield Guard(ANYTHING if any(map(rendezvous, here.edges)) else wakes, unrivalled)
+        if any(map(rendezvous, here.edges)):  # it depends on where all others stand
+            wakes, bits = ANYTHING, EVERYTHING
+        yield Guard(wakes, unrivalled, bits)
 
     def _may_run(self, process: Process) -> Iterator[Guard]:
         if self.system.program.priorities is not None:
-            yield Guard(ANYTHING, _tester(lambda s: self.system.may_run(s, self.present, process)))
+            test = _tester(lambda s: self.system.may_run(s, self.present, process))
+            yield Guard(ANYTHING, test, EVERYTHING)
         elif process.provided is not None:
-            yield Guard(process.toucher.waking(process.template.provided), _tester(process.provided))
+            expr = process.template.provided
+            yield Guard(process.toucher.waking(expr), _tester(process.provided), process.toucher.expr(expr).bits)
 
 
 def _rivals(code: EdgeCode, here: PointCode) -> list[EdgeCode]:

@@ -65,6 +65,16 @@ class Channel:
             shift += part.bits
         self.wrapped: Callable[[str], None] = lambda what: None
 
+    @property
+    def length_mask(self) -> int:
+        """The bits that say how many messages there are."""
+        return self._length << self.at
+
+    @property
+    def head_mask(self) -> int:
+        """These, and the bits of the first message."""
+        return (1 << self._length.bit_length() + (self._message if self.capacity else 0)) - 1 << self.at
+
     def length(self, s: int) -> int:
         return s >> self.at & self._length
 

@@ -126,7 +126,7 @@ class Relations:
             if later.may_meet(here.edges[number]):
                 run = self._follow(here.touches[number], process, here.edges[number])
                 run.meet(later)
-                guard = Guard(0, lambda s: False, template=later.number)
+                guard = Guard(0, lambda s: False, 0, template=later.number)
                 self._add(((process, point),), (here.edges[number],), run, (guard,))
 
     def _watch_partners(self, made: Transition, process: Process, code: EdgeCode, here: PointCode) -> None:
@@ -154,6 +154,7 @@ class Relations:
     ) -> Transition:
         ends = tuple(run.ends.get(mover, 0) for mover, _ in stands)
         made = Transition(len(self.all), stands, codes, run.touch, guards, ends, run.stores, frozenset(run.starts))
+        made.forward = _leads_forward(stands, run)
         self.all.append(made)
         for mover, point in stands:
             self.at[mover.slot, point] = self.at.get((mover.slot, point), 0) | 1 << made.number
@@ -376,6 +377,14 @@ class Relations:
                         known |= 1 << number
             self._leading[key] = known
         return known
+
+
+def _leads_forward(stands: tuple[tuple[Process, int], ...], run: Run) -> bool:
+    """Does a transition take all processes that it moves, and no others, to points with larger numbers? On a cycle
+    of states the sum of these numbers comes back to what it was: some transition on it does not."""
+    if run.starts or run.exits or set(run.ends) != {process for process, _ in stands}:
+        return False
+    return all(not run.ends[process] & (1 << point + 1) - 1 for process, point in stands)
 
 
 def _tested(process: Process, code: EdgeCode) -> Touch:

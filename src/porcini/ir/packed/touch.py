@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from porcini.ir.expr import (
     Enabled,
@@ -206,19 +207,36 @@ class Toucher:
 
     def waking_talk(self, talk: Send | Receive) -> int:
         """The same for a communication over a buffered channel."""
-        wakes = 0
-        parts = talk.pattern if isinstance(talk, Receive) else ()
-        for part in (talk.channel, *parts):
-            if part is not None:
-                wakes |= self.waking(part)
+        wakes = self.waking_end(talk, "head")
+        return wakes | self.waking_end(talk, "tail") if isinstance(talk, Receive) else wakes
+
+    def waking_end(self, talk: Send | Receive, end: Literal["head", "tail"]) -> int:
+        """The same for what is asked at one end of the channel: which channel it is, and at the head whether the
+        message is the one that is wanted."""
+        wakes = self.waking(talk.channel)
+        if end == "head" and isinstance(talk, Receive):
+            for part in talk.pattern:
+                wakes |= 0 if part is None else self.waking(part)
         known = self.among(talk.channel)
         if known is None:
             return wakes | SOME_CHANNEL
         for channel in known:
-            wakes |= self.resources("head", channel.id) | UNKNOWN_CHANNEL
-            if isinstance(talk, Receive):
-                wakes |= self.resources("tail", channel.id)
+            wakes |= self.resources(end, channel.id) | UNKNOWN_CHANNEL
         return wakes
+
+    def bits_at_end(self, talk: Receive, end: Literal["head", "tail"]) -> int:
+        """The bits that a receive looks at: at the tail only whether there is a message, at the head also the
+        first one."""
+        bits = self.expr(talk.channel).bits
+        known = self.among(talk.channel)
+        if known is None:
+            return EVERYTHING
+        for channel in known:
+            bits |= channel.length_mask if end == "tail" else channel.head_mask
+        if end == "head":
+            for part in talk.pattern:
+                bits |= 0 if part is None else self.expr(part).bits
+        return bits
 
     def _numbers(self, channel: Expr) -> Channel | None:
         number = self.constants.of(channel)

@@ -23,6 +23,8 @@ class Guard:
 
     wakes: int
     holds: Callable[[int], bool] | None
+    bits: int
+    """The bits of the state that `holds` depends on."""
     cell: int = 0
     """The only resource that it reads, if there is just one and `test` decides it by the value alone."""
     test: Callable[[int], bool] | None = None
@@ -52,6 +54,9 @@ class Transition:
     disabled while one of them stands there."""
     later_answers: frozenset[int] = frozenset()
     """The same for processes that do not exist yet, by template."""
+    forward: bool = False
+    """Do all processes that it moves come to points with larger numbers? Then a cycle has other transitions,
+    too."""
     conflicts: int | None = field(default=None)
 
 
@@ -63,10 +68,13 @@ class Run:
         self.ends: dict[Process, int] = {}
         self.stores: dict[int, set[int] | None] = {}
         self.starts: set[int] = set()
+        self.exits = False
+        """May one of its processes end?"""
 
     def take(self, process: Process, code: EdgeCode) -> None:
         self.ends[process] = self.ends.get(process, 0) | 1 << code.edge.target
         self.starts |= {op.template for op in code.edge.block if isinstance(op, Spawn)}
+        self.exits = self.exits or code.edge.exits
         known: set[Target] = set()
         for op in code.edge.block:
             if isinstance(op, Assign):
@@ -93,12 +101,14 @@ class Run:
         """Add anything that a process that does not exist yet might do."""
         self.touch |= later.touch
         self.starts |= later.starts
+        self.exits = True
         for cell in bits(later.touch.writes):
             self.stores[1 << cell] = None
 
     def join(self, other: Run) -> Run:
         both = Run(self.touch | other.touch)
         both.starts = self.starts | other.starts
+        both.exits = self.exits or other.exits
         for run in (self, other):
             for process, ends in run.ends.items():
                 both.ends[process] = both.ends.get(process, 0) | ends

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from porcini.core.errors import InternalError
 from porcini.core.events import Action, Event, Label
 from porcini.core.footprints import EMPTY, Footprint, Location
+from porcini.core.observations import nest_cells
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, StepSource, System, Waiting, Watched
 from porcini.core.traces import Trace
@@ -64,6 +65,7 @@ _MOST_KNOWN = 1 << 13
 class PackedView(System):
     """A compiled packed program, whose runs can be forked."""
 
+    structure = "packed"
     has_choices = True
 
     def __init__(
@@ -462,11 +464,3 @@ def name_value(kind: str, value: int, mtypes: Mapping[str, Sequence[str]]) -> Ob
         return bool(value)
     names = mtypes.get(kind, ())
     return names[len(names) - value] if 1 <= value <= len(names) else value
-
-
-def nest_cells(cells: tuple[Observed, ...], sizes: Sequence[int]) -> Observed:
-    """The cells of an array of arrays as nested tuples."""
-    if len(sizes) < 2:
-        return cells
-    inner = len(cells) // sizes[0]
-    return tuple(nest_cells(cells[i : i + inner], sizes[1:]) for i in range(0, len(cells), inner))

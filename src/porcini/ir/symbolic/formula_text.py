@@ -1,7 +1,8 @@
 """Labels as text that can be read again: `formula_of`. `formats.traces.formulas` reads it.
 
-Expressions are those of GCL. A name that GCL would not accept, such as that of a private variable, is written in
-backquotes. A label with an expression that is too large to be printed in full has no formula.
+Expressions are those of GCL, and `(test ? one : other)`. A name that GCL would not accept, such as that of a
+private variable, is written in backquotes. A label with an expression that is too large to be printed in full, or
+nested too deep to be read again, has no formula; nor has one that speaks of data.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import re
 from functools import lru_cache
 
 from porcini.core.formulas import Formula
-from porcini.ir.expr import Apply, Const, Datum, Expr, Ite, Let, Store, nodes
+from porcini.ir.expr import COMPARISONS, FALSE, Binary, Const, Expr, Ite, Junction, Neg, Not, Select, Var, nodes
 from porcini.ir.operations import Assert, Assign
-from porcini.ir.symbolic.labels import Label
+from porcini.ir.source import DEEPEST
+from porcini.ir.symbolic.labels import UNDEFINED, Label
 from porcini.ir.text import LONGEST, show
 
 _PLAIN = re.compile(r"(?!(?:skip|spawn|assert|proc|and|or|not|[Tt]rue|[Ff]alse)\Z)[^\W\d]\w*\Z")
 _MOST_BITS = 10_000
+_OPERATORS = frozenset({"+", "-", "*", "/", "%", *COMPARISONS})
 
 
 class _Unwritable(Exception):
@@ -27,10 +30,17 @@ class _Unwritable(Exception):
 def formula_of(label: Label) -> Formula | None:
     """When the step of a label happens and what it does; None if that cannot be written as text."""
     done = label.line if label.stopped is None else (*label.line, label.stopped)
+    first = max(label.taken, 0)
+    guards, choices = list(label.guards or (FALSE,)), list(label.choices)
     try:
-        guards = [_write(guard) for guard in label.guards]
-        first = guards.pop(max(label.taken, 0))
-        return Formula(first, tuple(guards), tuple(map(_operation, done)))
+        return Formula(
+            _write(guards.pop(first)),
+            tuple(map(_write, guards)),
+            tuple(map(_operation, done)),
+            fails_after=label.failure is not None and label.stopped is None and label.taken != UNDEFINED,
+            choices=(choices[first], *choices[:first], *choices[first + 1 :]) if choices else (),
+            family=label.family,
+        )
     except _Unwritable:
         return None
 
@@ -45,15 +55,30 @@ def _operation(op: object) -> str:
 
 
 def _write(expr: Expr) -> str:
-    if expr.size > LONGEST or any(map(_is_odd, nodes(expr))):
+    if expr.size > LONGEST or not all(map(_is_writable, nodes(expr))) or _nesting(expr) > DEEPEST:
         raise _Unwritable
     return show(expr, quote_name)
 
 
-def _is_odd(node: Expr) -> bool:
-    if isinstance(node, Const):
-        return node.value.bit_length() >= _MOST_BITS
-    return isinstance(node, Apply | Datum | Ite | Let | Store)
+def _is_writable(node: Expr) -> bool:
+    match node:
+        case Const(value=value):
+            return value.bit_length() < _MOST_BITS
+        case Binary(op=op):
+            return op in _OPERATORS
+        case _:
+            return isinstance(node, Var | Select | Not | Neg | Junction | Ite)
+
+
+def _nesting(expr: Expr) -> int:
+    """How deep an expression is for whoever reads it: a chain of conditions counts once, as in `ir.source`."""
+    depths: dict[Expr, int] = {}
+    for node in nodes(expr):
+        depth = 1 + max((depths[child] for child in node.children), default=0)
+        if isinstance(node, Ite) and isinstance(node.other, Ite):
+            depth = max(1 + depths[node.test], 1 + depths[node.then], depths[node.other])
+        depths[node] = depth
+    return depths[expr]
 
 
 def quote_name(name: str) -> str:

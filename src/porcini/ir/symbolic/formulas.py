@@ -10,11 +10,12 @@ variables of a process as `pid.name`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from porcini.core.events import Action, Event
 from porcini.core.footprints import Footprint
+from porcini.core.observations import Observation
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Kind, Observed, Run, Value
 from porcini.core.traces import Trace
@@ -96,14 +97,20 @@ class LabelledRun:
     roots: Sequence[Pid]
     """The initial processes."""
     final: Final
-    observed: Callable[[Callable[[str], Any]], Mapping[str, Observed]]
-    """The observed values, given the values of variables."""
-    show: Callable[[str, Any], Observed] = lambda name, value: value
-    """The value of a variable, given by name, as reports show it."""
+    observed: Observation
+    """How the observed values are made of the values of variables."""
     inputs: frozenset[str] = frozenset()
     """The variables that are not observed, but may occur in path conditions."""
     tells_values: bool = False
     """Do the texts of labels contain values, which may differ in another order?"""
+    bookkeeping: frozenset[str] = frozenset()
+    """The variables in labels that are not locations: what a label touches says which of its accesses conflict
+    with others."""
+    seen_by: Mapping[Pid, Mapping[str, str]] = field(default_factory=dict)
+    """The variables that blocked processes see, by the names in their source, where labels do not tell them."""
+    in_guards: Callable[[Label], Label | None] = lambda label: label
+    """The same label with guards that determine whether its process can move, for who cannot call `can_move`; None
+    if formulas cannot say that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

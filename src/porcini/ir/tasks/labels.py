@@ -16,13 +16,14 @@ formulas cannot express.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from porcini.core.errors import InternalError, LimitHit
 from porcini.core.events import Event
 from porcini.core.footprints import Location
+from porcini.core.observations import Cells, Observation
 from porcini.core.pids import Pid
 from porcini.core.systems import Observed, Run
 from porcini.core.traces import Trace
@@ -35,6 +36,7 @@ from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import BLOCKED, CanMove, Label, condition
 from porcini.ir.tasks.events import text_of
+from porcini.ir.tasks.guards import when_can_move
 from porcini.ir.tasks.names import FormulaVariable, Vocabulary
 from porcini.ir.tasks.paths import Walk
 from porcini.ir.tasks.states import Functions, Instance, StepState, Task
@@ -55,6 +57,15 @@ class ActorStep:
     @property
     def pid(self) -> Pid:
         return self.label.pid
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A task just before its steps with one label, and the codes that its own variables then held. Others do not
+    change these, and its own steps keep their order, so they hold the same codes in every permutation."""
+
+    mover: Task
+    codes: dict[Var, set[int]] = field(default_factory=dict)
 
 
 class StepLabels:
@@ -170,23 +181,27 @@ class StepLabels:
 
     def label_run(self, trace: Trace, after: Run) -> LabelledRun:
         """A recorded run as formulas (`ir.symbolic.formulas.FormulaSystem`)."""
-        state, labels = self.initial(), list[Label]()
+        state, labels, moved = self.initial(), list[Label](), dict[Label, _Moved]()
         for event in trace:
             steps = list(self.steps(state, event.pid))
             if len(steps) != 1 or not _agree(steps[0].label, event):
                 raise InternalError(f"`{event.label}` was recorded, and formulas say otherwise")
             labels.append(steps[0].label)
+            self._note(moved, steps[0].label, state)
             state = self.take(state, steps[0])
         final = after.final()
         waiting = [self._waiting(state, w.pid) for w in final.waiting]
+        for label in waiting:
+            self._note(moved, label, state)
         names = {str(place) for each in (*labels, *waiting) for place in _places(each)} | final.state.keys()
         names |= {v.name for label in labels for op in label.line for v in _variables(op)}
         before: dict[str, Any] = dict.fromkeys(sorted(names))
         for v, value in self.initial().values.items():
             if isinstance(value, Const):
                 before[v.name] = value.value
+        fields = {field.var.name for field in self.fields(state)}
         inputs = frozenset(v.name for v in self.given)
-        show = self._make_show(state)
+        codes = self._codes_held(labels)
         return LabelledRun(
             trace,
             labels,
@@ -194,10 +209,11 @@ class StepLabels:
             before,
             [MAIN],
             final,
-            lambda value: {name: show(name, value(name)) for name in final.state},
-            show,
+            Observation({name: Cells(name) for name in final.state}, self._meanings(state, codes)),
             inputs,
             tells_values=True,
+            bookkeeping=frozenset(before.keys() - fields - inputs),
+            in_guards=lambda label: self._in_guards(label, state, moved[label], codes),
         )
 
     def _waiting(self, state: StepState, pid: Pid) -> Label:
@@ -208,17 +224,48 @@ class StepLabels:
         touched = Touched(walk.footprint, (), ())
         return Label(pid, text, (TRUE,), BLOCKED, (), touched, can_move=self._can_move(state, pid))
 
-    def _make_show(self, state: StepState) -> Callable[[str, Any], Observed]:
-        """How reports show the variables of a state."""
-        whole = {self.vocabulary.standing(pid).name for pid in state.tasks}
-        whole |= {field.var.name for field in self.fields(state) if field.whole}
+    def _codes_held(self, labels: Sequence[Label]) -> dict[Var, set[int]]:
+        """The numbers that variables may hold in permutations of a run, where all of these are known: its initial
+        value, and what steps assign to it."""
+        held: dict[Var, set[int]] = {}
+        first = [Assign(v, value) for v, value in self.initial().values.items()]
+        for effect in (*first, *(effect for label in labels for effect in label.effects)):
+            if isinstance(effect.target, Var) and isinstance(effect.value, Const):
+                held.setdefault(effect.target, set()).add(int(effect.value.value))
+        return held
 
-        def show(name: str, value: Any) -> Observed:
-            if value is None:
-                return self.program.library.values.show(None)
-            return self.vocabulary.show(value) if name in whole else self.program.library.values.show(value)
+    def _meanings(self, state: StepState, codes: Mapping[Var, set[int]]) -> dict[str, Mapping[int, Observed]]:
+        """What the codes of observed variables stand for."""
+        whole = [self.vocabulary.standing(pid) for pid in state.tasks]
+        whole += [field.var for field in self.fields(state) if field.whole]
+        return {v.name: {code: self.vocabulary.show(code) for code in sorted(codes.get(v, ()))} for v in whole}
 
-        return show
+    def _note(self, moved: dict[Label, _Moved], label: Label, state: StepState) -> None:
+        """Note in which state a label was recorded."""
+        mover = state.tasks[label.pid]
+        found = moved.setdefault(label, _Moved(mover))
+        for v in self.program.templates[mover.method].vars:
+            named = self.vocabulary.variable(label.pid, v)
+            value = state.values.get(named.var) if named.whole else None
+            if isinstance(value, Const):
+                found.codes.setdefault(named.var, set()).add(int(value.value))
+
+    def _in_guards(
+        self, label: Label, state: StepState, moved: _Moved, codes: Mapping[Var, set[int]]
+    ) -> Label | None:
+        """A label whose guards say what its tests say, and when its task can move at all."""
+
+        def make_walk(kind: type[Walk], at: StepState, forks: tuple[bool, ...]) -> Walk:
+            return kind(self.vocabulary, self.functions, at, forks)
+
+        there = replace(state, tasks={**state.tasks, label.pid: moved.mover})
+        able = when_can_move(make_walk, there, label.pid, {**codes, **moved.codes})
+        if able is None:
+            return None
+        if label.taken == BLOCKED:
+            return replace(label, guards=(able,), can_move=None)
+        tests = conj(*(op.test for op in label.line if isinstance(op, Assert)))
+        return replace(label, guards=(tests, able), line=label.effects, can_move=None)
 
     def fields(self, state: StepState) -> Iterator[FormulaVariable]:
         """The fields of all objects."""

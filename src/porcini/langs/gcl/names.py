@@ -117,6 +117,11 @@ def expression(node: ast.Expression, names: Names) -> Expr:
             return ir.binary(op, first, typed(right, first.type, names))
         case ast.Operation(op=op, args=(left, right)):
             return ir.binary(op, typed(left, "int", names), typed(right, "int", names))  # type: ignore[arg-type]
+        case ast.Cases(cases=cases, other=other):
+            found = expression(other, names)
+            for test, then in reversed(cases):
+                found = ir.ite(typed(test, "bool", names), typed(then, found.type, names), found)
+            return found
     raise AssertionError(f"not an expression: {node!r}")
 
 

@@ -11,10 +11,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from porcini.core.errors import InputError, Place
 from porcini.ir.expr import ArrayType
+from porcini.ir.source import DEEPEST
 from porcini.langs.gcl import syntax as ast
 
-DEEPEST_EXPRESSION = 90
-"""Python refuses source with 200 nested brackets, and an array index takes two."""
 DEEPEST_STATEMENT = 100
 LONGEST_NUMBER = 4000
 """Python refuses to read integers of more than 4,300 digits."""
@@ -36,7 +35,7 @@ def _depth(what: str, limit: int, place: Place, *parts: ast.Node) -> int:
 
 
 def _expression_depth(place: Place, *parts: ast.Node) -> int:
-    return _depth("expression", DEEPEST_EXPRESSION, place, *parts)
+    return _depth("expression", DEEPEST, place, *parts)
 
 
 def _statement_depth(place: Place, *bodies: ast.Node | ast.Statements) -> int:
@@ -163,6 +162,16 @@ class _Builder(Transformer[Token, ast.Program]):
     def parens(self, paren: Token, inner: ast.Expression) -> ast.Expression:
         return inner
 
+    def conditional(
+        self, paren: Token, test: ast.Expression, mark: Token, then: ast.Expression, other: ast.Expression
+    ) -> ast.Expression:
+        """A chain of conditions is one node, so that it may be long."""
+        chained = other if isinstance(other, ast.Cases) else None
+        cases = ((test, then), *(chained.cases if chained else ()))
+        last = chained.other if chained else other
+        parts = [part for case in cases for part in case]
+        return ast.Cases(_at(paren), _expression_depth(_at(paren), *parts, last), cases, last)
+
     def lvalue(self, name: Token, bracket: Token | None = None, index: ast.Expression | None = None) -> ast.Name:
         depth = _expression_depth(_at(name), index) if index else 1
         return ast.Name(_at(name), depth, name.strip("`"), index)
@@ -170,8 +179,10 @@ class _Builder(Transformer[Token, ast.Program]):
 
 _QUOTED = """
 %override NAME: /(?!(skip|spawn|assert|proc|and|or|not|[Tt]rue|[Ff]alse)\\b)[^\\W\\d]\\w*|`[^`]+`/
+%extend atom: OPEN expr QUESTION expr ":" expr ")" -> conditional
 """
-"""Where expressions name what is no variable of GCL, names may stand in backquotes."""
+"""Where expressions are not written by authors of GCL, but are formulas: names may stand in backquotes, because
+they may be no names of GCL, and there is a conditional."""
 
 
 @cache

@@ -45,7 +45,15 @@ class Operation(Node):
     args: tuple[Expression, ...]
 
 
-Expression = Literal | Name | Unary | Operation
+@dataclass(frozen=True, slots=True)
+class Cases(Node):
+    """`(test ? value : other)`: the value of the first test that holds. Programs do not have this."""
+
+    cases: tuple[tuple[Expression, Expression], ...]
+    other: Expression
+
+
+Expression = Literal | Name | Unary | Operation | Cases
 
 
 # Simple statements

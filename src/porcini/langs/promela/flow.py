@@ -65,6 +65,10 @@ class Node:
     begins_atomic: bool = False
     begins_block: bool = False
     """It is the first statement between braces: there, `goto` and `break` are steps in SPIN."""
+    ends_atomic: bool = False
+    """It is the last statement of an atomic sequence."""
+    follows_talk: bool = False
+    """It is a jump after a statement at which an atomic sequence may be interrupted."""
 
 
 class Flow:
@@ -135,17 +139,17 @@ class Flow:
     @staticmethod
     def _may_be_interrupted(node: Node) -> bool:
         """May a rendezvous be here, inside an `atomic`? Then whoever receives goes on."""
-        while node.inner is not None:
-            node = node.inner
+        node = _innermost(node)
         is_atomic = node.context.atomic is not None and node.context.d_step is None
         return is_atomic and isinstance(node.statement, ast.Send)
 
     def _stop_at_jump(self, node: Node, following: Node, *, of_choice: bool) -> Node:
         """What comes after a statement at which an `atomic` may be interrupted. If that is a jump, or the end of
-        an option, it is a step of its own, as in SPIN; all options that lead to one place share one such end."""
+        an option, it may be a step of its own, as in SPIN (`_landing`); all options that lead to one place share
+        one such end."""
         inside = following.context.atomic == node.context.atomic
         if isinstance(following.statement, ast.Goto) and inside:
-            following.begins_block = True
+            following.follows_talk = True
             return following
         if isinstance(following.statement, ast.Break) and following.context.loop is not None and inside:
             following, of_choice = following.context.loop, True
@@ -153,7 +157,7 @@ class Flow:
             if following not in self._ends:
                 assert node.statement is not None
                 context = replace(node.context, loop=following)
-                end = Node(ast.Fi(node.statement.place), node.scope, context, begins_block=True)
+                end = Node(ast.Fi(node.statement.place), node.scope, context, follows_talk=True)
                 self._ends[following] = end
             return self._ends[following]
         return following
@@ -210,12 +214,17 @@ class Flow:
                     inside = replace(context, d_step=next(self._numbers))
                 block = Scope(scope)
                 self._begun = True
+                begins_atomic = inside.atomic != context.atomic
+                if kind != "d_step":
+                    statements = _with_head(statements)
                 nodes = [node for part in statements for node in self._nodes(part, block, inside)]
                 if nodes:
+                    if begins_atomic and not isinstance(statements[-1], ast.Block):
+                        _innermost(nodes[-1]).ends_atomic = True
                     nodes[0].begins_block = True
                     if kind == "plain":
                         nodes[0].outside = context.escapes
-                    nodes[0].begins_atomic |= inside.atomic != context.atomic
+                    nodes[0].begins_atomic |= begins_atomic
                 return nodes
             case ast.For():
                 return self._nodes(self._loops.expand_for(statement, scope), scope, context)
@@ -345,7 +354,16 @@ class Flow:
             target = self._jump(inner)
             if inner.context.atomic is not None and target.context.atomic is None:
                 return node  # a step, the last of the atomic sequence
+            if inner.follows_talk and not self._is_within(target, inner.context.atomic):
+                return node
             node = target
+
+    @staticmethod
+    def _is_within(node: Node, atomic: int | None) -> bool:
+        """Is it inside an atomic sequence, and not the last statement of it, unless that is a choice? SPIN goes on
+        to it without a step."""
+        node = _innermost(node)
+        return node.context.atomic == atomic and (isinstance(node.statement, ast.Choose) or not node.ends_atomic)
 
     def _tells(self, label: str) -> bool:
         """Is something said of whoever stands at a label, so that there must be a place to stand?"""
@@ -494,6 +512,13 @@ class Flow:
         self.template.points[source].edges.append(edge)
 
 
+def _innermost(node: Node) -> Node:
+    """The statement that labels are on."""
+    while node.inner is not None:
+        node = node.inner
+    return node
+
+
 def _can_talk(talk: Send | Receive | None) -> Expr:
     """When a communication is possible over a buffered channel; never by a rendezvous."""
     match talk:
@@ -503,6 +528,16 @@ def _can_talk(talk: Send | Receive | None) -> Expr:
             return ir.conj(ir.of_channel("buffered", channel), ir.poll(channel, pattern, anywhere))
         case None:
             return TRUE
+
+
+def _with_head(statements: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
+    """The statements between braces. Where they begin is another place than a loop that comes first in them, and
+    to which a process comes back: as if the loop were the only option of a choice."""
+    if not statements or not isinstance(statements[0], ast.Choose) or not statements[0].loops:
+        return statements
+    first = statements[0]
+    head = ast.Choose(first.place, (ast.Block(first.place, (first,), "plain"),), loops=False)
+    return (head, *statements[1:])
 
 
 def _without_idle_steps(statements: Sequence[ast.Statement]) -> list[ast.Statement]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from porcini.core.errors import InternalError
 from porcini.core.events import Event
 from porcini.core.footprints import Footprint
+from porcini.core.observations import Cells, Observation, Part, Queue
 from porcini.core.pids import Pid
 from porcini.core.systems import Final, Observed, Value
 from porcini.core.traces import Trace
 from porcini.ir.packed.formulas.labels import Labels, StepInfo, Who, pid_of, values_of
 from porcini.ir.packed.formulas.lines import Births
 from porcini.ir.packed.formulas.world import Instance, World, initial_constants
-from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT, Channel
+from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.runs import PackedAction
 from porcini.ir.packed.system import Step
-from porcini.ir.packed.view import PackedView
-from porcini.ir.program import Variable
+from porcini.ir.packed.view import PackedView, name_value
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import Label
 
@@ -59,7 +59,16 @@ class RecordedRuns:
         initial = len(self.system.program.initial)
         before = labels.world.store(self.system.initial(), (1,) * initial)
         roots = [Pid((number,)) for number in range(initial)]
-        return LabelledRun(trace, made, waiting, before, roots, final, self._observed(labels.world))
+        return LabelledRun(
+            trace,
+            made,
+            waiting,
+            before,
+            roots,
+            final,
+            self._observed(labels.world),
+            bookkeeping=self._bookkeeping(before),
+        )
 
     def _follow(self, trace: Sequence[Event]) -> tuple[list[_FollowedStep], int, tuple[int, ...]]:
         run = self.view.start()
@@ -133,22 +142,39 @@ class RecordedRuns:
             foot |= Footprint(self.view.family(then, then.point(point)).reads)
         return foot
 
-    def _observed(self, world: World) -> Callable[[Callable[[str], Value]], Mapping[str, Observed]]:
-        channels = {channel.id: channel for channel in world.channels}
+    def _observed(self, world: World) -> Observation:
+        """The shared variables and the messages in shared channels, as `PackedView.observed` shows them."""
+        parts: dict[str, Part] = {}
+        names: dict[str, Mapping[int, Observed]] = {}
+        for var in self.system.program.variables:
+            if var.bounded.kind != "chan":
+                names |= self._meanings(var.name, var.bounded.kind)
+                if var.observed:
+                    parts[var.name] = Cells(var.name, var.sizes)
+        for channel in world.channels:
+            if channel.owner is None and channel.capacity:
+                fields = [channel.field(number).name for number in range(len(channel.type.fields))]
+                parts[channel.name] = Queue(channel.length.name, tuple(fields))
+                for name, part in zip(fields, channel.type.fields, strict=True):
+                    names |= self._meanings(name, part.kind)
+        return Observation(dict(sorted(parts.items())), names)
 
-        def observed(value: Callable[[str], Value]) -> Mapping[str, Observed]:
-            def cells_of(var: Variable) -> Sequence[int]:
-                found = value(world.variable(var, 0).name)
-                return found if isinstance(found, tuple) else (found,)
+    def _meanings(self, name: str, kind: str) -> dict[str, Mapping[int, Observed]]:
+        """What the numbers of a variable stand for, where they stand for something else."""
+        if kind == "bool":
+            return {name: {0: False, 1: True}}
+        mtypes = self.system.program.mtypes
+        count = len(mtypes.get(kind, ()))
+        return {name: {value: name_value(kind, value, mtypes) for value in range(1, count + 1)}} if count else {}
 
-            def messages_of(channel: Channel) -> Sequence[Sequence[int]]:
-                cells = channels[channel.id]
-                length = value(cells.length.name)
-                assert isinstance(length, int)
-                fields = [value(cells.field(n).name) for n in range(len(channel.type.fields))]
-                columns = [field[:length] for field in fields if isinstance(field, tuple)]
-                return list(zip(*columns, strict=True))
-
-            return self.view.observed(cells_of, messages_of)
-
-        return observed
+    def _bookkeeping(self, before: Mapping[str, Value]) -> frozenset[str]:
+        """All variables but the shared ones of the program: private variables, points, the turn, how many
+        processes there are and have been, and how channels are stored. `PackedView` names other locations for
+        these (`point of 2`, the whole channel `c`), or says when they matter. A variable that holds a channel has
+        the name of a channel."""
+        shared = {
+            var.name
+            for var in self.system.program.variables
+            if var.bounded.kind != "chan" and var.name == var.title
+        }
+        return frozenset(before.keys() - shared)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from porcini.core.errors import InputError
 from porcini.core.footprints import Footprint
+from porcini.core.observations import nest_cells
 from porcini.core.pids import Pid
 from porcini.core.systems import Kind, Observed, Value
 from porcini.ir import expr as ir
@@ -26,7 +27,7 @@ from porcini.ir.packed.formulas.reach import Reach, of_line, touched_by
 from porcini.ir.packed.formulas.terms import Terms
 from porcini.ir.packed.formulas.world import FAILED_ASSERTION, POPULATION_VAR, TURN, Instance, World
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.packed.view import name_value, nest_cells
+from porcini.ir.packed.view import name_value
 from porcini.ir.program import Program, Variable
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import Label, condition

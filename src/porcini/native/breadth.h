@@ -1,0 +1,209 @@
+/* A search in breadth, for states of WORDS words. Included once for each width.
+
+   Each worker has a part of all states, by their hashes. It expands those of its own, and sends what comes after
+   them to whom it belongs, a block at a time: so no two workers write to the same memory, and nobody waits for a
+   level to end. With one worker this is a plain search in breadth. What is not in the tables is asked for at once by
+   a worker that is alone; several put the state aside, and go on. */
+
+/* Who has a state. */
+static inline u32 NAME(owner)(const Search *search, u64 hash)
+{
+    return search->workers == 1 ? 0 : (u32)((hash & 0xFFFFFFFF) * search->workers >> 32);
+}
+
+/* One more successor. */
+static inline void NAME(add)(const Search *search, Block *block, const u64 *state, const u64 *change, u32 parent)
+{
+    u64 *after = block->state + (u64)block->count * W;
+    (void)search;
+    for (u32 w = 0; w < W; w++)
+        after[w] = state[w] ^ change[w];
+    block->parent[block->count++] = parent;
+}
+
+/* Stores all successors of a state, at once, and leaves room for some more states. */
+static int NAME(store_all)(Search *search, Worker *worker, u32 number, u64 more)
+{
+    u64 state[ROOM], after[ROOM];
+    u32 set;
+    Store *store = &worker->store;
+    memcpy(state, store->state + (u64)number * W, sizeof(u64) * W);
+    i64 count = offers_of(&worker->moves, state, &set);
+    if (count < 0 || !NAME(make_room)(search, store, (u64)count + more))
+        return 0;
+    for (u32 i = 0; i < worker->moves.offers; i++) {
+        const Entry *entry = worker->moves.offer[i];
+        for (u32 k = 0; k < entry->count; k++) {
+            int fresh;
+            for (u32 w = 0; w < W; w++)
+                after[w] = state[w] ^ entry->change[(u64)k * W + w];
+            NAME(insert)(search, store, after, NAME(hash)(search, after), number, &fresh);
+        }
+    }
+    worker->transitions += (u64)count;
+    return 1;
+}
+
+/* Stores the successors of a block. All of them are hashed first, so that memory is fetched while there is other
+   work. Where a reduced state leads only to states that are done, all of its successors are needed (C3). */
+static int NAME(store_block)(Search *search, Worker *worker, Block *block)
+{
+    Store *store = &worker->store;
+    if (!NAME(make_room)(search, store, block->count))
+        return 0;
+    for (u32 i = 0; i < block->count; i++) {
+        block->hash[i] = NAME(hash)(search, block->state + (u64)i * W);
+        PREFETCH(store->slot + home(store, block->hash[i]) * SLOT_WORDS);
+    }
+    if (!INLINE)
+        for (u32 i = 0; i < block->count; i++) {
+            u64 slot = store->slot[home(store, block->hash[i])];
+            if (slot)
+                PREFETCH(store->state + ((u32)slot - 1) * W);
+        }
+    u32 reduced = 0;
+    for (u32 i = 0; i < block->count; i++) {
+        int fresh;
+        u64 number = NAME(insert)(search, store, block->state + (u64)i * W, block->hash[i], block->parent[i], &fresh);
+        if (reduced < block->reduced && i >= block->reduction[reduced].begin) {
+            Reduction *reduction = block->reduction + reduced;
+            reduction->ahead |= number > reduction->state;
+            if (i + 1 == reduction->end) {
+                reduced++;
+                if (!reduction->ahead && !NAME(store_all)(search, worker, reduction->state, block->count))
+                    return 0;
+            }
+        }
+    }
+    worker->transitions += block->count;
+    block->count = block->reduced = 0;
+    return 1;
+}
+
+/* Sends a block to its owner. */
+static int NAME(send)(Search *search, Worker *worker, u32 owner)
+{
+    Block *block = worker->out[owner];
+    if (!block->count)
+        return 1;
+    if (owner == worker->number)
+        return NAME(store_block)(search, worker, block);
+    Block *spare = new_block(search->words);
+    if (!spare)
+        return 0;
+    worker->out[owner] = spare;
+    push(search, search->worker + owner, block);
+    return 1;
+}
+
+/* Puts the successors of a state into blocks; -1: see the question. */
+static inline i64 NAME(expand)(Search *search, Worker *worker, u64 number)
+{
+    u64 state[ROOM];
+    u32 set, parent = (u32)(number * search->workers + worker->number);
+    Moves *moves = &worker->moves;
+    const u64 *chosen = 0;
+    memcpy(state, worker->store.state + number * W, sizeof(u64) * W);
+    i64 count = offers_of(moves, state, &set);
+    if (count < 0)
+        return -1;
+    if (!count)
+        return ask(moves, ASK_END, 0, 0, 0);
+    if (search->reduces && choose(moves, state, set, search->workers > 1 && search->avoids_ignoring, &chosen) < 0)
+        return -1;
+    if (search->workers == 1) {
+        Block *block = worker->out[0];
+        if (block->count && block->count + (u64)count > block->room && !NAME(send)(search, worker, 0))
+            return ask(moves, ASK_MEMORY, 0, 0, 0);
+        if (!widen_block(block, search->words, (u64)count))
+            return ask(moves, ASK_MEMORY, 0, 0, 0);
+        u32 begin = block->count;
+        for (u32 i = 0; i < moves->offers; i++) {
+            const Entry *entry = moves->offer[i];
+            for (u32 k = 0; k < entry->count; k++)
+                if (!chosen || has(chosen, entry->transition[k]))
+                    NAME(add)(search, block, state, entry->change + (u64)k * W, parent);
+        }
+        if (chosen && search->avoids_ignoring)
+            block->reduction[block->reduced++] = (Reduction){parent, begin, block->count, 0};
+        return 0;
+    }
+    for (u32 i = 0; i < moves->offers; i++) {
+        const Entry *entry = moves->offer[i];
+        for (u32 k = 0; k < entry->count; k++) {
+            u64 after[ROOM];
+            if (chosen && !has(chosen, entry->transition[k]))
+                continue;
+            for (u32 w = 0; w < W; w++)
+                after[w] = state[w] ^ entry->change[(u64)k * W + w];
+            u32 owner = NAME(owner)(search, NAME(hash)(search, after));
+            Block *block = worker->out[owner];
+            memcpy(block->state + (u64)block->count * W, after, sizeof(u64) * W);
+            block->parent[block->count++] = parent;
+            if (block->count == BLOCK && !NAME(send)(search, worker, owner))
+                return ask(moves, ASK_MEMORY, 0, 0, 0);
+        }
+    }
+    return 0;
+}
+
+/* One worker alone, until something must be asked about the state that comes next. */
+static u32 NAME(run_alone)(Search *search, u64 most)
+{
+    Worker *worker = search->worker;
+    Store *store = &worker->store;
+    u64 stop = store->expanded + most;
+    while (store->expanded < stop) {
+        if (store->expanded == store->states) {
+            if (!NAME(send)(search, worker, 0))
+                return ASK_MEMORY;
+            if (store->expanded == store->states)
+                return ASK_NOTHING;
+        }
+        if (NAME(expand)(search, worker, store->expanded) < 0) {
+            u32 kind = worker->moves.question.kind;
+            return kind == ASK_MEMORY || NAME(send)(search, worker, 0) ? kind : ASK_MEMORY;
+        }
+        store->expanded++;
+        if (worker->out[0]->count >= BLOCK && !NAME(send)(search, worker, 0))
+            return ASK_MEMORY;
+    }
+    return NAME(send)(search, worker, 0) ? ASK_TIME : ASK_MEMORY;
+}
+
+/* One of several workers, until nobody has anything left to do, or it is time to stop. */
+static void NAME(work)(Search *search, Worker *worker)
+{
+    Store *store = &worker->store;
+    for (;;) {
+        Block *block = pull(search, worker);
+        if (block) {
+            int stored = search_goes_on(search) && NAME(store_block)(search, worker, block);
+            free_block(block);
+            if (!stored)
+                give_up(search);
+            leave(search); /* the block is no longer under way */
+            continue;
+        }
+        if (store->expanded < store->states && search_goes_on(search) && !time_is_up(search, worker)) {
+            u64 until = store->expanded + CHUNK_OF_STATES;
+            for (; store->expanded < store->states && store->expanded < until; store->expanded++)
+                if (NAME(expand)(search, worker, store->expanded) < 0) {
+                    int aside = worker->moves.question.kind != ASK_MEMORY && put_aside(worker, (u32)store->expanded);
+                    if (!aside)
+                        give_up(search);
+                }
+            continue;
+        }
+        int sent = 1;
+        u64 before = store->states;
+        for (u32 owner = 0; owner < search->workers; owner++)
+            sent &= NAME(send)(search, worker, owner);
+        if (!sent)
+            give_up(search);
+        if (store->states != before && search_goes_on(search) && !time_is_up(search, worker))
+            continue;
+        if (rest(search, worker))
+            return;
+    }
+}

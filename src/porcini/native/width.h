@@ -1,0 +1,24 @@
+/* All that depends on the width of states. Included by runtime.c once for each width; 0 is for any. */
+
+#if WORDS == 0
+#define W (search->words)
+#define ROOM MOST_WORDS
+#else
+#define W WORDS
+#define ROOM WORDS
+#endif
+#if WORDS == 1 || WORDS == 2
+#define INLINE (search->spare && !search->reduces)
+#else
+#define INLINE 0
+#endif
+
+#include "store.h"
+
+#include "breadth.h"
+
+#undef SLOT_WORDS
+#undef INLINE
+#undef W
+#undef ROOM
+#undef WORDS
