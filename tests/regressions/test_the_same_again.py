@@ -119,3 +119,20 @@ async def left_by_a_cancelled_task():
 
 def test_a_generator_of_the_run_before() -> None:
     assert len(porcini.explore(left_by_a_cancelled_task).outcomes) == 3
+
+
+def test_a_failure_that_shows_an_address() -> None:
+    """Two runs that fail alike were taken for different ones, because the text of the exception shows where an object
+    is: a failure became an error that says nothing about the test."""
+
+    async def fails() -> None:
+        class Thing:
+            pass
+
+        await asyncio.sleep(0)
+        raise ValueError(f"not {Thing()}")
+
+    report = porcini.explore(fails)
+    assert report.verdict == "violated"
+    (outcome,) = report.outcomes
+    assert "0x" not in str(outcome.state["raised"])
