@@ -122,8 +122,8 @@ def test_a_generator_of_the_run_before() -> None:
 
 
 def test_a_failure_that_shows_an_address() -> None:
-    """Two runs that fail alike were taken for different ones, because the text of the exception shows where an object
-    is: a failure became an error that says nothing about the test."""
+    """Two runs that fail alike were taken for different ones, because the text of the exception shows where an
+    object is: a failure became an error that says nothing about the test."""
 
     async def fails() -> None:
         class Thing:

@@ -40,11 +40,12 @@ from porcini.pytest_plugin import (
     REASON,
     REPORT,
     REPORTS,
+    SECTION,
     run_marked,
 )
 from porcini.pytest_plugin.cases import called_function
 from porcini.pytest_plugin.drawing import is_drawn
-from porcini.pytest_plugin.life import refusal_of
+from porcini.pytest_plugin.life import LIFE, refusal_of
 from porcini.pytest_plugin.pasting import lines_to_try
 
 Verdict = Literal["held", "depends", "unfinished", "impossible"]
@@ -112,6 +113,7 @@ def explore_suite(session: pytest.Session) -> None:
         for item, following in zip(chosen, [*chosen[1:], None], strict=False):
             assert isinstance(item, pytest.Function)
             answer, reports = _answer(item, following)
+            _forget(item)
             answers.append(answer)
             progress.show(answer)
             for report in reports:
@@ -160,6 +162,14 @@ def _answer(item: pytest.Function, following: pytest.Item | None) -> tuple[Answe
     return Answer(item.nodeid, "depends", why, found.counts.executions, tuple(lines)), failed
 
 
+def _forget(item: pytest.Function) -> None:
+    """Leave nothing of a search in a test: a suite has many."""
+    keys: tuple[pytest.StashKey[Any], ...] = (BROKEN, LIFE, LINES, REASON, REPORT, REPORTS, SECTION)
+    for key in keys:
+        if key in item.stash:
+            del item.stash[key]
+
+
 def _hint(found: Report) -> str:
     """What a failure counts on, where that can be told: the step at which the run that passes goes elsewhere."""
     example = found.counterexample
@@ -174,10 +184,7 @@ def _hint(found: Report) -> str:
 
 def _run_again(item: pytest.Function, following: pytest.Item | None) -> list[pytest.TestReport]:
     """Let pytest set the test up, call it, which explores it, and tear it down."""
-    keys: tuple[pytest.StashKey[Any], ...] = (BROKEN, LINES, REASON, REPORT, REPORTS)
-    for key in keys:
-        if key in item.stash:
-            del item.stash[key]
+    _forget(item)
     if item.cls is not None:
         vars(item).pop("_instance", None)
         item._obj = None
