@@ -1,6 +1,6 @@
 """What made whole libraries opaque although it is known what it touches: calling a `TypedDict`, and reading what C
 shows of the inside of a future (`task._exception`), which async-lru does in every done callback; the keys of
-`lru_cache` (`functools._HashedSeq`), and `sys.version_info`."""
+`lru_cache` (`functools._HashedSeq`), and `sys.version_info`; a set of tasks, which `asyncio.wait` makes."""
 
 import asyncio
 import functools
@@ -114,3 +114,60 @@ def test_keys_of_lru_cache_are_followed():
     assert report.coverage.opaque == 0
     found = {value for outcome in report.outcomes for value in outcome.state.values()}
     assert found == {("one", "two"), ("one", "one"), ("two", "two")}
+
+
+async def keep_tasks_in_a_set():
+    kept = set()
+
+    async def work():
+        await asyncio.sleep(0)
+
+    for _ in range(3):
+        kept.add(asyncio.create_task(work()))
+    done, _ = await asyncio.wait(kept)
+    assert done == frozenset(kept)
+
+
+def test_a_set_of_tasks_is_followed():
+    report = explore(keep_tasks_in_a_set)
+    assert report.verdict == "holds"
+    assert report.coverage.opaque == 0
+
+
+async def make_a_set_of_what_another_task_changes():
+    class Name:
+        def __init__(self, text):
+            self.text = text
+
+        def __eq__(self, other):
+            return self.text == other.text
+
+        def __hash__(self):
+            return 0
+
+    names = [Name("one"), Name("two")]
+
+    async def rename():
+        names[0].text = "two"
+
+    async def count():
+        return len(set(names))
+
+    return (await asyncio.gather(count(), rename()))[0]
+
+
+async def make_a_set_of_what_another_task_adds():
+    things = [object()]
+
+    async def add():
+        things.append(object())
+
+    async def count():
+        return len(set(things))
+
+    return (await asyncio.gather(count(), add()))[0]
+
+
+def test_what_a_set_is_made_of_is_still_seen():
+    for function in (make_a_set_of_what_another_task_changes, make_a_set_of_what_another_task_adds):
+        assert len(explore(function).outcomes) == 2, function
