@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Tests start hundreds of processes: none of them has to compile what another one has compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance conformance-folder soak trophies clean
 
 demo: $(READY)

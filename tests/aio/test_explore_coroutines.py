@@ -402,6 +402,22 @@ def test_everything_is_put_back():
     assert "connect" not in vars(socket.socket)
 
 
+FREEZING = """
+import asyncio, gc, sys
+from porcini import explore
+async def main(): await asyncio.sleep(0)
+if len(sys.argv) > 1: gc.freeze()
+for _ in range(2): explore(main)
+print(gc.get_freeze_count() > 0, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_others_have_frozen_stays_frozen(frozen: bool) -> None:
+    words = [sys.executable, "-c", FREEZING, *(["frozen"] if frozen else [])]
+    assert subprocess.run(words, capture_output=True, text=True).stdout.split() == [str(frozen), "True"]
+
+
 # The world outside --------------------------------------------------------------------------------------------
 
 

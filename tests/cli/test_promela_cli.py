@@ -250,10 +250,6 @@ def test_run_and_explore(porcini, found) -> None:  # noqa: F811
         ("byte x; init { d_step { x = 1; x == 2 } }", "1:32: blocked inside d_step"),
         ("byte x; init { d_step { x = 1; assert(x == 2) } }", "1:32: assertion `x == 2` failed"),
         ("chan c; init { c!1 }", "1:16: an uninitialised channel is used"),
-        (
-            "proctype P() { false } init { do :: run P() od }",
-            "1:37: too many processes: the limit is 255, as in SPIN",
-        ),
     ],
 )
 def test_errors_are_outcomes(porcini, found, pml, source, message) -> None:  # noqa: F811
@@ -272,6 +268,9 @@ def test_there_are_255_processes_at_most(found, porcini, pml) -> None:  # noqa: 
     assert (status, report["outcomes"][0]["kind"], report["outcomes"][0]["schedule"]) == (1, "error", "0x255")
     out = porcini("replay", model, "0x255")[1]
     assert out.startswith("Failed after 255 steps: too many processes: the limit is 255, as in SPIN.")
+    status, out, _ = porcini("check", model, "--reduction", "none")
+    message = "1:37: too many processes: the limit is 255, as in SPIN"
+    assert status == 1 and f"Process 0 stopped at {model}:{message}\n" in out
 
 
 def test_a_deadlock_is_explained(porcini, pml) -> None:  # noqa: F811

@@ -98,6 +98,8 @@ def test_an_engine_from_elsewhere(porcini, two) -> None:
     assert (status, report["verdict"], report["limit"]) == (3, "unknown", "one run only")
     assert report["outcomes"][0]["schedule"] == "0 1 0 1"
     assert porcini("explore", "examples/gcl/vineyard.gcl", "--engine", "round-robin")[0] == 3
+    status, out, _ = porcini("explore", "examples/promela/mutex.pml", "--engine", "round-robin")  # has no end
+    assert (status, out.splitlines()[0].partition(", ")[2]) == (3, "stopped by the depth limit of 100,000 steps.")
 
 
 def test_both_are_in_the_tables(porcini) -> None:

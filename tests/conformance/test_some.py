@@ -14,4 +14,4 @@ from conformance.kinds import KINDS, NEED_SPIN
 def test_engines_agree_with_the_judge(name: str) -> None:
     if name in NEED_SPIN and not shutil.which("spin"):
         pytest.skip("SPIN is not installed")
-    assert not judged(KINDS[name], range(10_000, 10_012)).problem
+    assert not judged(KINDS[name], range(10_000, 10_002)).problem

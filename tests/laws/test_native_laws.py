@@ -15,11 +15,15 @@ import porcini
 from conformance.promela.everything import generate
 from porcini.core.errors import InputError, InternalError
 from porcini.engines.graph import Graph
+from porcini.engines.machines import NotForNativeCode
 from porcini.engines.native_graph import NativeGraph
+from porcini.engines.native_relations import NativeRelations
 from porcini.engines.options import Options
 from porcini.engines.stats import SearchStats
+from porcini.engines.stubborn import StubbornSets
 from porcini.ir.packed.graph import PackedGraph
 from porcini.native import compiling, library
+from porcini.native.library import Ask
 from strategies import PROGRAMS
 
 pytestmark = pytest.mark.skipif(
@@ -43,14 +47,18 @@ BENCHMARKS = {
 }
 
 
-def searched(model: porcini.Model, hash_mask: int | None) -> tuple[set[int], Any, set[Any]] | None:
+def searched(
+    model: porcini.Model, hash_mask: int | None, workers: int = 1
+) -> tuple[set[int], Any, set[Any]] | None:
     """The states, the counts and the ends of a graph; by native code, if there is a mask for its hashes."""
     system = model.system(optimise=False)
     graph = system.state_graph()
     assert isinstance(graph, PackedGraph)
     stats = SearchStats(porcini.Limits(max_states=MOST))
     search: Any = (
-        Graph(graph, None, stats) if hash_mask is None else NativeGraph(graph, stats, hash_mask=hash_mask)
+        Graph(graph, None, stats)
+        if hash_mask is None
+        else NativeGraph(graph, stats, hash_mask=hash_mask, workers=workers)
     )
     stats.explore(lambda stats: search.explore("bfs"))
     if stats.stopped == "limit":
@@ -64,6 +72,99 @@ def same_in_native_code(model: porcini.Model, hash_mask: int = library.ALL_BITS)
     wanted = searched(model, None)
     if wanted is not None:
         assert searched(model, hash_mask) == wanted
+
+
+def reduced(model: porcini.Model, workers: int, optimise: bool = True) -> tuple[Any, ...] | None:
+    """What a search by stubborn sets finds: by the reference, if there are no workers; None where that is too
+    much, or nothing for native code."""
+    system = model.system(optimise=optimise)
+    graph: Any = system.state_graph()
+    stats = SearchStats(porcini.Limits(max_states=MOST))
+    sets, careful = StubbornSets(graph), system.may_fail
+    search: Any = (
+        NativeGraph(graph, stats, sets, avoid_ignoring=careful, workers=workers)
+        if workers
+        else Graph(graph, sets, stats, avoid_ignoring=careful)
+    )
+    try:
+        stats.explore(lambda stats: search.explore("bfs"))
+    except NotForNativeCode:
+        return None
+    if stats.stopped == "limit":
+        return None
+    ends = {(outcome.kind, str(sorted(outcome.state.items()))) for outcome in stats.outcomes}
+    return stats.counts.states if workers < 2 else None, ends, sorted(graph.failures)
+
+
+def same_when_reduced(model: porcini.Model, optimise: bool = True) -> bool:
+    """The same stubborn sets, so that there are as many states; with two workers, which do without the order in
+    which states are found, the same ends and failures."""
+    wanted = reduced(model, 0, optimise)
+    if wanted is None:
+        return False
+    for workers in (1, 2):
+        found = reduced(model, workers, optimise)
+        if found is None:
+            return False
+        assert found[1:] == wanted[1:], workers
+        assert workers > 1 or found[0] == wanted[0]
+    return True
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_reduced_benchmarks(name: str) -> None:
+    key, _, value = BENCHMARKS[name].partition("=")
+    assert same_when_reduced(porcini.load(MODELS / f"{name}.pml", defines={key: value}))
+
+
+def test_reduced_models() -> None:
+    compared = 0
+    for seed in range(PROGRAMS // 2):
+        try:
+            model = porcini.loads(generate(Random(seed)).text(), "pml")
+            compared += same_when_reduced(model, optimise=bool(seed % 2))
+        except InputError:
+            continue
+    assert compared > PROGRAMS // 8
+
+
+def test_a_mutant_that_forgets_conflicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = NativeRelations._value
+    monkeypatch.setattr(
+        NativeRelations,
+        "_value",
+        lambda self, asked, about, state: 0 if asked == Ask.CONFLICTS else answer(self, asked, about, state),
+    )
+    with pytest.raises(AssertionError):
+        same_when_reduced(porcini.load(MODELS / "phils_deadlock.pml", defines={"N": "5"}))
+
+
+@pytest.mark.parametrize("name", ["phils_vars", "sieve", "leader", "coherence", "handshake"])
+def test_several_workers(name: str) -> None:
+    """Without a reduction, nothing depends on how many they are."""
+    key, _, value = BENCHMARKS[name].partition("=")
+    model = porcini.load(MODELS / f"{name}.pml", defines={key: value})
+    assert searched(model, library.ALL_BITS, workers=3) == searched(model, None)
+
+
+def test_a_limit_of_memory() -> None:
+    model = porcini.load(MODELS / "phils_vars.pml", defines={"N": "10"})
+    for workers in (1, 2):
+        options = Options(reduction="none", machine="native", max_memory=1 << 20, workers=workers)
+        report = porcini.explore(model, engine="graph", properties=("deadlock-free",), options=options)
+        assert (report.verdict, report.stopped) == ("unknown", "limit") and report.counts.states > 10_000
+        assert report.limit == "the limit of 0.0 GB of memory"
+
+
+def test_states_that_become_wider() -> None:
+    """States of one word, of one that is full, of two, and of more: each bit is met in several orders."""
+    bits = 140
+    text = f"""bit a[{bits}]; byte x;
+    active proctype P() {{ byte i; do :: i < {bits} -> a[i] = 1; i++ :: else -> break od }}
+    active [2] proctype Q() {{ x++; x--; x++ }}"""
+    model = porcini.loads(text, "pml")
+    same_in_native_code(model)
+    same_in_native_code(model, 0xF)
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
@@ -93,24 +194,25 @@ def test_states_are_compared_not_only_their_hashes(mask: int) -> None:
 BITS_THAT_CHANGE_LATE = """
 int late; byte n; chan c = [2] of { byte };
 proctype Child(byte k) { n = k; late = late * 2 + k }
-active proctype P() { do :: late < 100000 -> late++ :: late >= 100000 -> break od; run Child(7); c!1 }
+active proctype P() { do :: late < 5000 -> late++ :: late >= 5000 -> break od; run Child(7); c!1 }
 active proctype Q() { timeout -> assert(n == 7); late = -1 }
 """
 
 
-def test_bits_that_change_late() -> None:
-    """The first few thousand states do not show all bits that change: then tables are filled again."""
+def test_bits_that_change_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first states do not show all bits that change: then tables are filled again."""
+    monkeypatch.setattr("porcini.engines.native_graph.FEW_STATES", 1_000)
     model = porcini.loads(BITS_THAT_CHANGE_LATE, "pml")
     plain = porcini.check(model, options=Options(reduction="none", machine="python"))
     native = porcini.check(model, options=Options(reduction="none", machine="native"))
     assert (plain.machine, native.machine) == ("python", "native")
     assert (native.verdict, native.counts.states) == (plain.verdict, plain.counts.states)
-    assert native.counts.states > 100_000
+    assert native.counts.states > 5_000
 
 
 def test_trails_are_replayed_and_shortest() -> None:
     model = porcini.load(MODELS / "phils_deadlock.pml", defines={"N": "7"})
-    options = Options(reduction="none", machine="native")
+    options = Options(reduction="none", machine="native", search="bfs")
     (outcome,) = porcini.check(model, options=options).outcomes
     assert porcini.replay(model, outcome.schedule).outcomes[0].kind == "deadlock"
     (other,) = porcini.check(model, options=Options(reduction="none", machine="python", search="bfs")).outcomes

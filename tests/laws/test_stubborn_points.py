@@ -53,13 +53,13 @@ def check_formulas(kind: str, seed: int) -> None:
                 assert reports[1].counts.states <= reports[0].counts.states or reports[1].verdict == "violated"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[:50])
 @pytest.mark.parametrize("kind", ["gcl", "par"])
 def test_the_same_ends(kind: str, seed: int) -> None:
     check_ends(kind, seed, ("dfs", "bfs")[seed % 2])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", SEEDS[:20])
 @pytest.mark.parametrize("kind", ["gcl", "par"])
 def test_the_same_formulas(kind: str, seed: int) -> None:
     check_formulas(kind, seed)

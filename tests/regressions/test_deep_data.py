@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 
 import porcini
@@ -13,6 +16,15 @@ interface I { Unit go(); }
 class C implements I { Nat n = Z; Int k = 0; Unit go() { while (k < 9000) { n = S(n); k = k + 1; } } }
 { I c = new C(); I d = new C(); c!go(); d!go(); }
 """
+
+
+@pytest.fixture(autouse=True)
+def usual_depth() -> Iterator[None]:
+    """As in a new process: a command raises the limit for good."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
 
 
 @pytest.mark.parametrize("engine", ["optimal", "graph"])

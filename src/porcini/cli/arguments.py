@@ -118,7 +118,19 @@ def _parser() -> argparse.ArgumentParser:
         "--machine",
         choices=get_args(Machine),
         default="auto",
-        help="who takes the steps without a reduction (.pml; default: native code where it pays)",
+        help="who takes the steps (.pml; default: native code where it pays)",
+    )
+    check.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="threads of native code (default: one for each core; one for --search bfs)",
+    )
+    check.add_argument(
+        "--max-memory",
+        type=_bytes,
+        metavar="SIZE",
+        help="what native code may use, such as 8G (default: four fifths of what is free)",
     )
     check.add_argument(
         "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
@@ -261,10 +273,21 @@ def _bounded(command: argparse.ArgumentParser, depth: int = DEFAULT_DEPTH) -> No
     command.add_argument("--timeout", type=_seconds, metavar="SECONDS")
 
 
+_UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"wants a whole number of at least 1, not {text!r}")
     return int(text)
+
+
+def _bytes(text: str) -> int:
+    """A size such as 512M or 8G."""
+    number, unit = text[:-1], text[-1:].upper()
+    if unit not in _UNITS or not number.isdecimal() or int(number) == 0:
+        raise argparse.ArgumentTypeError(f"wants a size such as 512M or 8G, not {text!r}")
+    return int(number) << _UNITS[unit]
 
 
 def _natural(text: str) -> int:

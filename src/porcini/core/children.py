@@ -11,6 +11,7 @@ is read by an unpickler that creates objects of Porcini's own classes and of a f
 
 from __future__ import annotations
 
+import gc
 import io
 import mmap
 import os
@@ -92,6 +93,7 @@ def _run_in_fork(work: Callable[[], T], announced: mmap.mmap, timeout: float | N
         pid = os.fork()
     if pid == 0:
         os.close(reading)
+        gc.freeze()  # to look for garbage among the parent's objects would copy all of its memory
         _seal.announced = announced
         _work_and_exit(work, writing)
     os.close(writing)

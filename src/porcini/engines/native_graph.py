@@ -127,13 +127,15 @@ class NativeGraph(Graph[int]):
 
     def _learn(self) -> Iterator[int]:
         """States by the reference, breadth first: the bits that change in them are added. They stay in `found`,
-        with the ways to them: a failure that is seen here may be reported before native code has come to it."""
+        with the ways to them: a failure that is seen here may be reported before native code has come to it. With
+        a reduction these are some of the states that it leaves, since nothing prevents that it ignores others."""
         found = self.found
         found[self.bits.start] = None
         todo = [self.bits.start]
         for state in todo:
             yield state
-            for after in self.space.successors(state):
+            choice = self.stubborn.choose(state) if self.stubborn is not None else None
+            for after in self.space.successors(state) if choice is None else choice.after:
                 if after not in found:
                     found[after] = state
                     todo.append(after)
@@ -153,12 +155,14 @@ class NativeGraph(Graph[int]):
                 self._give(asked)
                 self._count()
                 self.stats.check_limits()
-                if self.native.states > self.stats.limits.states:
-                    raise LimitHit(f"the limit of {self.stats.limits.states:,} states")
+                most_states = self.stats.limits.max_states
+                if most_states is not None and self.native.states > most_states:
+                    raise LimitHit(f"the limit of {most_states:,} states")
                 if len(self.graph.failures) > len(self._noted) and self.stats.violated:
                     self._note_failures()
         except MemoryError:
-            raise LimitHit("the memory that can be had") from None
+            most_bytes = f"{self.most_bytes / 2**30:,.1f} GB of memory" if self.most_bytes else "memory"
+            raise LimitHit(f"the limit of {most_bytes}") from None
         finally:
             self._count()
         self._note_failures()

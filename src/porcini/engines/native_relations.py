@@ -11,14 +11,11 @@ from collections.abc import Callable
 from typing import Final
 
 from porcini.core.errors import InternalError
+from porcini.engines.machines import NotForNativeCode
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import EVERYTHING
 from porcini.ir.packed.transitions import Guard
 from porcini.native.library import WHEREVER, Ask, Keyed, NativeSearch
-
-
-class NotForNativeCode(Exception):
-    """A reduction that depends on the whole state: looking it up would not help."""
 
 
 class NativeRelations:

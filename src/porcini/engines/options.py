@@ -42,8 +42,13 @@ class Options:
     """None is the best that the program's language has."""
     ample: Ample = "closure"
     machine: Machine = "auto"
-    """Of searches that keep states without a reduction: who takes the steps. `auto` is native code where that can
-    be had and the graph is not small."""
+    """Of searches that keep states: who takes the steps. `auto` is native code where that can be had and the graph
+    is not small."""
+    workers: int | None = None
+    """How many threads native code may use; None is all cores, or one for a search in breadth, whose trails are
+    the shortest ones."""
+    max_memory: int | None = None
+    """How many bytes native code may use; None is four fifths of what is free."""
     optimise: bool = True
     fair: bool = False
     """Weak fairness: a process that can always move moves eventually."""

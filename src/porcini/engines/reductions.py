@@ -11,6 +11,7 @@ from porcini.core.systems import Program, StateGraph, Structure, System, Watched
 from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Engine
 from porcini.engines.graph import Graph, StateReduction
+from porcini.engines.machines import NotForNativeCode, native_search
 from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
@@ -86,33 +87,16 @@ def search_states(program: Program, stats: SearchStats, options: Options) -> Non
     graph = program.state_graph(exact=options.exact)
     reduction, stats.reduction = choose_reduction(program, graph, options)
     stats.exact = graph.exact
-    packed = program.structure == "packed"
-    native = _native(graph, stats, options) if packed and reduction is None else None
-    search = native or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)
-    if packed:
-        stats.machine = "python" if native is None else "native"
-    search.explore(options.search)
-
-
-def _native(graph: Any, stats: SearchStats, options: Options) -> Graph[Any] | None:
-    """A search by native code, if one is wanted, can be had, and is worth it. It goes in breadth."""
-    if options.machine == "python":
-        return None
-    if options.machine == "auto" and options.search == "dfs" and stats.violated is not None:
-        return None  # what is found first depends on the order
-    from porcini.engines.native_graph import NativeGraph
-    from porcini.native.compiling import NoCompiler
-    from porcini.native.library import load_library
-
-    search = NativeGraph(graph, stats)
-    if search.is_small() and options.machine == "auto":
-        return None
+    search = None
+    if program.structure == "packed":
+        search = native_search(program, graph, reduction, stats, options)
+        stats.machine = "python" if search is None else "native"
     try:
-        load_library()
-    except NoCompiler as problem:
-        stats.notes += (f"{problem}: the reference took the steps",)
-        return None
-    return search
+        (search or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)).explore(options.search)
+    except NotForNativeCode:
+        stats.begin_again()
+        stats.machine = "python"
+        Graph(graph, reduction, stats, avoid_ignoring=program.may_fail).explore(options.search)
 
 
 GRAPH = Engine(

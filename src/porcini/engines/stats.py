@@ -87,6 +87,12 @@ class SearchStats:
         fresh.clock = self.clock
         return fresh
 
+    def begin_again(self) -> None:
+        """Forget what was found: another machine starts the same search from its beginning."""
+        self.counts = Counts()
+        self._seen.clear()
+        self._classes.clear()
+
     def step(self) -> None:
         self.counts.events += 1
         self.counts.states += 1

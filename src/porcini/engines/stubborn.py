@@ -188,10 +188,12 @@ class StubbornSets:
         self, state: int, relations: Relations, seeds: Sequence[int], enabled: int
     ) -> int | None:
         """The stubborn set with the fewest enabled transitions; None if it would contain all of them."""
-        best, least = None, enabled.bit_count()
+        best, least, hopeless = None, enabled.bit_count(), 0
         for seed in seeds:
-            found = self.grow_stubborn_set(state, relations, seed, enabled, least)
-            if found is not None:
+            found = self.grow_stubborn_set(state, relations, seed, enabled, least, hopeless)
+            if found is None:
+                hopeless |= 1 << seed
+            else:
                 taken = found & enabled
                 if taken.bit_count() < least and not taken & relations.visible:
                     best, least = found, taken.bit_count()
@@ -200,9 +202,11 @@ class StubbornSets:
         return best
 
     def grow_stubborn_set(
-        self, state: int, relations: Relations, seed: int, enabled: int, most: int
+        self, state: int, relations: Relations, seed: int, enabled: int, most: int, hopeless: int = 0
     ) -> int | None:
         """The stubborn set from one transition, or None unless it has fewer than `most` enabled transitions.
+
+        Sets from a `hopeless` transition had more: one that comes to contain it is given up as well.
 
         Sets of transitions are bit masks. If the set contains all transitions of a process at its current point,
         the transitions of that process at other points are settled: they can only become possible by what is in
@@ -229,7 +233,7 @@ class StubbornSets:
                 new = needed & ~found
             if new:
                 found |= new
-                if (found & enabled).bit_count() >= most:
+                if found & hopeless or (found & enabled).bit_count() >= most:
                     return None
                 for now, own in unsettled:
                     if now and not now & ~found:
@@ -289,7 +293,7 @@ class PackedAmple(StubbornSets):
         return relations.present.members
 
     def grow_stubborn_set(
-        self, state: int, relations: Relations, seed: int, enabled: int, most: int
+        self, state: int, relations: Relations, seed: int, enabled: int, most: int, hopeless: int = 0
     ) -> int | None:
         """All that a set of whole processes can do now; the set begins with the processes of one transition."""
         chosen = {process for process, _ in relations.all[seed].stands}

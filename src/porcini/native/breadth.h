@@ -188,10 +188,10 @@ static void NAME(work)(Search *search, Worker *worker)
         if (store->expanded < store->states && search_goes_on(search) && !time_is_up(search, worker)) {
             u64 until = store->expanded + CHUNK_OF_STATES;
             for (; store->expanded < store->states && store->expanded < until; store->expanded++)
-                if (NAME(expand)(search, worker, store->expanded) < 0) {
-                    int aside = worker->moves.question.kind != ASK_MEMORY && put_aside(worker, (u32)store->expanded);
-                    if (!aside)
-                        give_up(search);
+                if (NAME(expand)(search, worker, store->expanded) < 0 &&
+                    (worker->moves.question.kind == ASK_MEMORY || !put_aside(worker, (u32)store->expanded))) {
+                    give_up(search);
+                    break;
                 }
             continue;
         }

@@ -381,6 +381,7 @@ Search *porcini_new(u32 words, u32 bits, u32 workers, u32 reduces, u64 hash_mask
 int porcini_widen(Search *search, u32 words, u32 bits)
 {
     u32 before = search->words, slot_words = words_of_slot(search);
+    int other = words != before || search->spare != is_spare(words, bits); /* slots have another form */
     search->spare = is_spare(words, bits);
     search->bits = bits;
     if (words != before && !restride(&search->rules, words))
@@ -404,9 +405,8 @@ int porcini_widen(Search *search, u32 words, u32 bits)
                     return 0;
             }
         }
-        if (words_of_slot(search) != slot_words || before != words)
-            if (!BY_WIDTH(number_again)(search, store, slot_words))
-                return 0;
+        if (other && !BY_WIDTH(number_again)(search, store, slot_words))
+            return 0;
     }
     return 1;
 }

@@ -87,9 +87,8 @@ typedef struct { /* One choice in progress. */
     Moves *moves;
     const Relations *r;
     const u64 *state, *enabled;
-    u64 *found, *todo, *settled;
+    u64 *found, *todo, *settled, *hopeless; /* sets from `hopeless` transitions were too large */
     u32 *here;
-    u32 set;
 } Choosing;
 
 static inline u64 cost_of(const Choosing *c, const u64 *needed)
@@ -212,17 +211,18 @@ static i64 grow_stubborn(Choosing *c, u32 seed, u64 most)
                 return any;
         }
         const u64 *set = set_of(r, more);
-        u64 added = 0;
+        u64 added = 0, hopeless = 0;
         for (u32 w = 0; w < words; w++) {
             u64 fresh = set[w] & ~c->found[w];
             added |= fresh;
+            hopeless |= fresh & c->hopeless[w];
             c->found[w] |= fresh;
             c->todo[w] |= fresh;
             taken += ones(fresh & c->enabled[w]);
         }
         if (!added)
             continue;
-        if (taken >= most)
+        if (hopeless || taken >= most)
             return 0;
         for (u32 p = 0; p < r->processes; p++) {
             const u64 *now = set_of(r, r->process[p].at[c->here[p]]), *own = set_of(r, r->process[p].own);
@@ -258,12 +258,14 @@ static i64 choose(Moves *moves, const u64 *state, u32 set, int forward, const u6
     if (!r)
         return ask(moves, ASK_RELATIONS, set, 0, 0);
     u32 words = r->words, seeds = 0;
-    u64 need = 5ull * words + r->processes * 2ull + 2;
+    u64 need = 6ull * words + r->processes * 2ull + 2;
     if (!RESERVE(moves, scratch, need))
         return ask(moves, ASK_MEMORY, 0, 0, 0);
     u64 *enabled = moves->scratch, *best = enabled + words;
-    u32 *here = (u32 *)(best + 4 * words), *seed = here + r->processes;
-    Choosing c = {moves, r, state, enabled, best + words, best + 2 * words, best + 3 * words, here, set};
+    u64 *hopeless = best + 4 * words;
+    u32 *here = (u32 *)(hopeless + words), *seed = here + r->processes;
+    Choosing c = {moves, r, state, enabled, best + words, best + 2 * words, best + 3 * words, hopeless, here};
+    memset(hopeless, 0, words * sizeof(u64));
     memset(enabled, 0, words * sizeof(u64));
     memset(seed, 0xFF, r->processes * sizeof(u32));
     for (u32 i = 0; i < moves->offers; i++) {
@@ -312,6 +314,8 @@ static i64 choose(Moves *moves, const u64 *state, u32 set, int forward, const u6
         i64 taken = grow_stubborn(&c, seed[p], least);
         if (taken < 0)
             return -1;
+        if (!taken)
+            include(hopeless, seed[p]);
         if (!taken || (u64)taken >= least || meets(c.found, enabled, set_of(r, 1), words))
             continue;
         if (forward && meets(c.found, enabled, set_of(r, 2), words))

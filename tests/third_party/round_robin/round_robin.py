@@ -11,6 +11,9 @@ def round_robin(program: Program, stats: SearchStats, options: Options) -> None:
     run = program.start()
     events: list[Event] = []
     while able := [action for action in run.actions() if action.enabled]:
+        if len(events) >= stats.limits.depth:  # it may never end
+            stats.cut()
+            return
         later = [action for action in able if events and action.pid > events[-1].pid]
         events.append(run.step((later or able)[0]))
         stats.step()

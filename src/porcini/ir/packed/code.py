@@ -158,10 +158,17 @@ _ASKED = {
 
 
 class Constants:
-    """The values of constant expressions in one process."""
+    """The values of constant expressions in one process; `assumed` are values of variables that are not constant,
+    in some states."""
 
-    def __init__(self, slot: int | None, values: Mapping[Variable, int], declared: Mapping[Var, Variable]) -> None:
-        self.slot, self.values, self.declared = slot, values, declared
+    def __init__(
+        self,
+        slot: int | None,
+        values: Mapping[Variable, int],
+        declared: Mapping[Var, Variable],
+        assumed: Mapping[Variable, int] | None = None,
+    ) -> None:
+        self.slot, self.values, self.declared, self.assumed = slot, values, declared, assumed or {}
         self._found: dict[Expr, int | None] = {}
 
     def of(self, expr: Expr) -> int | None:
@@ -196,7 +203,7 @@ class Constants:
     def _of_cell(self, cell: Target) -> int | None:
         var = self.declared[variable_of(cell)]
         if not var.constant:
-            return None
+            return self.assumed.get(var) if isinstance(cell, Var) else None
         if isinstance(cell, Var):
             return self.values.get(var, None if var.set_up else var.initial[0])
         at = self.of(cell.index)

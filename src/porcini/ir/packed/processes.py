@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
-from porcini.ir.expr import TRUE
+from porcini.ir.expr import TRUE, Select
+from porcini.ir.operations import loads, variable_of
 from porcini.ir.packed.code import Coder, Constants, EdgeCode, Surroundings
 from porcini.ir.packed.layout import Channel, Layout, RunError
 from porcini.ir.packed.touch import Resources, Touch, Toucher
-from porcini.ir.program import Edge, Point, Template, Variable, rivals
+from porcini.ir.program import Edge, Point, Template, Variable, nodes_of, rivals
+
+_MOST_SELECTORS = 3
 
 
 @dataclass(eq=False, slots=True)
@@ -105,6 +109,38 @@ class Process:
             if other.talk is not None:
                 touch |= self.toucher.tested(other.talk.channel)
         return touch
+
+    @cached_property
+    def selectors(self) -> dict[Variable, tuple[int, int]]:
+        """Private variables that select cells of arrays, with where they are in a state and their bits. Given
+        their values, a step depends on fewer bits: those of one cell instead of a whole array."""
+        declared, found = self.toucher.layout.declared, dict[Variable, tuple[int, int]]()
+        for edge in self.template.edges:
+            for node in nodes_of(edge):
+                for read in loads(node.index) if isinstance(node, Select) else ():
+                    var = declared[variable_of(read)]
+                    if var.local and not (var.array or var.constant) and len(found) < _MOST_SELECTORS:
+                        found[var] = self.base + self.toucher.layout.of_var[var], var.bounded.bits
+        return found
+
+    @cached_property
+    def selecting_bits(self) -> int:
+        mask = 0
+        for at, bits in self.selectors.values():
+            mask |= (1 << bits) - 1 << at
+        return mask
+
+    def bits_at(self, s: int) -> int:
+        """The bits on which the steps of the process depend, where it stands and with its selectors as in a state;
+        for those of a `d_step` or of an atomic sequence, with all that their first statement looks at."""
+        here = self.at(s)
+        if not self.selectors or any(code.edge.atomic or code.edge.d_step for code in here.edges):
+            return here.touch.bits
+        values = {var: var.bounded.wrap(s >> at & (1 << bits) - 1) for var, (at, bits) in self.selectors.items()}
+        assumed, found = self.toucher.assuming(values), self.toucher.point
+        for code in here.edges:
+            found |= self.toucher.bits_of(code.edge, assumed, self.selectors)
+        return found
 
     def rest_of_d_step(self, code: EdgeCode) -> list[EdgeCode]:
         """The edges that may follow one within the same step: the rest of a `d_step`."""

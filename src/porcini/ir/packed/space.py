@@ -62,7 +62,7 @@ class Unit:
     def __init__(self, process: Process, other: Process | None = None) -> None:
         self.interned: dict[tuple[Move, ...], Moves] = {}
         self.process, self.other = process, other
-        self.points = process.toucher.point | (0 if other is None else other.toucher.point)
+        self.points = process.toucher.point | (process.selecting_bits if other is None else other.toucher.point)
         self.tables: dict[int, tuple[int, dict[int, Moves]]] = {}
 
 
@@ -239,7 +239,7 @@ class Space:
         process, other = unit.process, unit.other
         if other is None:
             alone = len(self._tables_of(present).of_process[process]) == 1
-            return self._relevant_bits(present, process, process.here(s), meetings=alone)
+            return self._relevant_bits(present, process, s, meetings=alone)
         here, there = process.at(s), other.at(s)
         sends = [c for c in here.edges if isinstance(c.edge.talk, Send) and rendezvous(c)]
         takes = [c for c in there.edges if isinstance(c.edge.talk, Receive) and rendezvous(c)]
@@ -305,15 +305,19 @@ class Space:
             mask |= self._unit_mask(s, present, unit)
         return mask
 
-    def _relevant_bits(self, present: ProcessSet, process: Process, point: int, meetings: bool = True) -> int:
-        """The bits on which the moves from a point depend, with all that follows while the turn is held."""
-        bits, left = FAILED, [(process, point)]  # a change of the failure bits depends on their old value
+    def _relevant_bits(self, present: ProcessSet, process: Process, s: int, meetings: bool = True) -> int:
+        """The bits on which the moves of a process from where it stands depend, with all that follows while the
+        turn is held."""
+        start = process.here(s)
+        bits = FAILED | process.bits_at(s)  # a change of the failure bits depends on their old value
+        left = [(process, start)]
         seen: set[tuple[Process, int]] = set(left)
         starts = meets = False
         while left:
             mover, number = left.pop()
             here = mover.point(number)
-            bits |= here.touch.bits
+            if mover is not process or number != start:
+                bits |= here.touch.bits
             for code in here.edges:
                 followed = [(mover, code.edge.target)] if code.edge.atomic or code.edge.d_step else []
                 starts = starts or any(isinstance(op, Spawn) for op in code.edge.block)

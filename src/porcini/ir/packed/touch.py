@@ -14,7 +14,7 @@ channel is neither empty nor full. A test of a channel reads both ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,7 +32,17 @@ from porcini.ir.expr import (
     Var,
     nodes,
 )
-from porcini.ir.operations import Exit, Receive, Send, Spawn, Target, variable_of
+from porcini.ir.operations import (
+    Exit,
+    Receive,
+    Send,
+    Spawn,
+    Target,
+    reads_of,
+    reads_of_talk,
+    targets_of_op,
+    variable_of,
+)
 from porcini.ir.packed.code import Constants, channels_named
 from porcini.ir.packed.layout import POPULATION, Channel, Layout
 from porcini.ir.program import Edge, Variable, expressions, targets_of
@@ -143,6 +153,37 @@ class Toucher:
                 for _, first in self.layout.program.templates[op.template].setup:
                     touch |= self._first_value(first)
         return touch
+
+    def assuming(self, values: Mapping[Variable, int]) -> Toucher:
+        """The same where some variables have known values."""
+        known = self.constants
+        constants = Constants(known.slot, known.values, known.declared, values)
+        return Toucher(self.layout, self.template, constants, self.channels, self.resources, self.channel_of)
+
+    def bits_of(self, edge: Edge, assumed: Toucher, of: Collection[Variable]) -> int:
+        """The bits on which the readiness and effect of an edge depend, where some variables have the values that
+        `assumed` knows: whatever is evaluated before one of them is assigned to depends on fewer bits."""
+        program = self.layout.program
+        if program.priorities is not None or any(isinstance(op, Spawn | Exit) for op in edge.block):
+            return self.edge(edge).bits
+        exprs = (program.templates[self.template].provided, *edge.guards, *reads_of_talk(edge.talk))
+        bits, toucher = self.point, assumed
+        for expr in exprs:
+            bits |= assumed.expr(expr).bits
+        steps: list[tuple[Sequence[Expr], Sequence[Target]]] = []
+        if edge.talk is not None:
+            bits |= assumed._talk(edge.talk).bits
+        if isinstance(edge.talk, Receive):
+            steps += [((), (target,)) for target in edge.talk.into if target is not None]
+        steps += [(reads_of(op), tuple(targets_of_op(op))) for op in edge.block]
+        for reads, targets in steps:
+            for expr in reads:
+                bits |= toucher.expr(expr).bits
+            for target in targets:
+                bits |= toucher._cell(target, written=True).bits
+            if any(self.layout.declared[variable_of(target)] in of for target in targets):
+                toucher = self
+        return bits
 
     def _first_value(self, expr: Expr) -> Touch:
         """What the initial value of a variable of a new process reads. Its own variables are new, so that only

@@ -48,12 +48,19 @@ def prepare(namespace: dict[str, Any], module: str) -> None:
     namespace.update(RECORDING if _active is not None else IDLE)
 
 
+@functools.cache
+def _frozen_by_others() -> bool:
+    """Had somebody frozen what there was before the first recording? It is asked once: to count takes long."""
+    return gc.get_freeze_count() > 0
+
+
 @contextlib.contextmanager
 def recording(recorder: Recorder) -> Iterator[Recorder]:
     """Instrumented code reports to this recorder. One at a time.
 
     Garbage is collected between runs only (`Recorder.start_run`): a finaliser that runs in the middle of whichever
     step happens to allocate much is one more thing that no schedule controls, and the log is walked each time.
+    So that this is quick, what is there already is frozen; where somebody else has done so, it stays frozen after.
     """
     global _active
     if _active is not None:
@@ -64,9 +71,10 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     rules.reset_caches()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
-    collecting = gc.isenabled()
+    collecting, frozen = gc.isenabled(), _frozen_by_others()
     gc.disable()
-    gc.freeze()
+    if not frozen:
+        gc.freeze()
     try:
         for namespace in _globals.values():
             namespace.update(RECORDING)
@@ -78,7 +86,8 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
         for namespace in _globals.values():
             namespace.update(IDLE)
         LOG.clear()
-        gc.unfreeze()
+        if not frozen:
+            gc.unfreeze()
         if collecting:
             gc.enable()
 

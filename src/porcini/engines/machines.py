@@ -1,0 +1,69 @@
+"""Who takes the steps of a search that keeps states: the reference, or native code (`engines.native_graph`)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from porcini.core.systems import System
+from porcini.engines.graph import Graph, StateReduction
+from porcini.engines.options import Options
+from porcini.engines.stats import SearchStats
+from porcini.engines.stubborn import StubbornSets
+
+_SHARE_OF_MEMORY = 0.8
+_SOME_MEMORY = 4 << 30
+"""Where nobody says how much is free."""
+
+
+class NotForNativeCode(Exception):
+    """Native code asks for something that depends on the whole state: looking it up would not help."""
+
+
+def native_search(
+    system: System, graph: Any, reduction: StateReduction[Any] | None, stats: SearchStats, options: Options
+) -> Graph[Any] | None:
+    """A search by native code, if one is wanted, can be had, and is worth it. It goes in breadth."""
+    if options.machine == "python" or not (reduction is None or type(reduction) is StubbornSets):
+        return None
+    if options.machine == "auto" and options.search == "dfs" and stats.violated is not None:
+        return None  # what is found first depends on the order
+    from porcini.engines.native_graph import NativeGraph
+    from porcini.native.compiling import NoCompiler
+    from porcini.native.library import load_library
+
+    search = NativeGraph(
+        graph,
+        stats,
+        reduction,
+        avoid_ignoring=system.may_fail,
+        workers=workers_for(options),
+        most_bytes=options.max_memory or free_memory(),
+    )
+    if search.is_small() and options.machine == "auto":
+        return None
+    try:
+        load_library()
+    except NoCompiler as problem:
+        stats.notes += (f"{problem}: the reference took the steps",)
+        return None
+    return search
+
+
+def workers_for(options: Options) -> int:
+    if options.workers is not None:
+        return options.workers
+    return 1 if options.search == "bfs" else len(os.sched_getaffinity(0))
+
+
+def free_memory() -> int:
+    """How many bytes a search may use, unless it is told."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == "MemAvailable":
+                return int(int(value.split()[0]) * 1024 * _SHARE_OF_MEMORY)
+    except (OSError, ValueError, IndexError):
+        pass
+    return _SOME_MEMORY
