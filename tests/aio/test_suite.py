@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 from textwrap import dedent
+from time import monotonic
 
 import pytest
 
@@ -229,6 +230,39 @@ def test_what_fails_here_in_every_order_does_not_depend_on_it(run):
     )
     assert result.ret == pytest.ExitCode.OK
     assert "asyncio's own order fails, too, but not without Porcini: AssertionError" in said
+
+
+def test_data_that_is_drawn(run):
+    """All examples share the budget, and one that was not explored to its end is not forgotten."""
+    pytest.importorskip("hypothesis")
+    begun = monotonic()
+    _, said = run(
+        """
+        from hypothesis import given, settings, strategies
+
+        @settings(max_examples=10, database=None, derandomize=True)
+        @given(tasks=strategies.integers(1, 9))
+        async def test_held_or_not_finished(tasks):
+            account = Account()
+            await asyncio.gather(*(pay(account, 1, 0) for _ in range(tasks)))
+
+        @settings(max_examples=10, database=None, derandomize=True)
+        @given(tasks=strategies.integers(1, 3))
+        async def test_depends(tasks):
+            account = Account()
+            await asyncio.gather(*(pay(account, 1, 2 * n) for n in range(tasks)))
+            assert account.balance == tasks
+
+        @settings(max_examples=10, database=None, derandomize=True)
+        @given(tasks=strategies.integers(1, 2))
+        async def test_held(tasks):
+            account = Account()
+            await asyncio.gather(*(pay(account, 1, 0) for _ in range(tasks)))
+        """
+    )
+    assert count(said, "held in every order") == count(said, "not finished") == 1
+    assert count(said, "depends on the order") == 1
+    assert monotonic() - begun < 30
 
 
 def test_who_counts_on_callbacks_is_told(run):

@@ -7,6 +7,7 @@ import hashlib
 import inspect
 from collections.abc import Iterator
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -42,6 +43,8 @@ _FACTORY = (
     "fixtures with a scope wider than a function are made once for all "
     "schedules: let one that the test changes return a factory, or make its object in the test"
 )
+_LEAST = 0.05
+"""Seconds for one more example when the budget of a test is spent."""
 _MOST_IN_ASYNCIOS_ORDER = 100
 """Timers that are due together are tried in so many orders, if none passes."""
 
@@ -54,7 +57,8 @@ def problem_of(item: pytest.Function) -> BaseException | None:
     try:
         wanted, life = wanted_by(item), item.stash[LIFE]
         if is_drawn(item):
-            return explore_examples(item, life, lambda test: MarkedTest(item, wanted, life, test).problem())
+            options = _of_examples(item, wanted)
+            return explore_examples(item, life, lambda test: MarkedTest(item, next(options), life, test).problem())
         _check(item)
         return MarkedTest(item, wanted, life, coroutine_function_of(item, life)).problem()
     except InputError as error:
@@ -62,6 +66,14 @@ def problem_of(item: pytest.Function) -> BaseException | None:
         item.stash[REASON] = str(_placed(error, item)).splitlines()[0]
         hint = f"\n{_FACTORY}" if isinstance(error, NondeterministicProgram) and item._fixtureinfo.argnames else ""
         return failed(f"{_placed(error, item)}{hint}")
+
+
+def _of_examples(item: pytest.Function, wanted: Wanted) -> Iterator[Wanted]:
+    """The options for each example. The budget of a test in a suite is for all of them together."""
+    ends = monotonic() + (wanted.timeout or 0)
+    while True:
+        shared = wanted.timeout is not None and EXPLORED in item.stash
+        yield replace(wanted, timeout=max(ends - monotonic(), _LEAST)) if shared else wanted
 
 
 def _placed(error: InputError, item: pytest.Function) -> InputError:
@@ -129,7 +141,9 @@ class MarkedTest:
         )
         if report.interrupted:
             raise KeyboardInterrupt
-        self.item.stash[REPORT] = report
+        before = self.item.stash.get(REPORT, None)
+        if before is None or before.verdict != "unknown" or report.verdict == "violated":
+            self.item.stash[REPORT] = report  # of several examples, one that was not explored to its end counts
         if report.coverage is not None and report.coverage.leftovers:
             self.item.warn(pytest.PytestWarning(f"{show_leftovers(report.coverage)}; {_FACTORY}"))
         where = _where(report)
