@@ -62,6 +62,12 @@ CASES = {
         )
         for name, (body, states) in PLACES.items()
     },
+    "a d_step selects the first of a range that is no number": Case(
+        "byte x = 1, i; active proctype P() { d_step { select(i : x .. 3) }; assert(i != 1) }", True
+    ),
+    "a d_step selects no other": Case(
+        "byte x = 1, i; active proctype P() { d_step { select(i : x .. 3) }; assert(i == 1) }", False
+    ),
     "the one to meet is not started yet": Case(
         f"""{RENDEZVOUS} proctype R() {{ end: r?1 }}
         active proctype P1() {{ run R() }}

@@ -72,7 +72,8 @@ def _counting(counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.S
 
 
 def expand_select(select: ast.Select) -> ast.Statement:
-    """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up."""
+    """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up. To stop
+    is its first option, which is the one that a `d_step` takes."""
     at, variable = select.place, select.variable
     if select.literal and isinstance(select.low, ast.Number) and isinstance(select.high, ast.Number):
         if select.low.value > select.high.value:
@@ -85,5 +86,5 @@ def expand_select(select: ast.Select) -> ast.Statement:
     one = ast.Number(at, 1)
     test = ast.Condition(at, ast.Binary(at, "<", variable, select.high))
     onward = ast.Assign(at, variable, ast.Binary(at, "+", variable, one))
-    choose = ast.Choose(at, (ast.Block(at, (test, onward)), ast.Block(at, (ast.Break(at),))), True)
+    choose = ast.Choose(at, (ast.Block(at, (ast.Break(at),)), ast.Block(at, (test, onward))), True)
     return ast.Block(at, (ast.Assign(at, variable, select.low), choose))
