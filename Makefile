@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # Tests start hundreds of processes: none of them has to compile what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance conformance-folder soak clean
+.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance conformance-folder soak trophies clean
 
 demo: $(READY)
 	$(BIN)/python -m pytest -q examples/asyncio || test $$? -eq 1
@@ -54,6 +54,10 @@ conformance: $(READY)
 soak: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m conformance --soak $(ARGS)
 
+# Bugs in released versions of libraries, which are installed from PyPI into `.trophies`: docs/trophies.md.
+trophies: $(READY)
+	PORCINI_TROPHIES=1 $(BIN)/python -m pytest -q tests/aio/trophies/test_trophies.py $(ARGS)
+
 # Other people's Promela models, through SPIN and through Porcini: make conformance-folder FOLDER=../models
 conformance-folder: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m conformance.promela.folder $(FOLDER) $(ARGS)
@@ -64,4 +68,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .trophies build dist .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -1,7 +1,7 @@
 """`make bench-gpu`: models on a graphics card, exactly: states, transitions, and how many per second.
 
-The time of the kernels is what the card takes; the whole also has the reading of the model, the first states by the
-reference, and what it is asked later. `--quick` takes small sizes; `--emulate` goes without a card.
+The time of the kernels is what the card takes; the whole also has the reading of the model, the first states by
+the reference, and what it is asked later. `--quick` takes small sizes; `--emulate` goes without a card.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ ROWS = [
 def main() -> int:
     device = Emulation() if "--emulate" in sys.argv else Cuda()
     chosen = [each for each in sys.argv[1:] if not each.startswith("-")]
-    print(f"{'model':<24}{'words':>6}{'states':>16}{'transitions':>18}{'kernels s':>11}{'states/s':>16}{'whole s':>9}")
+    title = f"{'model':<24}{'words':>6}{'states':>16}{'transitions':>18}{'kernels s':>11}"
+    print(f"{title}{'states/s':>16}{'whole s':>9}")
     for model, define, small, large in ROWS:
         for size in [small] if "--quick" in sys.argv else large:
             if chosen and model not in chosen:

@@ -11,6 +11,11 @@ from typing import Any
 import pytest
 
 import porcini
+from porcini.core.reports import Outcome
+from porcini.core.traces import Trace
+from porcini.coroutines.comparing import nearest
+from porcini.coroutines.session import session
+from porcini.formats.schedules import parse_schedule
 
 CONTAINERS: dict[str, Any] = {
     "dict": {},
@@ -119,3 +124,34 @@ async def left_by_a_cancelled_task():
 
 def test_a_generator_of_the_run_before() -> None:
     assert len(porcini.explore(left_by_a_cancelled_task).outcomes) == 3
+
+
+def test_a_failure_that_shows_an_address() -> None:
+    """Two runs that fail alike were taken for different ones, because the text of the exception shows where an
+    object is: a failure became an error that says nothing about the test."""
+
+    async def fails() -> None:
+        class Thing:
+            pass
+
+        await asyncio.sleep(0)
+        raise ValueError(f"not {Thing()}")
+
+    report = porcini.explore(fails)
+    assert report.verdict == "violated"
+    (outcome,) = report.outcomes
+    assert "0x" not in str(outcome.state["raised"])
+
+
+def test_what_fails_and_cannot_be_followed_again_is_not_compared() -> None:
+    """A program that depends on more than its schedule may lack a step of the run that is to be explained. That
+    was a KeyError, and the failure was lost."""
+
+    async def steps() -> None:
+        await asyncio.sleep(0)
+
+    with session(steps) as opened:
+        program = opened.program()
+        trace = Trace(())
+        outcome = Outcome("assertion", {}, 1, parse_schedule("0 0.0 0"), trace)
+        assert nearest(program, outcome, lambda final: True) is None

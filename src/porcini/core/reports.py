@@ -17,6 +17,8 @@ from porcini.core.traces import Trace
 Verdict = Literal["holds", "violated", "unknown"]
 Stopped = Literal["exhausted", "first-violation", "limit"]
 PropertyName = Literal["deterministic", "deadlock-free", "failure-free", "terminates", "equivalent"]
+Advice = Literal["follow", "longer", "sample", "smaller"]
+"""What helps a search that hit a limit: following packages, a higher limit, sampling, or fewer tasks."""
 Cycles = Literal["acceptance", "non-progress"]
 """The kinds of infinite runs that labels describe."""
 
@@ -129,6 +131,21 @@ class Solutions:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A search through runs that hit a limit: about how many schedules there are in all, if that can be told, what
+    most of those that were run have been for, and what to do."""
+
+    estimate: int | None
+    locations: tuple[tuple[str, int], ...] = ()
+    """What steps met at, and how many schedules it took to try them in other orders."""
+    opaque: tuple[tuple[str, int], ...] = ()
+    """The same for what is not followed, and so may touch anything."""
+    tasks: int = 0
+    """How many tasks and callbacks met at the dearest location."""
+    advice: tuple[Advice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """How much of what real code did was observed. `opaque` steps conflict with everything: `places` say what made
     them opaque, and how often, and `packages` names the packages that could be instrumented as well."""
@@ -143,6 +160,8 @@ class Coverage:
     """Exceptions that nobody retrieved, and in how many runs."""
     initialised: tuple[str, ...] = ()
     """What packages set up for themselves in a first run, which was not explored."""
+    unfinished: Unfinished | None = None
+    """What is known of a search that hit a limit."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

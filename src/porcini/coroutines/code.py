@@ -13,6 +13,7 @@ from porcini.core.explanations import Explanation
 from porcini.core.recordings import Recording
 from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName, Report
 from porcini.core.systems import Program
+from porcini.coroutines.costs import Costs, describe
 from porcini.coroutines.explaining import compared, explained, told
 from porcini.coroutines.faults import DrawnPlans, Faults, plans
 from porcini.coroutines.notes import MODES, coverage_of, notes_of
@@ -22,7 +23,7 @@ from porcini.coroutines.quiet import quiet
 from porcini.coroutines.recording import recording_of
 from porcini.coroutines.rehearsing import run_twice
 from porcini.coroutines.session import Session, check, name_of
-from porcini.coroutines.setups import NO_FAULTS, Setup, lines_to_paste
+from porcini.coroutines.setups import NO_FAULTS, Setup, lines_to_paste, lines_to_try
 from porcini.coroutines.steady import SUSPECTS, NondeterministicProgram, SteadyProgram
 from porcini.engines.catalogue import Engine, engines_by_rank, run_engine
 from porcini.engines.options import Options
@@ -124,8 +125,12 @@ class OpenedCode(Opened):
         super().__init__(self.steady)
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
+        costs = Costs(self.steady)
+        stats.hear = costs.hear
         stats = search(self.steady, engine, stats, options, self.code.faults)
         self._coverage = self.coverage()
+        if stats.stopped == "limit" and not (stats.interrupted or engine.samples):
+            self._coverage = replace(self._coverage, unfinished=costs.unfinished(stats, self._coverage))
         return stats
 
     def simplified(self, example: Counterexample, stats: SearchStats) -> Counterexample:
@@ -153,7 +158,10 @@ class OpenedCode(Opened):
         return self._coverage or coverage_of(self.session, self.steady)
 
     def notes(self) -> tuple[str, ...]:
-        return (*notes_of(self.code.mode, self.coverage()), *self.code.faults.notes(self.steady.program.possible))
+        coverage = self.coverage()
+        told = describe(coverage) if coverage.unfinished else ()
+        faults = self.code.faults.notes(self.steady.program.possible)
+        return (*notes_of(self.code.mode, coverage), *faults, *told, *lines_to_try(self.code, coverage))
 
     def explained(self, report: Report) -> Report:
         """With the counterexample in lines of source, and what is known better then: who waits for whom."""

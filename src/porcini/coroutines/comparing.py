@@ -57,6 +57,8 @@ def _deviations(program: SteadyProgram, moves: Sequence[Move]) -> Iterator[tuple
     for move in moves:
         actions = {action.move: action for action in run.actions()}
         able.append([other for other in actions if other != move])
+        if move not in actions:
+            return  # the program depends on more than its schedule, and there is nothing to compare with
         run.step(actions[move])
     for at in range(len(moves) - 1, -1, -1):
         for move in able[at]:
@@ -66,7 +68,10 @@ def _deviations(program: SteadyProgram, moves: Sequence[Move]) -> Iterator[tuple
 def _deviated(program: SteadyProgram, moves: Sequence[Move], at: int, move: Move) -> tuple[Trace, Final | None]:
     """As before up to a step; then another process, for as long as it can; then the others in their old order."""
     run = program.start_under(tuple(moves))
-    events = follow(run, tuple(moves[:at]))
+    try:
+        events = follow(run, tuple(moves[:at]))
+    except ScheduleError:  # it depends on more than its schedule, and there is nothing to compare with
+        return Trace(()), None
     return _followed(run, moves[at:], move, events)
 
 

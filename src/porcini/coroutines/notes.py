@@ -12,6 +12,8 @@ from porcini.coroutines.session import Session
 from porcini.coroutines.steady import SteadyProgram
 from porcini.formats.sources import short_path
 from porcini.langs.aio.loop import Mode
+from porcini.langs.aio.naming import Spot
+from porcini.langs.aio.recorder import OpaqueCall
 
 MODES: dict[Mode, str] = {
     "any": "mode any: every ready task may go next, time moves when nothing is ready",
@@ -74,13 +76,19 @@ def _plain(name: str) -> str:
 
 def _opaque_places(opened: Session, program: SteadyProgram) -> list[tuple[str, int]]:
     """What made steps opaque and how often, the most frequent first."""
-    places = Counter(
-        {
-            _plain(call.name) + (f" at {short_path(call.file)}:{call.line}" if call.line else ""): times
-            for call, times in opened.recorder.opaque_calls.items()
-        }
-    )
+    places: Counter[str] = Counter()
+    for call, times in opened.recorder.opaque_calls.items():
+        places[show_reason(call)] += times
     for spot, times in program.unfollowed.items():
-        places[f"{spot.function} at {short_path(spot.path)}:{spot.line}, which is not instrumented"] += times
+        places[show_reason(spot)] += times
     places.update(program.untracked)
     return places.most_common()
+
+
+def show_reason(reason: OpaqueCall | Spot | str) -> str:
+    """What made a step opaque."""
+    if isinstance(reason, str):
+        return reason
+    if isinstance(reason, OpaqueCall):
+        return _plain(reason.name) + (f" at {short_path(reason.file)}:{reason.line}" if reason.line else "")
+    return f"{reason.function} at {short_path(reason.path)}:{reason.line}, which is not instrumented"

@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from porcini.core.events import Schedule
+from porcini.core.reports import Advice, Coverage
 from porcini.coroutines.faults import Faults
 from porcini.coroutines.guards import Guards
 from porcini.coroutines.session import Function, Session, name_of, session, was_named
@@ -73,6 +74,31 @@ def lines_to_paste(setup: Setup, schedules: Sequence[Schedule]) -> Iterator[str]
         options += "".join(f"--errors {shlex.quote(str(error))} " for error in setup.faults.errors)
         there = f"cd {shlex.quote(place)} && " if place else ""
         yield f'{there}porcini replay {name} {options}"{text}"'
+
+
+def lines_to_try(setup: Setup, coverage: Coverage) -> Iterator[str]:
+    """The command by which a search that hit a limit may come to an answer, if the shell can find the function."""
+    place = _importable_from(setup.function)
+    if coverage.unfinished is None or place is None or setup.args or setup.guards not in (None, Guards()):
+        return
+    packages = dict.fromkeys(setup.packages)
+    for advice in coverage.unfinished.advice:
+        if advice == "follow":
+            packages |= dict.fromkeys(coverage.packages)
+        options = f"--packages {shlex.quote(','.join(packages))} " if packages else ""
+        options += "--mode fifo " if setup.mode == "fifo" else ""
+        options += _TO_TRY.get(advice, "")
+        if advice in ("follow", *_TO_TRY):
+            there = f"cd {shlex.quote(place)} && " if place else ""
+            yield f"{_WHY[advice]}: {there}porcini explore {name_of(setup.function)} {options}".rstrip()
+
+
+_TO_TRY: dict[Advice, str] = {"longer": "--timeout 600", "sample": "--engine pct --max-executions 1000"}
+_WHY: dict[Advice, str] = {
+    "follow": "to follow what is opaque",
+    "longer": "to go on for longer",
+    "sample": "to look for failures without a proof",
+}
 
 
 def _shown(function: Any) -> str:

@@ -32,7 +32,7 @@ from porcini.langs.aio.log import LOG
 from porcini.langs.aio.naming import Spot, StepLabel
 from porcini.langs.aio.outside import Refused
 from porcini.langs.aio.program import AioProgram, AioRun, kind_of_problem
-from porcini.langs.aio.recorder import Recorder
+from porcini.langs.aio.recorder import OpaqueCall, Recorder
 from porcini.langs.aio.sections import Levels
 from porcini.langs.aio.standing import describe_problem, leaves
 from porcini.langs.aio.striking import NO_FAULTS, Plan, plan_of
@@ -77,6 +77,8 @@ class SteadyProgram(Program):
         """Where opaque steps began of which the recorder has nothing to say: in code that is not instrumented."""
         self.untracked: Counter[str] = Counter()
         """Why else steps were opaque: what the program made behind the loop's back."""
+        self.reasons: dict[object, OpaqueCall | Spot | str] = {}
+        """Why opaque steps were, by their labels."""
         self.opaque = 0
         self.steps = 0
         """Steps of which all was recorded, and how many of these were opaque."""
@@ -167,8 +169,12 @@ class SteadyProgram(Program):
         noted = self.recorder.opaque_calls.total() if self.recorder else 0
         if untracked:
             self.untracked[untracked] += 1
+            self.reasons[label] = untracked
         elif noted == self._noted and isinstance(label, StepLabel) and label.began:
             self.unfollowed[label.began] += 1
+            self.reasons[label] = label.began
+        elif self.recorder is not None and self.recorder.last_opaque is not None:
+            self.reasons[label] = self.recorder.last_opaque
         self._noted = noted
 
 

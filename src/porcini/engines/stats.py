@@ -41,6 +41,8 @@ class SearchStats:
     observe: frozenset[str] | None = None
     violated: Callable[[Outcomes], bool] | None = None
     watch: Watcher | None = None
+    hear: Callable[[SearchStats, Sequence[Event]], None] | None = None
+    """It is called with each complete run of an engine that runs one after the other."""
     progress: Callable[[], float] | None = None
     counts: Counts = field(default_factory=Counts)
     stopped: Stopped = "exhausted"
@@ -82,7 +84,7 @@ class SearchStats:
 
     def restart(self) -> SearchStats:
         """Fresh stats for a search that has to start again, in the time that is left."""
-        fresh = SearchStats(self.limits, self.observe, violated=self.violated, watch=self.watch)
+        fresh = SearchStats(self.limits, self.observe, violated=self.violated, watch=self.watch, hear=self.hear)
         fresh.clock = self.clock
         return fresh
 
@@ -137,6 +139,8 @@ class SearchStats:
         `name` is its class; engines that never repeat a class pass None. `ended` gives the end of the example,
         where its names differ from those in `final`."""
         self.counts.executions += 1
+        if self.hear is not None and not callable(events):
+            self.hear(self, events)
         if name is None:
             self.counts.classes += 1
         elif name not in self._classes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from porcini.core.events import Label, Move
-from porcini.core.reports import PLAIN, Outcome, Report, Solutions, TraceEntry, View
+from porcini.core.reports import PLAIN, Outcome, Report, Solutions, TraceEntry, Unfinished, View
 from porcini.core.systems import Observed, StepSource
 from porcini.core.version import __version__
 from porcini.formats.schedules import show_schedule
@@ -76,6 +76,8 @@ def to_json(report: Report) -> dict[str, Any]:
         found["limit"] = report.limit
     if report.notes:
         found["notes"] = list(report.notes)
+    if report.coverage is not None and report.coverage.unfinished is not None:
+        found["unfinished"] = _unfinished(report.coverage.unfinished)
     if report.traces is not None:
         found["traces"] = [_trace(entry) for entry in report.traces]
     if report.trace is not None:
@@ -83,6 +85,16 @@ def to_json(report: Report) -> dict[str, Any]:
     if report.seeds is not None:
         found["seeds"] = [show_schedule(seed) for seed in report.seeds]
     return found
+
+
+def _unfinished(unfinished: Unfinished) -> dict[str, Any]:
+    return {
+        "estimate": unfinished.estimate,
+        "locations": [{"location": name, "schedules": times} for name, times in unfinished.locations],
+        "opaque": [{"call": name, "schedules": times} for name, times in unfinished.opaque],
+        "tasks": unfinished.tasks,
+        "advice": list(unfinished.advice),
+    }
 
 
 def _search(search: Solutions) -> dict[str, Any]:

@@ -30,7 +30,17 @@ def coroutine_function_of(item: pytest.Function, life: Life) -> Function:
     if isinstance(item.instance, unittest.TestCase):
         return _case(item)
     plain = item.cls is None and not life.pending
-    return item.obj if plain else _with_fixtures(item, life)
+    return called_function(item) if plain else _with_fixtures(item, life)
+
+
+def called_function(item: pytest.Function) -> Function:
+    """What a test awaits: itself, or what a plain function is wrapped around, which only sees to the loop."""
+    function: Function = item.obj
+    inner: Any = inspect.unwrap(function)
+    if inspect.iscoroutinefunction(function) or not inspect.iscoroutinefunction(inner):
+        return function
+    bound: Function = inner if item.instance is None or inspect.ismethod(inner) else inner.__get__(item.instance)
+    return bound
 
 
 def _named_after(item: pytest.Function, function: Function) -> Function:
@@ -46,7 +56,7 @@ def _with_fixtures(item: pytest.Function, life: Life) -> Function:
         made: dict[int, Any] = {}
         opened: list[AsyncIterator[Any]] = []
         parts: list[Function] = [functools.partial(_make, fixture, made, opened) for fixture in life.pending]
-        parts.append(lambda: item.obj(**_resolved(arguments, made)))
+        parts.append(lambda: called_function(item)(**_resolved(arguments, made)))
         return await _in_turn(parts, lambda: functools.partial(_close, opened.pop()) if opened else None)
 
     return _named_after(item, run)
@@ -77,13 +87,11 @@ def _case(item: pytest.Function) -> Function:
     async def run() -> Any:
         __tracebackhide__ = True
         case: Any = item.instance
-        befores = [case.setUp, *(getattr(case, name) for name in ("asyncSetUp",) if hasattr(case, name))]
+        befores = _defined(case, "setUp", "asyncSetUp")
         afters: list[Function] = []
 
         def is_up() -> None:
-            afters.append(case.tearDown)
-            if hasattr(case, "asyncTearDown"):
-                afters.append(case.asyncTearDown)
+            afters.extend(_defined(case, "tearDown", "asyncTearDown"))
 
         def next_after() -> Function | None:
             if afters:
@@ -96,6 +104,21 @@ def _case(item: pytest.Function) -> Function:
         return await _in_turn([*befores, is_up, item.obj], next_after)
 
     return _named_after(item, run)
+
+
+def _defined(case: unittest.TestCase, *names: str) -> list[Function]:
+    """Methods of a case, but for those of `unittest`, which do nothing."""
+    own = [name for name in names if getattr(type(case), name, None) not in _EMPTY]
+    return [getattr(case, name) for name in own]
+
+
+_EMPTY = (
+    None,
+    unittest.TestCase.setUp,
+    unittest.TestCase.tearDown,
+    unittest.IsolatedAsyncioTestCase.asyncSetUp,
+    unittest.IsolatedAsyncioTestCase.asyncTearDown,
+)
 
 
 async def _in_turn(parts: list[Function], next_after: Callable[[], Function | None]) -> Any:

@@ -22,6 +22,8 @@ from typing import Any
 import pytest
 
 LIFE = pytest.StashKey["Life"]()
+_RUNNER = "_function_scoped_runner"
+"""pytest-asyncio makes a loop by this fixture. No run needs it, and it is dear."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +47,8 @@ class Life:
         for definition in _definitions(item):
             if waits(definition):
                 self._replace(definition, partial(self._promise, definition, definition.func))
+        for definition in item.session._fixturemanager.getfixturedefs(_RUNNER, item) or ():
+            self._replace(definition, lambda **_: None)
 
     def _replace(self, definition: Any, function: Callable[..., Any]) -> None:
         self._restore.append(partial(setattr, definition, "func", definition.func))

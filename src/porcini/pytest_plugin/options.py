@@ -19,7 +19,12 @@ from porcini.langs.aio.loop import Mode
 from porcini.pytest_plugin import MARKER
 
 _USUAL_DEPTH = 10_000
-_GIVEN = {"--porcini-max": "max_schedules", "--porcini-seed": "seed", "--porcini-timeout": "timeout"}
+_GIVEN = {
+    "--porcini-max": "max_schedules",
+    "--porcini-real-time": "real_time",
+    "--porcini-seed": "seed",
+    "--porcini-timeout": "timeout",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import os
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from porcini.core.events import Schedule
 from porcini.core.reports import Outcome, Report
 from porcini.coroutines.code import Code
 from porcini.coroutines.comparing import raised
+from porcini.coroutines.costs import describe
 from porcini.coroutines.explaining import ended, raised_in
 from porcini.coroutines.guards import Blocking
 from porcini.coroutines.lines import at
@@ -32,16 +32,21 @@ from porcini.formats.lanes import show_lanes
 from porcini.formats.schedules import parse_schedule, show_schedule
 from porcini.formats.sources import deadlock_head, show_deadlock
 from porcini.properties.outcomes import Question
-from porcini.pytest_plugin import BROKEN, MARKER, REPORT, SECTION
-from porcini.pytest_plugin.cases import Function, coroutine_function_of
+from porcini.pytest_plugin import BROKEN, EXPLORED, LINES, MARKER, REASON, REPORT, SECTION
+from porcini.pytest_plugin.cases import Function, called_function, coroutine_function_of
 from porcini.pytest_plugin.drawing import explore_examples, is_drawn
 from porcini.pytest_plugin.life import LIFE, Life
 from porcini.pytest_plugin.options import Wanted, wanted_by
+from porcini.pytest_plugin.pasting import command_for, lines_to_try
 
 _FACTORY = (
     "fixtures with a scope wider than a function are made once for all "
     "schedules: let one that the test changes return a factory, or make its object in the test"
 )
+_LEAST = 0.05
+"""Seconds for one more example when the budget of a test is spent."""
+_MOST_IN_ASYNCIOS_ORDER = 100
+"""Timers that are due together are tried in so many orders, if none passes."""
 
 
 # One test -----------------------------------------------------------------------------------------------------
@@ -52,13 +57,23 @@ def problem_of(item: pytest.Function) -> BaseException | None:
     try:
         wanted, life = wanted_by(item), item.stash[LIFE]
         if is_drawn(item):
-            return explore_examples(item, life, lambda test: MarkedTest(item, wanted, life, test).problem())
+            options = _of_examples(item, wanted)
+            return explore_examples(item, life, lambda test: MarkedTest(item, next(options), life, test).problem())
         _check(item)
         return MarkedTest(item, wanted, life, coroutine_function_of(item, life)).problem()
     except InputError as error:
         item.stash[BROKEN] = isinstance(error, Blocking)
+        item.stash[REASON] = str(_placed(error, item)).splitlines()[0]
         hint = f"\n{_FACTORY}" if isinstance(error, NondeterministicProgram) and item._fixtureinfo.argnames else ""
         return failed(f"{_placed(error, item)}{hint}")
+
+
+def _of_examples(item: pytest.Function, wanted: Wanted) -> Iterator[Wanted]:
+    """The options for each example. The budget of a test in a suite is for all of them together."""
+    ends = monotonic() + (wanted.timeout or 0)
+    while True:
+        shared = wanted.timeout is not None and EXPLORED in item.stash
+        yield replace(wanted, timeout=max(ends - monotonic(), _LEAST)) if shared else wanted
 
 
 def _placed(error: InputError, item: pytest.Function) -> InputError:
@@ -74,7 +89,7 @@ def failed(message: str) -> BaseException:
 
 
 def _check(item: pytest.Function) -> None:
-    if not inspect.iscoroutinefunction(item.obj):
+    if not inspect.iscoroutinefunction(called_function(item)):
         raise InputError(f"@pytest.mark.{MARKER} is for async tests", hint=f"define {item.name} by `async def`")
 
 
@@ -128,18 +143,38 @@ class MarkedTest:
         )
         if report.interrupted:
             raise KeyboardInterrupt
-        self.item.stash[REPORT] = report
+        before = self.item.stash.get(REPORT, None)
+        if before is None or before.verdict != "unknown" or report.verdict == "violated":
+            self.item.stash[REPORT] = report  # of several examples, one that was not explored to its end counts
         if report.coverage is not None and report.coverage.leftovers:
             self.item.warn(pytest.PytestWarning(f"{show_leftovers(report.coverage)}; {_FACTORY}"))
         where = _where(report)
         self.item.user_properties.append(("porcini", where))
+        if report.counterexample is not None and EXPLORED in self.item.stash and not self._passes(report):
+            how = ended(report.counterexample.runs[0])
+            self.item.stash[REASON] = f"asyncio's own order fails, too, but not without Porcini: {how}"
+            return None
         if report.counterexample is not None:
             self.stored.put(report.counterexample.schedules[0])
             return self._explained(report, where)
         self.stored.forget()
         if report.verdict == "unknown" and not wanted.allow_unknown:
-            return failed("\n".join([self._unknown(report, where), *_notes(report)]))
+            return failed("\n".join([self._unknown(report, where), *_notes(report), *self._advice(report)]))
         return None
+
+    def _advice(self, report: Report) -> Iterator[str]:
+        if report.coverage is not None and report.coverage.unfinished is not None:
+            for text in (*describe(report.coverage), *lines_to_try(self.item, report.coverage)):
+                yield f"note: {text}"
+
+    def _passes(self, report: Report) -> bool:
+        """Is there an order that passes: one that was tried, or asyncio's own?"""
+        if any(outcome.kind == "terminated" for outcome in report.outcomes):
+            return True
+        code = replace(self.code, mode="fifo")
+        limits = replace(self.wanted.limits, max_executions=_MOST_IN_ASYNCIOS_ORDER)
+        own = explore(Request(code, self.wanted.engine, limits=limits))
+        return any(outcome.kind == "terminated" for outcome in own.outcomes)
 
     def _unknown(self, report: Report, where: str) -> str:
         if ENGINES[report.engine].samples:
@@ -179,6 +214,7 @@ class MarkedTest:
         run = example.runs[0]
         happened = self._raised(run) if run.kind in ("assertion", "error") else None
         what = ended(run, tuple(raised_in(happened)) if happened else ())
+        self.item.stash[LINES] = list(self._lines(report))
         self.item.stash[SECTION] = lambda: self._section(report, what, where)
         if run.kind == "deadlock":
             return failed("\n".join([f"{deadlock_head(run.waiting)}:", *show_deadlock(run.waiting)]))
@@ -200,15 +236,14 @@ class MarkedTest:
         return "\n".join([head, "", *shown, *_notes(report), *self._lines(report)])
 
     def _lines(self, report: Report) -> Iterator[str]:
-        """What to paste, here: not where pytest's root is."""
+        """What to paste."""
         config = self.item.config
-        seed = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
-        path, colons, name = self.item.nodeid.partition("::")
-        here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
-        test = shlex.quote(f"{here}{colons}{name}")
+        options = f" --porcini-seed {self.wanted.seed}" if config.getoption("--porcini-seed") is not None else ""
+        if self.wanted.real_time and (EXPLORED in self.item.stash or config.getoption("--porcini-real-time")):
+            options += " --porcini-real-time"
         assert report.counterexample is not None
         for schedule in report.counterexample.schedules:
-            yield f'pytest {test}{seed} --porcini-replay "{show_schedule(schedule)}"'
+            yield f'{command_for(self.item)}{options} --porcini-replay "{show_schedule(schedule)}"'
 
 
 _LISTENERS = {"output": {"capsys", "capfd", "capsysbinary", "capfdbinary"}, "logs": {"caplog"}}
@@ -227,7 +262,9 @@ def _where(report: Report) -> str:
 
 def _notes(report: Report) -> list[str]:
     """Without what is said elsewhere, or is about another command."""
-    left_out = (ADVICE, FAILS_AGAIN, *MODES.values())
+    coverage = report.coverage
+    told = describe(coverage) if coverage is not None and coverage.unfinished else ()
+    left_out = (ADVICE, FAILS_AGAIN, *MODES.values(), *told)
     return [f"note: {note}" for note in report.notes if note not in left_out]
 
 

@@ -129,17 +129,8 @@ class AioProgram(Program):
         fault: str,
     ) -> Event:
         """One object for all events that are equal: what engines find out about it serves for all runs."""
-        key = (
-            move,
-            id(label),
-            foot.reads,
-            foot.writes,
-            foot.opaque,
-            spawned,
-            woke,
-            awaits,
-            fault,
-        )  # labels are kept
+        about = foot.reads, foot.writes, foot.opaque
+        key = move, id(label), about, spawned, woke, awaits, fault  # labels are kept
         event = self._events.get(key)
         if event is None:
             if len(self._events) > _MOST_EVENTS:

@@ -60,6 +60,10 @@ GARBAGE = 50_000
 NO_IDS: set[int] = set()
 
 
+_INSIDE_FUTURES = frozenset({"_exception", "_result", "_state"})
+"""What C shows of a future's state: to read one of these is to call `exception()` or `done()`."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpaqueCall:
     """Code that is not followed, and where a step ran it."""
@@ -78,6 +82,7 @@ class Recorder(Names):
     def __init__(self) -> None:
         super().__init__()
         self.opaque_calls: Counter[OpaqueCall] = Counter()
+        self.last_opaque: OpaqueCall | None = None
         """What made steps opaque, over the whole exploration, and how often."""
         self.commuting: Commuting | None = None
         """For a search that can begin again: which updates commute."""
@@ -329,6 +334,8 @@ class Recorder(Names):
                 return (locations.part(STATE[0]),)
             if attr in trusted.SEEN_TASK_ATTRIBUTES and issubclass(type(obj), asyncio.Task):
                 return ()
+            if attr in _INSIDE_FUTURES and not obj._joint:
+                return (obj._place,)
             return (locations.part("." + attr),) if not hasattr(asyncio.Task, attr) else None
         if issubclass(type(obj), ModuleType):
             return (locations.part("." + attr),) if attr in rules.WRITTEN_GLOBALS.get(module_name(obj), ()) else ()
@@ -404,4 +411,5 @@ class Recorder(Names):
     def _mark_opaque(self, name: str, number: int) -> None:
         """The step runs code that is not followed."""
         self._opaque = True
-        self.opaque_calls[OpaqueCall(name, *PLACES[number])] += 1
+        self.last_opaque = OpaqueCall(name, *PLACES[number])
+        self.opaque_calls[self.last_opaque] += 1

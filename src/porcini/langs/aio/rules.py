@@ -213,8 +213,10 @@ def _rule(kind: type) -> Rule:
             base = Rule.CONTAINER
         if owner in trusted.C_BASES:
             break
-        if owner in trusted.IDENTITY_ONLY or (
-            issubclass(owner, BaseException | functools.partial) and not is_mutable_type(owner)
+        if (
+            owner in trusted.IDENTITY_ONLY
+            or owner in trusted.CONTENTS_ONLY
+            or (issubclass(owner, BaseException | functools.partial) and not is_mutable_type(owner))
         ):
             continue
         for name, method in vars(owner).items():

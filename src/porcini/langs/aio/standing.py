@@ -41,12 +41,13 @@ _FUTURE_ITER = "FutureIter"
 
 
 def describe_problem(problem: BaseException) -> str:
-    """The type and the text of an exception, even of one whose `__str__` fails."""
+    """The type and the text of an exception, even of one whose `__str__` fails. Addresses in it are left out: they
+    differ from run to run, and say nothing."""
     try:
         text = str(problem)
     except Exception as worse:
         text = f"(its text cannot be had: {type(worse).__name__})"
-    return f"{type(problem).__name__}: {text}".rstrip(": ")
+    return _ADDRESS.sub("", f"{type(problem).__name__}: {text}").rstrip(": ")
 
 
 def chain(coroutine: Any) -> tuple[list[FrameType], Any]:

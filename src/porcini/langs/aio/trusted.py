@@ -51,7 +51,7 @@ CODE: tuple[type, ...] = (
 )
 IMMUTABLE: tuple[type, ...] = (
     *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
-    *(decimal.Decimal, fractions.Fraction, re.Pattern, uuid.UUID),
+    *(decimal.Decimal, fractions.Fraction, re.Pattern, uuid.UUID, type(sys.version_info)),
     *(pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath),
     *(ipaddress.IPv4Address, ipaddress.IPv6Address, zoneinfo.ZoneInfo),
     *(ContextVar, Context, ContextToken, weakref.ref),
@@ -67,6 +67,8 @@ IDENTITY_ONLY = frozenset(
     | {types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, types.TracebackType}
 )
 """Compared by identity, and as text they show nothing that changes."""
+CONTENTS_ONLY: frozenset[type] = frozenset({type(functools._make_key((1, 2), {}, False))})
+"""Containers with operators in Python that look at nothing but their contents."""
 CALLABLE = frozenset(
     {*IN_C, types.FunctionType, types.MethodType, types.MethodWrapperType, functools.partial}
     | {types.MethodDescriptorType, types.WrapperDescriptorType}

@@ -165,11 +165,19 @@ def _update(function: Any, number: int, others: Values, more: Options, obj: Any)
 # Tables -------------------------------------------------------------------------------------------------------
 
 
+def hash_items(value: Any, number: int) -> Any:
+    """The argument is iterated over; items are hashed and compared. Of those that equal themselves only, such as
+    tasks, that reads nothing."""
+    if type(value) in (list, tuple, set, frozenset) and all(rules.is_identity(type(item)) for item in value):
+        return iterate_over(value, number)
+    return consume(value, number)
+
+
 CONSTRUCTORS: dict[type, Effect] = {
     list: Effect((iterate_over,), others=keep, result=register_new),
     tuple: Effect((iterate_over,), others=keep),
-    set: Effect((consume,), others=keep, result=register_new),
-    frozenset: Effect((consume,), others=keep),
+    set: Effect((hash_items,), others=keep, result=register_new),
+    frozenset: Effect((hash_items,), others=keep),
     deque: Effect((iterate_over,), keywords={"iterable": iterate_over}, others=keep, result=register_new),
     dict: Effect((read_pairs,), others=keep, result=register_new),
     OrderedDict: Effect((read_pairs,), others=keep, result=register_new),

@@ -166,6 +166,8 @@ def replace_class(cls: type, number: int) -> Any:
         return cls
     if told and cls.__module__ in trusted.READING_MODULES:
         return classes.construct_keeper(cls, number)
+    if type(cls).__call__ is dict:  # a `TypedDict`
+        return replace_class(dict, number)
     if type(cls).__call__ is not type.__call__ and not rules.records_itself(type(cls).__call__):
         mark_opaque(name_of(cls), number)
         return cls
