@@ -65,6 +65,13 @@ CASES = {
     "a d_step selects the first of a range that is no number": Case(
         "byte x = 1, i; active proctype P() { d_step { select(i : x .. 3) }; assert(i != 1) }", True
     ),
+    "an escape begins with an option that can be escaped from": Case(
+        """chan r = [0] of { byte }; chan v = [0] of { byte };
+        active proctype R() { byte i;
+            end: do :: { v?1 } unless { if :: { i = 1 } unless { true }; end1: r!1 fi } od }""",
+        False,
+        3,
+    ),
     "at the end of an atomic choice nothing is escaped from": Case(
         """byte x; chan r = [0] of { byte }; active proctype P() { byte i; end: r?i }
         active proctype Q() { x = 1 }

@@ -9,7 +9,7 @@ one point, and so are those of an `if` that comes first in an option.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -457,8 +457,15 @@ class Flow:
                 edge.rank = rank
 
     def _escapes_of(self, escape: Escape) -> tuple[Escape, ...]:
-        """Those that go before the first statement of an escape."""
-        return self._start_of(escape).context.escapes
+        """Those that go before the first statement of an escape, or before that of an option it begins with."""
+        return tuple(dict.fromkeys(self._first_escapes(self._start_of(escape))))
+
+    def _first_escapes(self, node: Node) -> Iterator[Escape]:
+        node = _innermost(node)
+        yield from node.context.escapes
+        if isinstance(node.statement, ast.Choose):
+            for option in node.options:
+                yield from self._first_escapes(self._landing(option))
 
     def _start_of(self, escape: Escape) -> Node:
         assert escape.first is not None
