@@ -384,8 +384,8 @@ KINDS = {
         Kind("maude", 500, _rewriting_program, _check_rewriting),
         Kind("theories", 300, theory_writer.generate, _check_theory),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),
-        Kind("waiters", 750, coroutine_programs.generate_waiters, _check_coroutines, classes=False),
-        Kind("faults", 500, wrong.generate, wrong.check, classes=False),
+        Kind("waiters", 250, coroutine_programs.generate_waiters, _check_coroutines, classes=False),
+        Kind("faults", 150, wrong.generate, wrong.check, classes=False),
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
         # These two check judges:
         Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),

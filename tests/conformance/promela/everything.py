@@ -180,7 +180,7 @@ SENDS: Lists = {
 RECEIVES: Lists = {
     "buffered": (
         *("c?{}", "c?{}", "c?1", "c?_", "c?eval({})", "c??{}", "c??2", "c?<{}>", "c??<1>", "e??1,_", "e?{},_"),
-        *("e??{},1", "e?<{},b>", "e??<_,eval(b)>", "e?{},b"),
+        *("e??{},1", "e?<{},_>", "e??<_,eval(b)>", "e?{},_"),
     ),
     "messages": (
         "d?m,{}",
@@ -201,7 +201,8 @@ RECEIVES: Lists = {
 PLACES: Lists = {"": ("x", "y", "i", "i"), "arrays": ("a[0]", "a[x % 2]"), "typedef": ("t.u", "ts[b].u")}
 """What messages are received into. There is no `bit`: `pan` puts the variable, cut to one bit, back into the
 channel when it takes a receive back. For the same reason no variable names the channel that it is received from:
-`pan` puts the message of `q[y % 2]?y` back into the channel that the new `y` names, and goes on from there."""
+`pan` puts the message of `q[y % 2]?y` back into the channel that the new `y` names, and goes on from there; nor is
+one received beside a cell that it selects (`e?ts[b].u,b`)."""
 CLAIMS = ("x < 3", "b || y != 2", "x != 2 || !b", "i < 3", "x == 0", "y > 0", "y != 2", "!(x == 1 && y == 2)")
 FORMULAS = (
     *("[] {0}", "<> {0}", "[] <> {0}", "<> [] {0}", "[] ({0} -> <> {1})", "{0} U {1}", "[] ({0} -> ({1} U {2}))"),
