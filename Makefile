@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # Tests start hundreds of processes: none of them has to compile what another one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check bench bench-actors bench-promela bench-maude bench-asyncio conformance conformance-folder soak trophies clean
+.PHONY: demo test check bench bench-actors bench-native bench-gpu bench-promela bench-maude bench-asyncio conformance conformance-folder soak trophies clean
 
 demo: $(READY)
 	$(BIN)/python -m pytest -q examples/asyncio || test $$? -eq 1
@@ -38,6 +38,13 @@ bench-actors: $(READY)
 # With SPIN on the same files, where `spin` and `gcc` are installed (Debian: apt-get install spin gcc).
 bench-promela: $(READY)
 	$(BIN)/python benchmarks/promela.py $(ARGS)
+
+# Native code on one core, beside SPIN on the same files; and on a graphics card, where there is one.
+bench-native: $(READY)
+	$(BIN)/python benchmarks/native.py $(ARGS)
+
+bench-gpu: $(READY)
+	$(BIN)/python benchmarks/gpu.py $(ARGS)
 
 # With PyPI's frontrun in an environment of its own beside it.
 bench-asyncio: $(READY)
