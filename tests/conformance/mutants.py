@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Any
 from unittest.mock import patch
 
-from conformance.fault_mutants import FAULT_MUTANTS
 from porcini.core.events import Action, Event
 from porcini.core.execution import Execution
 from porcini.core.footprints import OPAQUE, Footprint
@@ -21,9 +20,8 @@ from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
-from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.relations import Relations
-from porcini.ir.packed.touch import Touch, Toucher
+from porcini.ir.packed.touch import Toucher
 from porcini.langs.aio import sections
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
@@ -295,11 +293,6 @@ def _without_partners() -> Iterator[None]:
 
 
 _waking_end = Toucher.waking_end
-_touch_of_talk = Toucher._talk
-
-
-def _sorted_sends_at_the_tail_only(self: Toucher, talk: Send | Receive) -> Touch:
-    return _touch_of_talk(self, replace(talk, ordered=False) if isinstance(talk, Send) else talk)
 
 
 # Rewrite theories -----------------------------------------------------------------------------------------------
@@ -530,16 +523,6 @@ MUTANTS = [
         kinds=("spin",),
         known=("spin", 273),
     ),
-    Mutant(
-        "a message that is sorted in is never the first (stubborn sets)",
-        _patch(Toucher, "_talk", _sorted_sends_at_the_tail_only),
-        kinds=("spin",),
-        known=("spin", 0),
-    ),
-    *[
-        Mutant(f"{name} (faults)", put_in, kinds=("faults",), known=("faults", seed))
-        for name, put_in, seed in FAULT_MUTANTS
-    ],
     *[
         Mutant(f"{name} (theories)", put_in, kinds=("theories",), known=("theories", seed))
         for name, put_in, seed in _IN_THEORIES

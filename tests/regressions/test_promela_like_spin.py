@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 from unittest.mock import patch
@@ -15,6 +16,7 @@ import porcini
 from porcini.core.errors import InputError, InternalError
 from porcini.engines.catalogue import Options
 from porcini.engines.options import Reducing
+from porcini.ir.operations import Send
 from porcini.ir.packed import passes, relations
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import NOTHING, Toucher
@@ -64,6 +66,15 @@ CASES = {
     },
     "a d_step selects the first of a range that is no number": Case(
         "byte x = 1, i; active proctype P() { d_step { select(i : x .. 3) }; assert(i != 1) }", True
+    ),
+    "a message that is sorted in becomes the first": Case(
+        """byte x, y; chan e = [3] of { byte };
+        active proctype P() { e!2; x = 1 }
+        active proctype S() { x == 1; assert(x == 1) }
+        active proctype Q() { x == 1; atomic { e!!1; y = 1 } }
+        active proctype R() { end: atomic { e?1; x = 2 } }
+        active proctype T() { end: y == 1; y = 2 }""",
+        True,
     ),
     "an escape begins with an option that can be escaped from": Case(
         """chan r = [0] of { byte }; chan v = [0] of { byte };
@@ -326,7 +337,16 @@ def fails(case: Case) -> bool:
     return porcini.check(porcini.loads(case.source, "pml")).verdict == "violated"
 
 
+_touched_by = Toucher._talk
+
+
+def _sorted_in_at_the_tail(self: Toucher, talk: Any) -> Any:
+    """As if a message that is sorted in were never the first."""
+    return _touched_by(self, replace(talk, ordered=False) if isinstance(talk, Send) else talk)
+
+
 MUTANTS = [
+    ("a message that is sorted in becomes the first", Toucher, "_talk", _sorted_in_at_the_tail),
     ("the one to meet is not started yet", Relations, "_later_meetings", lambda *_: None),
     ("the one to meet is not started yet", Relations, "_find_later", lambda *_: None),
     ("who sends is not started yet", Relations, "_later_meetings", lambda *_: None),
