@@ -72,7 +72,9 @@ def _gpu_search(graph: Any, stats: SearchStats, options: Options) -> Graph[Any]:
 def workers_for(options: Options) -> int:
     if options.workers is not None:
         return options.workers
-    return 1 if options.search == "bfs" else len(os.sched_getaffinity(0))
+    if options.search == "bfs":
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def free_memory() -> int:

@@ -171,6 +171,7 @@ static u32 NAME(run_alone)(Search *search, u64 most)
     return NAME(send)(search, worker, 0) ? ASK_TIME : ASK_MEMORY;
 }
 
+#if THREADS
 /* One of several workers, until nobody has anything left to do, or it is time to stop. */
 static void NAME(work)(Search *search, Worker *worker)
 {
@@ -207,3 +208,4 @@ static void NAME(work)(Search *search, Worker *worker)
             return;
     }
 }
+#endif

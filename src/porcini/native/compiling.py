@@ -32,25 +32,30 @@ def compiled_runtime() -> Path:
 
 
 def compile_library(title: str, source: Path, sources: Sequence[Path], flags: Sequence[str] = ()) -> Path:
-    """A shared library; it is compiled if it is not there yet. `sources` are all files that it is made of."""
+    """A shared library; it is compiled if it is not there yet. `sources` are all files that it is made of. It is
+    for this machine only, if the compiler can do that."""
     compiler = _find_compiler()
-    flags = (*_flags_for(compiler), *flags)
-    name = f"{title}-{_digest(compiler, sources, flags)}.so"
+    plain = (*_FLAGS, *flags)
+    if Path(compiler).name.startswith("tcc"):
+        return _library(title, source, sources, (compiler, *plain))
+    try:
+        return _library(title, source, sources, (compiler, "-march=native", "-pthread", *plain))
+    except NoCompiler:
+        return _library(title, source, sources, (compiler, "-pthread", *plain))
+
+
+def _library(title: str, source: Path, sources: Sequence[Path], command: Sequence[str]) -> Path:
+    name = f"{title}-{_digest(command, sources)}.so"
     folder = _cache_folder()
     if folder is not None:
         found = folder / name
         if _is_own(found):
             return found
         try:
-            return _compile([compiler, *flags], source, folder, name)
+            return _compile(command, source, folder, name)
         except OSError:  # a full disk, a folder that has gone
             pass
-    return _compile([compiler, *flags], source, Path(tempfile.mkdtemp(prefix="porcini-")), name)
-
-
-def _flags_for(compiler: str) -> tuple[str, ...]:
-    """What is compiled is for this machine only."""
-    return _FLAGS if Path(compiler).name.startswith("tcc") else (*_FLAGS, "-march=native", "-pthread")
+    return _compile(command, source, Path(tempfile.mkdtemp(prefix="porcini-")), name)
 
 
 def _find_compiler() -> str:
@@ -63,13 +68,13 @@ def _find_compiler() -> str:
     raise NoCompiler(what)
 
 
-def _digest(compiler: str, sources: Sequence[Path], flags: Sequence[str]) -> str:
+def _digest(command: Sequence[str], sources: Sequence[Path]) -> str:
     """All that the library depends on."""
     told = hashlib.sha256()
     for source in sources:
         told.update(source.read_bytes())
-    at = Path(compiler).resolve().stat()
-    told.update(repr((compiler, at.st_size, at.st_mtime_ns, flags, _processor())).encode())
+    at = Path(command[0]).resolve().stat()
+    told.update(repr((command, at.st_size, at.st_mtime_ns, _processor())).encode())
     return told.hexdigest()[:24]
 
 

@@ -121,6 +121,7 @@ class NativeSearch:
     ) -> None:
         self._library = load_library()
         self.words = _words(bits)
+        workers = max(1, min(workers, MOST_WORKERS))
         self._search = self._library.new(self.words, bits, workers, reduces, hash_mask, most_bytes)
         if not self._search:
             raise MemoryError
