@@ -11,12 +11,14 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from porcini.langs.aio import lookups
+from porcini.langs.aio.hook import frozen_by_others
 
 Undo = Callable[[], object]
 _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
@@ -26,16 +28,42 @@ _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
 def replace_held(table: dict[Any, Any]) -> list[Undo]:
     """Put the values of a table in the place of its keys, in all that holds these; the results put them back."""
     replacing = _Replacing(table)
-    frozen = gc.get_freeze_count() > 0
-    gc.unfreeze()  # what is frozen is not looked at
-    try:
-        holders = gc.get_referrers(*table)
-        undos = [undo for holder in holders for undo in replacing.inside(holder)]
-        undos += [undo for owner in gc.get_referrers(*replacing.indirect) for undo in replacing.around(owner)]
-    finally:
-        if frozen:
+    if frozen_by_others():
+        _FROZEN.look_for(table)
+    holders = [*gc.get_referrers(*table), *_FROZEN.holders()]
+    undos = [undo for holder in holders for undo in replacing.inside(holder)]
+    owners = [*gc.get_referrers(*replacing.indirect), *_FROZEN.owners]
+    return undos + [undo for owner in owners for undo in replacing.around(owner)]
+
+
+class _Frozen:
+    """What holds functions, in a process in which somebody has frozen what there was: to look there takes long,
+    and is done once for each function. What happens later in there is seen in modules only."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Any] = {}
+        self.owners: list[Any] = []
+        self._holders: list[Any] = []
+
+    def holders(self) -> list[Any]:
+        return [*self._holders, *map(vars, list(sys.modules.values()))] if self.known else []
+
+    def look_for(self, table: dict[Any, Any]) -> None:
+        if self.known.keys() >= set(map(id, table)):
+            return
+        self.known |= {id(function): function for function in table}
+        gc.unfreeze()
+        try:
+            found = gc.get_referrers(*self.known.values())
+            self._holders = [each for each in found if each is not table and each is not self.known]
+            indirect = [each for each in self._holders if type(each) in (tuple, dict)]
+            kinds = (type, FunctionType, partial)
+            self.owners = [each for each in gc.get_referrers(*indirect, ()) if isinstance(each, kinds)]
+        finally:
             gc.freeze()
-    return undos
+
+
+_FROZEN = _Frozen()
 
 
 class _Replacing:
@@ -55,7 +83,7 @@ class _Replacing:
     def inside(self, holder: Any) -> Iterator[Undo]:
         """Replace what this holds itself."""
         kind = type(holder)
-        if holder is self.table or id(holder) in self.ours or kind is FrameType:
+        if holder is self.table or holder is _FROZEN.known or id(holder) in self.ours or kind is FrameType:
             return
         if kind is dict:
             yield from self._in_dict(holder)

@@ -50,7 +50,7 @@ def prepare(namespace: dict[str, Any], module: str) -> None:
 
 
 @functools.cache
-def _frozen_by_others() -> bool:
+def frozen_by_others() -> bool:
     """Had somebody frozen what there was before the first recording? It is asked once: to count takes long."""
     return gc.get_freeze_count() > 0
 
@@ -72,7 +72,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     rules.reset_caches()
     # What pytest captures can be looked at, by capsys; its plugin puts something else there if nobody will.
     rules.STREAMS[:] = [s for s in (sys.stdout, sys.stderr) if type(s).__module__ != "_pytest.capture"]
-    collecting, frozen = gc.isenabled(), _frozen_by_others()
+    collecting, frozen = gc.isenabled(), frozen_by_others()
     gc.disable()
     if not frozen:
         gc.freeze()
