@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 from unittest.mock import patch
 
+from conformance.fault_mutants import FAULT_MUTANTS
 from porcini.core.events import Action, Event
 from porcini.core.execution import Execution
 from porcini.core.footprints import OPAQUE, Footprint
@@ -523,6 +524,10 @@ MUTANTS = [
         kinds=("spin",),
         known=("spin", 273),
     ),
+    *[
+        Mutant(f"{name} (faults)", put_in, kinds=("faults",), known=("faults", seed))
+        for name, put_in, seed in FAULT_MUTANTS
+    ],
     *[
         Mutant(f"{name} (theories)", put_in, kinds=("theories",), known=("theories", seed))
         for name, put_in, seed in _IN_THEORIES
