@@ -139,6 +139,20 @@ def test_a_mutant_that_forgets_conflicts(monkeypatch: pytest.MonkeyPatch) -> Non
         same_when_reduced(porcini.load(MODELS / "phils_deadlock.pml", defines={"N": "5"}))
 
 
+GOES_ROUND = """byte i; active proctype P() { byte k; do :: k = 1 - k od }
+active proctype Q() { i = 1; assert(i == 0) }"""
+
+
+def test_several_workers_ignore_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """P goes round for ever and concerns nobody: a cycle of its steps must not leave out what Q does."""
+    model = porcini.loads(GOES_ROUND, "pml")
+    found = reduced(model, 2, optimise=False)
+    assert found is not None and found[2] == ["assertion"]
+    monkeypatch.setattr("porcini.ir.packed.relations._leads_forward", lambda stands, run: True)
+    mutant = reduced(model, 2, optimise=False)
+    assert mutant is not None and mutant[2] == []
+
+
 @pytest.mark.parametrize("name", ["phils_vars", "sieve", "leader", "coherence", "handshake"])
 def test_several_workers(name: str) -> None:
     """Without a reduction, nothing depends on how many they are."""
