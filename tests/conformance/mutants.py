@@ -21,8 +21,15 @@ from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
+from porcini.ir.expr import Timeout, nodes
+from porcini.ir.packed import guards
+from porcini.ir.packed.code import EdgeCode
+from porcini.ir.packed.guards import Guards
+from porcini.ir.packed.processes import PointCode, Process
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import Toucher
+from porcini.ir.packed.transitions import NOBODY, Guard
+from porcini.ir.program import Edge
 from porcini.langs.aio import sections
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
@@ -294,6 +301,16 @@ def _without_partners() -> Iterator[None]:
 
 
 _waking_end = Toucher.waking_end
+_allowed = Guards._allowed
+
+
+def _nobody_enables_else(guards: Guards, process: Process, code: EdgeCode, here: PointCode) -> Iterator[Guard]:
+    for guard in _allowed(guards, process, code, here):
+        yield replace(guard, wakes=NOBODY) if code.edge.otherwise else guard
+
+
+def _asks_for_timeout(process: Process, edge: Edge) -> bool:
+    return any(isinstance(node, Timeout) for guard in edge.guards for node in nodes(guard))
 
 
 # Rewrite theories -----------------------------------------------------------------------------------------------
@@ -511,6 +528,18 @@ MUTANTS = [
         _patch(Relations, "_watch_partners", lambda *_: None),
         kinds=("spin",),
         known=("spin", 10468),
+    ),
+    Mutant(
+        "nobody enables an else (stubborn sets)",
+        _patch(Guards, "_allowed", _nobody_enables_else),
+        kinds=("spin",),
+        known=("spin", 11),
+    ),
+    Mutant(
+        "whatever asks for timeout waits for it (stubborn sets)",
+        _patch(guards, "_begins_with_timeout", _asks_for_timeout),
+        kinds=("spin",),
+        known=("spin", 3347),
     ),
     Mutant(
         "who waits for another message waits for any (stubborn sets)",

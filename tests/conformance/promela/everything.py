@@ -24,6 +24,8 @@ from conformance.promela.text import (
     begins_with_else,
 )
 
+TIMEOUTS = ("timeout && {}", "timeout || {}", "{} && timeout")
+
 FEATURES = {
     "meetings": 12,
     "atomic": 12,
@@ -407,7 +409,7 @@ class _Writer:
 
     def _condition(self, plain: bool = False) -> str:
         if self.has("timeout") and not plain and self.chance(6):
-            return "timeout"
+            return self.random.choice(["timeout", *TIMEOUTS]).format(self.pick(TESTS))
         return self.pick(TESTS if plain or self.chance(2) else TESTS | CHANNEL_TESTS)
 
     def _talk(self) -> str:

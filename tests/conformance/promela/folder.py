@@ -3,17 +3,19 @@
     make conformance-folder FOLDER=../models        or ARGS="--seconds 30"
     PYTHONPATH=tests python -m conformance.promela.folder ../models --only ring
 
-A line for each model: the states without a reduction on both sides, whether an assertion can fail and whether
-there is an invalid end state, then formulas and claims. Porcini runs in a process of its own, with a limit on time
-and memory, and says what it found as it finds it, so that a search that takes too long leaves the other answers.
-Only answers that both gave are compared; the exit status is 1 if a verdict differs. Where an assertion fails, SPIN
-goes on past it and Porcini stops the process, so end states, counts and formulas are not compared then.
+A line for each model: the states without a reduction on both sides, the reduced states of both, whether an
+assertion can fail and whether there is an invalid end state, then formulas and claims. Porcini runs in a
+process of its own, with a limit on time and memory, and says what it found as it finds it, so that a search
+that takes too long leaves the other answers. Only answers that both gave are compared; the exit status is 1 if
+a verdict differs. Where an assertion fails, SPIN goes on past it and Porcini stops the process, so end states,
+counts and formulas are not compared then.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import subprocess
@@ -21,6 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,11 +33,11 @@ from conformance.promela.verifier import Rejected, Unfinished, Verifier
 from porcini.core.errors import InputError
 from porcini.engines.catalogue import Options
 
-ENDINGS = (".pml", ".prm", ".promela")
+ENDINGS = (".pml", ".promela", ".prom", ".prm", ".pr", ".spin")
 SAFETY = ("deadlock-free", "failure-free")
 MEGABYTES = 3_000
 Found = dict[str, object]
-"""What one side says: `states`, `fails`, `deadlocks`, and `violates NAME` for each formula."""
+"""What one side says: `states`, `reduced` ones, `fails`, `deadlocks`, and `violates NAME` for each formula."""
 
 
 # What SPIN says -------------------------------------------------------------------------------------------------
@@ -50,6 +53,9 @@ def ask_spin(path: Path, seconds: float) -> Found:
         for claim in verifier.claims:
             _ask(found, f"violates {claim}", lambda claim=claim: verifier.violates(claim))
         _ask(found, "states", lambda: _counted(verifier))
+    with TemporaryDirectory() as folder:
+        usual = Verifier(path, Path(folder), depth=1_000_000, seconds=seconds, flags=(), reduce=True)
+        _ask(found, "reduced", lambda: _counted(usual))
     return found
 
 
@@ -106,7 +112,8 @@ def _answers(path: Path, until: float) -> Iterator[Found]:
         model = porcini.load(path)
         yield {"loaded": True}
         report = porcini.explore(model, engine="graph", properties=SAFETY, limits=limits())
-        yield {**_failures(report), "reduced": report.counts.states, "seconds": report.seconds}
+        reduced = report.counts.states if report.stopped == "exhausted" else None
+        yield {**_failures(report), "reduced": reduced, "seconds": report.seconds}
         for claim in model.claims:
             yield {f"violates {claim.name}": _violated(porcini.check(model, ltl=claim.name, limits=limits()))}
         if model.has_never_claim and not model.claims:
@@ -170,7 +177,15 @@ class Row:
 
     @property
     def _questions(self) -> list[str]:
-        return list(self.spin or {})
+        return [question for question in self.spin or {} if question != "reduced"]
+
+    @property
+    def reduced(self) -> tuple[int, int] | None:
+        """The reduced states of SPIN and of Porcini, where both have looked at all of them."""
+        fails = self.spin is None or self.spin.get("fails") or self.here.get("fails")
+        if fails or self._errs or not self.spin or None in (self.spin.get("reduced"), self.here.get("reduced")):
+            return None
+        return int(str(self.spin["reduced"])), int(str(self.here["reduced"]))
 
     def _both(self, question: str) -> bool:
         return all(found.get(question) is not None for found in (self.spin or {}, self.here))
@@ -185,7 +200,8 @@ class Row:
             yield f"{name:60} SPIN rejects{loads}: {self.why}"
             return
         seconds = " ".join(f"{each:5.1f}" for each in self.seconds)
-        states = " ".join(f"{_shown(found.get('states')):>9}" for found in (self.spin, self.here))
+        both = (self.spin, self.here)
+        states = " ".join(f"{_shown(found.get(of)):>9}" for of in ("states", "reduced") for found in both)
         verdicts = ", ".join(f"{q} {_shown(self.spin[q])}" for q in self._questions if q != "states")
         yield f"{name:60} {seconds} s {states}  {verdicts}"
         if "error" in self.here:
@@ -232,6 +248,9 @@ class Summary:
         print(f"loaded by Porcini: {_part(loaded, accepted)}")
         print(f"with an answer from both: {_part(answered, loaded)}; all of these alike: {_part(alike, answered)}")
         print(f"states counted by both: {len(counted)}; alike: {_part(_same_states(counted), counted)}")
+        reduced = [row.reduced for row in loaded if row.reduced is not None]
+        more = sum(1 for spin, here in reduced if here > spin)
+        print(f"reduced states counted by both: {len(reduced)}; more of them here: {more}")
         print(f"a verdict differs: {self.disagreements}")
         reasons = Counter(_general(str(row.here["error"])) for row in accepted if "error" in row.here)
         for reason, number in reasons.most_common():
@@ -252,8 +271,13 @@ def _general(error: str) -> str:
 
 
 def models(folder: Path, only: str) -> list[Path]:
-    found = [path for path in sorted(folder.rglob("*")) if path.suffix in ENDINGS and path.is_file()]
-    return [path for path in found if only in str(path)]
+    """Each once, however many copies there are."""
+    found = {
+        path.read_bytes(): path
+        for path in sorted(folder.rglob("*"), reverse=True)
+        if path.suffix in ENDINGS and path.is_file() and only in str(path)
+    }
+    return sorted(found.values())
 
 
 def main() -> int:
@@ -267,10 +291,11 @@ def main() -> int:
         answer_for_porcini(options.folder, options.porcini)
         return 0
     summary = Summary()
-    for path in models(options.folder, options.only):
-        summary.rows.append(judge(path, options.seconds))
-        for line in summary.rows[-1].lines():
-            print(line, flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # all that takes time are processes of their own
+        for row in pool.map(lambda path: judge(path, options.seconds), models(options.folder, options.only)):
+            summary.rows.append(row)
+            for line in row.lines():
+                print(line, flush=True)
     summary.tell()
     return 1 if summary.disagreements else 0
 

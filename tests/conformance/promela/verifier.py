@@ -1,7 +1,8 @@
 """SPIN's verifier for one model: generated, compiled and run, and what it prints as answers.
 
-The search is over all states and every statement is a step: nothing is reduced, merged or left out, so that states
-can be counted on both sides. `pan` answers one question at a time, because it stops at the first error:
+Unless it is asked for SPIN's own reduction, the search is over all states and every statement is a step:
+nothing is reduced, merged or left out, so that states can be counted on both sides. `pan` answers one question
+at a time, because it stops at the first error:
 
     states        with errors ignored (`-c0 -A -E`), so that the whole graph is seen
     end states    `-A`: a failed assertion is passed over
@@ -55,11 +56,18 @@ class Verifier:
     """A model in a folder of its own, where SPIN may leave what it likes."""
 
     def __init__(
-        self, model: Path, folder: Path, *, depth: int = 10_000, seconds: float = 10, flags: Sequence[str] = ()
+        self,
+        model: Path,
+        folder: Path,
+        *,
+        depth: int = 10_000,
+        seconds: float = 10,
+        flags: Sequence[str] = PLAIN,
+        reduce: bool = False,
     ) -> None:
-        self._folder, self._depth, self._seconds = folder, depth, seconds
+        self._folder, self._depth, self._seconds, self._reduce = folder, depth, seconds, reduce
         self.text = model.read_text("utf-8", "replace")
-        said = self._call("spin", "-a", *PLAIN, *flags, str(model.resolve()))
+        said = self._call("spin", "-a", *flags, str(model.resolve()))
         if said.returncode or not Path(folder, "pan.m").exists():
             raise Rejected(_first_line(said.stdout + said.stderr))
 
@@ -104,8 +112,9 @@ class Verifier:
             found for found in ("tcc", "gcc") if shutil.which(found)
         ]  # the first takes a tenth of the time
         for compiler in compilers:
-            common = ("-w", "-DNOREDUCE", "-DVECTORSZ=8192", f"-DMEMLIM={_MEGABYTES}")
-            said = self._call(compiler, *common, *flags, "-o", name, "pan.c")
+            common = ("-w", "-DVECTORSZ=8192", f"-DMEMLIM={_MEGABYTES}")
+            every = () if self._reduce else ("-DNOREDUCE",)
+            said = self._call(compiler, *common, *every, *flags, "-o", name, "pan.c")
             if not said.returncode:
                 return f"./{name}"
         raise Rejected(_first_line(said.stdout + said.stderr))

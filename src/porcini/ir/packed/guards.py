@@ -1,19 +1,26 @@
-"""The guards of transitions: what must hold for each, and which writes may make it true."""
+"""The guards of transitions: what must hold for each, and which writes may make it true.
+
+*Nothing makes `timeout` true* as long as no transition of a stubborn set is taken. The set has an enabled
+transition, which stays enabled until one of the set is taken: whatever disables it does not accord with it, and
+so is in the set (D1). Until then something can be done, and `timeout` is false. So an edge that begins with it
+needs no enablers. Others that ask for it do: they could go without it (`timeout || x > 0`), or fail before (`1
+/ x > 0 && timeout`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from porcini.ir.evaluation import OPERATIONS
-from porcini.ir.expr import COMPARISONS, Binary, Expr, Select, Timeout, Var, nodes
+from porcini.ir.expr import COMPARISONS, TIMEOUT, TRUE, Binary, Expr, Select, Timeout, Var, nodes
 from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import RunError
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.system import PackedSystem, answers_with, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
-from porcini.ir.packed.transitions import ANYTHING, Guard
-from porcini.ir.program import rivals
+from porcini.ir.packed.transitions import ANYTHING, NOBODY, Guard
+from porcini.ir.program import Edge, rivals
 
 
 class Guards:
@@ -24,6 +31,8 @@ class Guards:
 
     def of(self, process: Process, code: EdgeCode, here: PointCode) -> tuple[Guard, ...]:
         """The guards of an edge that a process takes without a partner."""
+        if _begins_with_timeout(process, code.edge):
+            return (Guard(NOBODY, lambda s: False, 0),)
         toucher, found = process.toucher, [*self._allowed(process, code, here)]
         for expr in code.edge.guards:
             if any(isinstance(node, Timeout) for node in nodes(expr)):
@@ -118,6 +127,11 @@ class Guards:
         elif process.provided is not None:
             expr = process.template.provided
             yield Guard(process.toucher.waking(expr), _tester(process.provided), process.toucher.expr(expr).bits)
+
+
+def _begins_with_timeout(process: Process, edge: Edge) -> bool:
+    """Does an edge ask for `timeout` before anything that could fail?"""
+    return edge.guards[:1] == (TIMEOUT,) and edge.talk is None and process.template.provided is TRUE
 
 
 def _rivals(code: EdgeCode, here: PointCode) -> list[EdgeCode]:

@@ -15,6 +15,8 @@ from porcini.ir.program import targets_of
 
 ANYTHING = -1
 """A set of resources: any write may matter."""
+NOBODY = 0
+"""A set of resources: no write matters."""
 
 
 @dataclass(eq=False, slots=True)
