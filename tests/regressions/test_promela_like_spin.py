@@ -215,6 +215,24 @@ CASES = {
     "a label on a select that counts is on its loop": Case(
         "byte i; active proctype F() { i = 7; goto L; L: select(i : 0 .. (1)); assert(i < 2) }", True
     ),
+    "a select of many numbers is a loop, which a d_step goes round": Case(
+        "byte t, s; active proctype P() { d_step { select(s : 1 .. 40); t = s }; assert(t == 40) }", False, 4
+    ),
+    "a select of fewer is not": Case(
+        "byte t, s; active proctype P() { d_step { select(s : 1 .. 33); t = s }; assert(t == 1) }", False, 4
+    ),
+    "a label on a select of many numbers is before its first step": Case(
+        "byte s; active proctype P() { s = 7; goto L; L: select(s : 0 .. 40); assert(s < 41); s = 50 }", False
+    ),
+    "a select of a name with an underscore is a loop": Case(
+        "active proctype P() { byte a_b; select(a_b : 1 .. 3); a_b = 5 }", False, 11
+    ),
+    "a select in an inline is a loop": Case(
+        "inline f(v) { select(v : 1 .. 3); v = 7 } active proctype P() { byte s; f(s); s = 5 }", False, 12
+    ),
+    "a select on two lines is a loop": Case(
+        "active proctype P() { byte s; select(s : 1\n.. 3); s = 5 }", False, 11
+    ),
     "a select counts if its bounds are more than numbers": Case(
         "byte f; active proctype P() { select(f : 1 .. (3)) } ltl { !((f == 0) U (f == 3)) }", False
     ),

@@ -24,6 +24,13 @@ from conformance.promela.text import (
     begins_with_else,
 )
 
+SELECTS = (
+    "select(i : 0 .. 1)",
+    "select(i : 1 .. 2)",
+    "select(i : x .. 2)",
+    "select(i : 0\n .. 1)",
+    "select(i : 0 .. 33)",
+)
 TIMEOUTS = ("timeout && {}", "timeout || {}", "{} && timeout")
 
 FEATURES = {
@@ -494,7 +501,7 @@ class _Writer:
         )
 
     def _write_select(self, where: Where) -> Block:
-        return (Line(self.random.choice(["select(i : 0 .. 1)", "select(i : 1 .. 2)", "select(i : x .. 2)"])),)
+        return (Line(self.random.choice(SELECTS)),)
 
     def _write_for(self, where: Where) -> Block:
         heads = ["for (j : 0 .. 1)", "for (j : 1 .. 2)", "for (j : x .. 2)"] + ["for (j in a)"] * self.has(

@@ -262,14 +262,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.For(_start(meta), variable, None, None, array, body)
 
     def select(self, meta: Meta, parts: list[Any]) -> ast.Select:
-        first, between, last = (
-            part.start_pos or 0
-            for part in parts
-            if isinstance(part, Token) and part.type in ("COLON", "UPTO", "CLOSE")
-        )
-        literal = first + 2 == between == last - 2  # one word each
-        variable, low, high = _nodes(parts)
-        return ast.Select(_start(meta), variable, low, high, literal)
+        return ast.Select(_start(meta), *_nodes(parts))
 
     def set_priority(self, meta: Meta, parts: list[Any]) -> ast.SetPriority:
         return ast.SetPriority(_start(meta), *_nodes(parts))

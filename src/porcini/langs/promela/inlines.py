@@ -13,7 +13,7 @@ from lark import Token
 from porcini.core.errors import InputError
 from porcini.langs.promela.preprocess import DEEPEST_INLINE, Preprocessor, arguments
 from porcini.langs.promela.syntax import Ltl
-from porcini.langs.promela.words import Word, bad, wrong
+from porcini.langs.promela.words import Word, bad, words, wrong
 
 # Labels
 
@@ -74,6 +74,9 @@ class Inlines:
             elif self._is_call(word, todo):
                 target = _assigned(out)
                 out += self._call(word, arguments(word, todo), (), target)
+            elif (chosen := _selected(word, todo)) is not None:
+                self.preprocessor.charge(len(chosen), word)
+                out += chosen
             else:
                 out.append(word)
         return out
@@ -152,6 +155,35 @@ class Inlines:
             if part.text in inline.labels and (i in defined or out[i - 1].text == "goto"):
                 out[i] = part._replace(text=f"{part.text}#{number}")
         return out
+
+
+_MOST_OPTIONS = 33
+
+
+def _selected(word: Word, todo: deque[Word]) -> list[Word] | None:
+    """`select (i : 1 .. 3)` as SPIN reads it outside of inlines: numbers as they stand, on one line, for a name
+    without an underscore, become an `if` with an option for each, or a loop where these are many. All others are
+    left to the grammar."""
+    if word.text != "select" or word.kind != "NAME" or len(todo) < 7:
+        return None
+    opens, name, colon, low, dots, high, closes = (todo[i] for i in range(7))
+    punctuation = "".join(part.text for part in (opens, colon, dots, closes))
+    numbers = low.kind == high.kind == "NUMBER"
+    line = not any(part.fresh for part in (opens, name, colon, low, dots, high, closes))
+    if punctuation != "(:..)" or not numbers or not line or not (name.kind == "NAME" and name.text.isalnum()):
+        return None
+    for _ in range(7):
+        todo.popleft()
+    first, last = int(low.text), int(high.text)
+    if first > last:
+        raise wrong(word, "`select` from an empty range")
+    if last - first < _MOST_OPTIONS:
+        options = " ".join(f":: {name.text} = {value}" for value in range(first, last + 1))
+        text = f"if {options} fi"
+    else:
+        text = f"{name.text} = {first}; do :: ({name.text} < {last}) -> {name.text}++ :: break od"
+    found = [part._replace(place=word.place, origin=word.origin, fresh=False) for part in words(text)]
+    return [found[0]._replace(fresh=word.fresh), *found[1:]]
 
 
 def _assigned(before: list[Word]) -> list[Word]:

@@ -47,7 +47,7 @@ class Loops:
         return _counting(counter, ast.Number(at, 0), test, (*rotate, *loop.body.statements))
 
     def move_label(self, statement: ast.Labelled, scope: Scope) -> ast.Statement | None:
-        """A label on a `for`, or on a `select` that is a loop: in SPIN it is on the loop, after its first step."""
+        """A label on a `for` or a `select`: in SPIN it is on the loop, after its first step."""
         match statement.body:
             case ast.For() as loop:
                 made = self.expand_for(loop, scope)
@@ -71,18 +71,10 @@ def _counting(counter: ast.Ref, low: ast.Expr, test: ast.Expr, body: tuple[ast.S
     return ast.Block(at, (ast.Assign(at, counter, low), ast.Choose(at, (again, stop), True, True)))
 
 
-def expand_select(select: ast.Select) -> ast.Statement:
-    """One step, to each value in turn, if the bounds are numbers as they stand; else a loop that counts up. To
-    stop is its first option, which is the one that a `d_step` takes."""
+def expand_select(select: ast.Select) -> ast.Block:
+    """A loop that counts up. To stop is its first option, which is the one that a `d_step` takes. (Numbers as they
+    stand were replaced before: `inlines`.)"""
     at, variable = select.place, select.variable
-    if select.literal and isinstance(select.low, ast.Number) and isinstance(select.high, ast.Number):
-        if select.low.value > select.high.value:
-            raise problem("`select` from an empty range", at)
-        options = tuple(
-            ast.Block(at, (ast.Assign(at, variable, ast.Number(at, value)),))
-            for value in range(select.low.value, select.high.value + 1)
-        )
-        return ast.Choose(at, options, False)
     one = ast.Number(at, 1)
     test = ast.Condition(at, ast.Binary(at, "<", variable, select.high))
     onward = ast.Assign(at, variable, ast.Binary(at, "+", variable, one))

@@ -310,13 +310,12 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`select (i : low .. high)`; `literal` if the bounds are numbers as they stand, without brackets or signs."""
+    """`select (i : low .. high)`, unless the bounds are numbers as they stand (`inlines`)."""
 
     place: Place
     variable: Ref
     low: Expr
     high: Expr
-    literal: bool
 
 
 @dataclass(frozen=True, slots=True)
