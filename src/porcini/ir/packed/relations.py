@@ -19,12 +19,13 @@ from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.guards import Guards
 from porcini.ir.packed.later import Later, any_of, may_talk
+from porcini.ir.packed.numbers import reachable
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.space import Move, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
-from porcini.ir.packed.touch import NOTHING, Touch
+from porcini.ir.packed.touch import NOTHING, POPULATION_OF_ALL, Touch
 from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs
-from porcini.ir.program import Template, rivals
+from porcini.ir.program import rivals
 
 
 class Relations:
@@ -48,7 +49,7 @@ class Relations:
             number = len(self.all)
             made = Transition(number, (), (), later.touch, (), starts=later.starts, template=later.number)
             self.all.append(made)
-        self._reach = [_reachable(template) for template in system.program.templates]
+        self._reach = [reachable(template) for template in system.program.templates]
         self._leading: dict[tuple[int, int, int], int] = {}
         self._futures: dict[tuple[int, int], int] = {}
         self._alone: dict[tuple[int, int], int] = {}
@@ -59,7 +60,8 @@ class Relations:
         """The bits of a state that hold the points of all processes."""
         for process in present.members:
             self.points |= process.toucher.point
-        self._unordered = 0
+        self._blind = _forgets_numbers(system, visible)
+        self._unordered = POPULATION_OF_ALL if self._blind else 0
         for named in system.program.unordered:
             if isinstance(named, int):
                 self._unordered |= system.resources("tail", named) | system.resources("head", named)
@@ -304,8 +306,9 @@ class Relations:
             return self.starters(guard.template)
         if guard.enablers is None:
             found = 0
+            wakes = guard.wakes & ~POPULATION_OF_ALL if self._blind else guard.wakes
             for other in self.all:
-                if guard.wakes == ANYTHING or other.touch.may_wake(guard.wakes):
+                if guard.wakes == ANYTHING or other.touch.may_wake(wakes):
                     values = other.stores.get(guard.cell)
                     if guard.test is None or not values or any(map(guard.test, values)):
                         found |= 1 << other.number
@@ -379,6 +382,11 @@ class Relations:
         return known
 
 
+def _forgets_numbers(system: PackedSystem, visible: int) -> bool:
+    """Do neither the program nor what should be seen ask for the numbers of processes (`ir.packed.numbers`)?"""
+    return system.is_number_blind and not visible & POPULATION_OF_ALL
+
+
 def _leads_forward(stands: tuple[tuple[Process, int], ...], run: Run) -> bool:
     """Does a transition take all processes that it moves, and no others, to points with larger numbers? On a cycle
     of states the sum of these numbers comes back to what it was: some transition on it does not."""
@@ -392,18 +400,3 @@ def _tested(process: Process, code: EdgeCode) -> Touch:
     where both are possible; but whether this one is possible by then may depend on what others do at the other
     end."""
     return NOTHING if code.edge.talk is None else process.toucher.tested(code.edge.talk.channel)
-
-
-def _reachable(template: Template) -> list[int]:
-    """For each point, the points that can be reached from it, itself included."""
-    reach = [1 << number for number in range(len(template.points))]
-    changed = True
-    while changed:
-        changed = False
-        for number, point in enumerate(template.points):
-            found = reach[number]
-            for edge in point.edges:
-                found |= reach[edge.target]
-            if found != reach[number]:
-                reach[number], changed = found, True
-    return reach

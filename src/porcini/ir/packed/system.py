@@ -32,6 +32,7 @@ from porcini.ir.packed.layout import (
     RunError,
     matches,
 )
+from porcini.ir.packed.numbers import is_number_blind
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.touch import Resources
 from porcini.ir.program import MOST_PROCESSES, Program, Variable, nodes_of
@@ -76,6 +77,7 @@ class PackedSystem:
         self.may_fail = may_fail(program, self.layout.declared)
         self.has_atomic = any(edge.atomic for edge in edges)
         self.starts = any(template.starts for template in program.templates)
+        self.is_number_blind = is_number_blind(program)
         self._process_sets: dict[int, tuple[int, dict[int, ProcessSet]]] = {}
         self._processes: dict[tuple[object, ...], Process] = {}
         self._templates_mask = 0
