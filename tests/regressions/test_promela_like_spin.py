@@ -17,9 +17,10 @@ from porcini.core.errors import InputError, InternalError
 from porcini.engines.catalogue import Options
 from porcini.engines.options import Reducing
 from porcini.ir.operations import Send
-from porcini.ir.packed import passes, relations
+from porcini.ir.packed import relations
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import NOTHING, Toucher
+from porcini.ir.passes import merging
 
 REDUCTIONS = get_args(Reducing)
 
@@ -370,7 +371,7 @@ MUTANTS = [
     ("who sends is not started yet", Relations, "_later_meetings", lambda *_: None),
     ("a partner who comes makes else impossible", Relations, "_watch_partners", lambda *_: None),
     ("a send inside an atomic that waits for who receives", relations, "_tested", lambda *_: NOTHING),
-    ("a private step before a receive can be seen", passes, "_may_be_missed", lambda *_: False),
+    ("a private step before a receive can be seen", merging, "_may_be_missed", lambda *_: False),
     ("what a started process begins with", Toucher, "_first_value", lambda *_: NOTHING),
 ]
 

@@ -141,7 +141,10 @@ def _parser() -> argparse.ArgumentParser:
         help="try all that a description says about steps, in every state (.maude; up to 100,000 states)",
     )
     check.add_argument(
-        "--no-optimise", action="store_false", dest="optimise", help="keep every statement a step (.pml)"
+        "--no-optimise",
+        action="store_false",
+        dest="optimise",
+        help="keep every statement a step (.pml), and values that are not read any more",
     )
     check.add_argument("--no-reduction", action="store_true", help="take every action everywhere")
     check.add_argument("--first", action="store_true", help="stop at the first violation")

@@ -163,7 +163,7 @@ class Suspend:
 
 Plain = Assign | Spawn | Assert | Print | Forget | Exit
 """The operations of blocks that have no branches."""
-TaskOp = Assign | Assert | If | While | Post | New | Call | Return | Await | Get | Suspend
+TaskOp = Assign | Assert | Forget | If | While | Post | New | Call | Return | Await | Get | Suspend
 """The operations of tasks."""
 Op = Plain | TaskOp
 Block = tuple[Op, ...]

@@ -12,6 +12,7 @@ from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
 from porcini.ir.expr import Expr
 from porcini.ir.flat.interpreter import FlatSystem
+from porcini.ir.passes.forgetting import forget_dead_variables
 from porcini.ir.program import Program
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class FlatModel(Model):
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
-        return FlatSystem(self.program.with_inputs(dict(inputs)))
+        program = forget_dead_variables(self.program) if optimise else self.program
+        return FlatSystem(program.with_inputs(dict(inputs)))
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         if inputs:

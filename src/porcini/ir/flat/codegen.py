@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from porcini.ir.evaluation import defined
 from porcini.ir.expr import TRUE, ArrayType, Const, Expr, Select, Type, Var
-from porcini.ir.operations import Assert, Assign, Op, Spawn, defined_op, reads_of
+from porcini.ir.operations import Assert, Assign, Forget, Op, Spawn, defined_op, reads_of
 from porcini.ir.program import Choice, Edge
 from porcini.ir.source import source
 from porcini.ir.symbolic.labels import BLOCKED, UNDEFINED, Label
@@ -154,6 +154,8 @@ def _operation(op: Op, position: int, slots: Slots, frames: Sequence[Sequence[tu
                 for v, initial in frames[template]
             ]
             return [f"spawn(s, b, {template}, [{', '.join(fill)}])"]
+        case Forget(variables=variables):
+            return [f"s[{slots.first(variable)}] = 0" for variable in variables]
     raise AssertionError(f"cannot be compiled: {op!r}")
 
 

@@ -37,7 +37,6 @@ from porcini.ir.packed.layout import (
     Channel,
     RunError,
 )
-from porcini.ir.packed.passes import optimise_program
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.runs import TURN, Names, PackedAction, PackedRun, StepLabel
@@ -68,10 +67,8 @@ class PackedView(System):
     structure = "packed"
     has_choices = True
 
-    def __init__(
-        self, program: Program, *, optimise: bool = False, inputs: Mapping[Variable, int] | None = None
-    ) -> None:
-        self.system = PackedSystem(optimise_program(program) if optimise else program, inputs)
+    def __init__(self, program: Program, inputs: Mapping[Variable, int] | None = None) -> None:
+        self.system = PackedSystem(program, inputs)
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
         shared = [channel.name for channel in self.system.layout.shared_channels]

@@ -22,6 +22,7 @@ from porcini.ir.evaluation import defined
 from porcini.ir.expr import (
     FALSE,
     TRUE,
+    ZERO,
     Binary,
     Expr,
     Junction,
@@ -36,7 +37,7 @@ from porcini.ir.expr import (
     substitute,
     var,
 )
-from porcini.ir.operations import Assert, Assign, Op, Spawn, defined_op, reads_of
+from porcini.ir.operations import Assert, Assign, Forget, Op, Spawn, defined_op, reads_of
 from porcini.ir.program import Choice, Edge
 from porcini.ir.text import show
 
@@ -182,6 +183,11 @@ def _line(block: tuple[Op, ...], pid: Pid, children: int) -> tuple[tuple[Assign 
     line: list[Assign | Assert] = []
     spawned: list[Pid] = []
     for op in block:
+        if isinstance(op, Forget):
+            for variable in op.variables:
+                nothing = FALSE if variable.type == "bool" else ZERO
+                line.append(Assign(var(f"{pid}{variable.name}", variable.type), nothing, silent=True))
+            continue
         if not isinstance(op, Spawn):
             made = _op_of_process(op, pid)
             assert isinstance(made, Assign | Assert)

@@ -31,6 +31,7 @@ from porcini.ir.operations import (
     Await,
     Block,
     Call,
+    Forget,
     Get,
     If,
     New,
@@ -248,6 +249,9 @@ class Writer:
                 self.stop(point, depth + 1)
             case Suspend(point=point):
                 self.stop(point, depth)
+            case Forget(variables=variables):
+                for variable in variables:
+                    self.line(f"{self.source(variable)} = None", depth)
             case Get(target=target, future=future, point=point, place=place):
                 self.line(f"f = {self.source(future)}", depth, place)
                 self.line("if not resolved(s, T, f):", depth, place)

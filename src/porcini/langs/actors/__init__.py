@@ -11,6 +11,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
 from porcini.ir.objects import ObjectProposition
+from porcini.ir.passes.forgetting import forget_dead_variables
 from porcini.ir.program import Program
 from porcini.ir.tasks.system import StepSystem
 from porcini.langs.actors.lower import lower
@@ -65,7 +66,8 @@ class ActorModel(Model):
         return SymbolicActors(self.program, self.file, self.source)
 
     def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> StepSystem:
-        return StepSystem(self.program.with_inputs(inputs))
+        program = forget_dead_variables(self.program) if optimise else self.program
+        return StepSystem(program.with_inputs(inputs))
 
 
 class Abs:

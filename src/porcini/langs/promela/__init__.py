@@ -16,6 +16,8 @@ from porcini.core.systems import System, Value
 from porcini.ir.expr import Expr
 from porcini.ir.packed.claims import AcceptanceCycles, NeverClaim, NonProgressCycles
 from porcini.ir.packed.view import PackedView
+from porcini.ir.passes.forgetting import forget_dead_variables
+from porcini.ir.passes.merging import merge_private_steps
 from porcini.ir.program import Variable
 from porcini.langs.promela.lower import Lowered
 from porcini.langs.promela.preprocess import includer
@@ -102,7 +104,10 @@ class PromelaModel(Model):
             if not bounds.holds(value):
                 name, low, high = variable.name, bounds.low, bounds.high
                 raise InputError(f"input `{name}` wants a number from {low} to {high}, not {value}")
-        return PackedView(self.graph.program, optimise=optimise, inputs=values)
+        program = self.graph.program
+        if optimise:
+            program = forget_dead_variables(merge_private_steps(program))
+        return PackedView(program, values)
 
     def read_trail(self, trail: str) -> tuple[Schedule, Schedule | None]:
         from porcini.langs.promela.spin import plain_text

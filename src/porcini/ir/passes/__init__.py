@@ -1,0 +1,8 @@
+"""From programs to programs with fewer states, for searches that keep states.
+
+    forgetting   values that are not read any more; for every language
+    merging      steps that nobody can observe; for languages in which a statement is a step (Promela)
+
+A guarded command, and a task from one point to the next, are steps that users and papers count: they are not
+merged.
+"""
