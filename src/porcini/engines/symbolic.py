@@ -86,7 +86,6 @@ class Symbolic:
         self.assumed = Assumptions(self.smt, timeout)
         self.inputs = {name: var(name, type_) for name, type_ in system.inputs.items()}
         self.paths: list[Path] = []
-        self.redundant = 0
         self._entered: list[bool] = []
         """For each node except the first: was it entered by a step?"""
         self.cut = 0
@@ -186,7 +185,6 @@ class Symbolic:
             went = True
             yield None, rest, chosen
         if not went:
-            self.redundant += 1
             self.stats.counts.blocked += 1
 
     def _may_hold(self, when: Expr) -> bool:

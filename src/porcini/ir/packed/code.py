@@ -299,9 +299,6 @@ class Coder:
             return self._object(self.channels[known])
         return f"around.channel(s, {self.expr(channel)})"
 
-    def _channels_named(self, channel: Expr) -> tuple[Channel, ...] | None:
-        return channels_named(channel, self.channels, self.layout.declared)
-
     def _pattern(self, pattern: Sequence[Expr | None]) -> str:
         return _tuple(["None" if part is None else self.expr(part) for part in pattern])
 
