@@ -336,6 +336,11 @@ CASES = {
         False,
         5,
     ),
+    "a private step after a rendezvous into an atomic": Case(
+        f"{RENDEZVOUS} active proctype P() {{ byte i; r!1; i = 2; x = i }} init {{ atomic {{ r?y; z = 1 }} }}",
+        False,
+        8,
+    ),
     "one of several skips in an option": Case("active proctype P() { do :: skip; skip; true od }", False, 2),
 }
 

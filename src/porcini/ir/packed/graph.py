@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from porcini.core.events import Event
 from porcini.core.systems import Final
+from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.runs import Names
 from porcini.ir.packed.space import Move, Space
@@ -27,11 +28,16 @@ class PackedGraph:
         return self.space.initial()
 
     def events_between(self, state: int, after: int) -> list[Event]:
+        """As events of the original program. Private steps that were merged with one after which somebody else has
+        the turn, as after a rendezvous into an atomic sequence, come when the turn is free again."""
         events: list[Event] = []
+        delayed: list[Event] = []
         for step in self.space.steps_between(state, after):
-            events += self.view.events(state, step)
+            events.append(self.view.event(state, step))
+            private = self.view.private_steps(step, events[-1])
+            (delayed if step.after & HOLDER else events).extend(private)
             state = step.after
-        return events
+        return events + delayed
 
     def with_run_names(self, events: Sequence[Event]) -> list[Event]:
         names = Names(len(self.space.system.program.initial))

@@ -127,10 +127,8 @@ class PackedView(System):
             raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         return action.step.after, self._event(state, action, action.step)
 
-    def events(self, state: int, step: Step) -> Iterator[Event]:
-        """A step of a state as events of the original program."""
-        event = self.event(state, step)
-        yield event
+    def private_steps(self, step: Step, event: Event) -> Iterator[Event]:
+        """The events of the private steps that were merged with a step."""
         if step.failure is not None:
             return
         for part in step.code.edge.parts[1:]:
