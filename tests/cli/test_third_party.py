@@ -74,6 +74,24 @@ def test_a_language_from_elsewhere(porcini, two) -> None:
     assert porcini("replay", two, "0x2 1x2")[0] == 0
 
 
+def test_its_processes_may_wait(porcini, tmp_path) -> None:
+    found = set()
+    for text, kinds in (
+        ("x?1 y=1\ny?1 x=1\n", {"deadlock"}),
+        ("x=1 x=2 y=5\nx?1 y=7\n", {"deadlock", "terminated"}),
+        ("x=1 y?x\ny=1 x+1\nx?2 y=2\n", {"deadlock", "terminated"}),
+    ):
+        file = tmp_path / "waits.turns"
+        file.write_text(text)
+        for engine in ("exhaustive", "sleep", "dpor", "source", "optimal"):
+            status, out, _ = porcini("explore", str(file), "--engine", engine, "--json")
+            report = json.loads(out)
+            assert (status, {outcome["kind"] for outcome in report["outcomes"]}) == (1, kinds), engine
+            found.add((text, report["counts"]["classes"]))
+        assert porcini("check", str(file))[0] == 1
+    assert len(found) == 3
+
+
 def test_its_runs_are_traces(porcini, two, tmp_path) -> None:
     """It has no guards, so all reorderings are executable, and these are all classes there are."""
     file = tmp_path / "run.jsonl"

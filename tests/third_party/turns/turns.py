@@ -1,4 +1,5 @@
-"""A language for Porcini: each line is a process, each word on it a step, such as `x=3`, `x+1`, `x*2` or `y=x`."""
+"""A language for Porcini: each line is a process, each word on it a step: `x=3`, `x+1`, `x*2`, `y=x`, or `x?1`,
+which waits until x is 1."""
 
 import re
 from dataclasses import dataclass
@@ -6,12 +7,12 @@ from dataclasses import dataclass
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.events import Action, Event
-from porcini.core.footprints import footprint
+from porcini.core.footprints import Footprint, footprint
 from porcini.core.languages import Model, Source
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, System
+from porcini.core.systems import Final, System, Waiting
 
-STEP = re.compile(r"([a-z]+)([=+*])([a-z]+|[0-9]+)")
+STEP = re.compile(r"([a-z]+)([=+*?])([a-z]+|[0-9]+)")
 CAPABILITIES = Capabilities.providing(".turns programs", "states")
 
 
@@ -25,14 +26,19 @@ class Step:
         return f"{self.target}{self.sign}{self.operand}"
 
     @property
-    def reads(self) -> set[str]:
-        """What is read and not written as well."""
-        return {self.operand} - {self.target} if self.operand.isalpha() else set()
+    def touches(self) -> Footprint:
+        names = {self.target, self.operand} if self.operand.isalpha() else {self.target}
+        return footprint(names) if self.sign == "?" else footprint(names - {self.target}, [self.target])
+
+    def value(self, values: dict[str, int]) -> int:
+        return values[self.operand] if self.operand.isalpha() else int(self.operand)
+
+    def is_possible(self, values: dict[str, int]) -> bool:
+        return self.sign != "?" or values[self.target] == self.value(values)
 
     def done(self, values: dict[str, int]) -> dict[str, int]:
-        operand = values[self.operand] if self.operand.isalpha() else int(self.operand)
-        before = values[self.target]
-        after = {"=": operand, "+": before + operand, "*": before * operand}[self.sign]
+        before, operand = values[self.target], self.value(values)
+        after = {"=": operand, "+": before + operand, "*": before * operand, "?": before}[self.sign]
         return values | {self.target: after}
 
 
@@ -46,22 +52,32 @@ class TurnsSystem(System):
         return (0,) * len(self.processes), (0,) * len(self.names)
 
     def actions(self, state):
-        counters, _ = state
-        return [
-            Action(Pid((number,)), 0, steps[at], footprint(steps[at].reads, [steps[at].target]))
-            for number, (steps, at) in enumerate(zip(self.processes, counters, strict=True))
-            if at < len(steps)
-        ]
+        counters, values = state
+        values = dict(zip(self.names, values, strict=True))
+        found = []
+        for number, (steps, at) in enumerate(zip(self.processes, counters, strict=True)):
+            if at < len(steps):
+                step = steps[at]
+                guards = step.touches.reads if step.sign == "?" else frozenset()
+                action = Action(Pid((number,)), 0, step, step.touches, step.is_possible(values), guards)
+                found.append(action)
+        return found
 
     def fire(self, state, action):
         counters, values = state
         after = action.label.done(dict(zip(self.names, values, strict=True)))
         moved = tuple(at + (action.pid == (number,)) for number, at in enumerate(counters))
-        event = Event(action.pid, action.choice, action.label, action.footprint)
+        guards = action.guard_locations
+        event = Event(action.pid, action.choice, action.label, action.footprint, guard_locations=guards)
         return (moved, tuple(after.values())), event
 
     def final(self, state):
-        return Final("terminated", dict(zip(self.names, state[1], strict=True)))
+        values = dict(zip(self.names, state[1], strict=True))
+        waiting = [
+            Waiting(action.pid, str(action.label), {action.label.target: values[action.label.target]})
+            for action in self.actions(state)
+        ]
+        return Final("deadlock" if waiting else "terminated", values, tuple(waiting))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +90,8 @@ class TurnsModel(Model):
 
     @property
     def observable(self) -> set[str]:
-        steps = [step for steps in self.processes for step in steps]
-        return {step.target for step in steps} | {name for step in steps for name in step.reads}
+        touched = [step.touches for steps in self.processes for step in steps]
+        return {str(name) for each in touched for name in each.reads | each.writes}
 
     def compile(self, inputs, *, optimise):
         return TurnsSystem(self.processes, sorted(self.observable))
