@@ -284,7 +284,7 @@ def test_a_time_limit_within_a_step_is_no_fault_of_the_program(call) -> None:
         (["lost.py:main"], "name the module, not the file: lost:main"),
         (["./lost.py:main"], "named by its module: lost:main"),
         (["lost:nothing"], "there is no `nothing` in it"),
-        (["fails:not_a_function"], "`not_a_function` is no coroutine function"),
+        (["fails:not_a_function"], "`not_a_function` is not a coroutine function"),
         (["fails:wants"], "missing a required argument: 'something' (explore a function without parameters"),
         (["lost:main", "--engine", "all"], "--engine all is not for coroutine functions"),
     ],

@@ -43,7 +43,10 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if len(left) == 1 and not left[0].startswith("-") and vars(options).get("schedule", "") is None:
         options.schedule = left.pop()
     if left:
-        parser.error(f"unrecognized arguments: {' '.join(left)}")
+        message = f"unrecognized arguments: {' '.join(left)}"
+        if vars(options).get("schedule"):
+            message += "; a schedule is one argument, in quotes"
+        raise UsageError(message, f"{parser.prog} {options.command.__name__}")
     return options
 
 

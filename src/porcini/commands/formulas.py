@@ -266,7 +266,13 @@ def lost_by_reduction(
     with _in_formula(named):
         question = build_question(subject, named, atoms, replace(options, fair=False), stats)
     if question.reduction is None:
-        raise InputError("there is no reduction to verify", hint="--reduction stubborn or ample")
+        chosen = options.reduction != "none"
+        hint = (
+            f"programs in .{subject.language} are searched without one"
+            if chosen
+            else "--reduction stubborn or ample"
+        )
+        raise InputError("there is no reduction to verify", hint=hint)
     most = min(stats.limits.states, MOST_COMPARED)
     found: list[Comparison] = []
     lost: list[str] = []

@@ -50,7 +50,11 @@ def check(function: Function) -> None:
         inner = inner.func
     if not any(map(inspect.iscoroutinefunction, (inner, inspect.getattr_static(type(inner), "__call__", None)))):
         name = getattr(inner, "__qualname__", None) or repr(inner)
-        raise InputError(f"`{name}` is no coroutine function", hint="define it by `async def`")
+        generates = inspect.isasyncgenfunction(inner)
+        hint = (
+            "it has `yield`; explore a function that iterates over it" if generates else "define it by `async def`"
+        )
+        raise InputError(f"`{name}` is not a coroutine function", hint=hint)
 
 
 def _bound(function: Function, args: Sequence[object]) -> None:
@@ -75,7 +79,7 @@ def from_name(name: str) -> Function:
     except AttributeError:
         raise InputError(f"there is no `{path}` in it", file=module) from None
     if not callable(value):
-        raise InputError(f"`{path}` is no coroutine function", file=module)
+        raise InputError(f"`{path}` is not a coroutine function", file=module)
     function: Function = value
     with contextlib.suppress(TypeError):
         _GIVEN[function] = name

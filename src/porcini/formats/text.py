@@ -256,7 +256,7 @@ def print_trouble(outcome: Outcome, file: str, console: Console) -> None:
             console.print(Text(f"Process {pid} stopped{where}: {failure.message}"))
     if outcome.kind == "deadlock":
         console.print()
-        console.print(Text("Deadlock: nothing can move, and"))
+        console.print(Text("Deadlock: nothing can move" + (", and" if outcome.waiting else ".")))
         for waiting in outcome.waiting:
             console.print(Text("  " + _waits(waiting, file)))
         cycle = wait_cycle(outcome.waiting)

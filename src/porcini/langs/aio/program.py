@@ -193,7 +193,7 @@ class AioRun:
         coroutine = program.function(*program.args)
         if not inspect.iscoroutine(coroutine):
             name = getattr(program.function, "__qualname__", program.function)
-            raise InputError(f"`{name}` is no coroutine function", hint="define it by `async def`")
+            raise InputError(f"`{name}` is not a coroutine function", hint="define it by `async def`")
         self.main = loop.start(coroutine)
 
     # Run ----------------------------------------------------------------------------------------------------
