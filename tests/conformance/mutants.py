@@ -281,14 +281,13 @@ def _whatever_the_process_did(self: Any, race: Any, between: Any) -> Event | Non
 # Stubborn and ample sets ----------------------------------------------------------------------------------------
 
 
-def _entered_by_senders_only(self: Relations, process: Any, there: int) -> int:
+def _entered_by_senders_only(relations: Relations, process: Any, there: int) -> int:
     """A process comes to a point by its own steps, not by what it receives."""
-    found = 0
-    for transition in self.all:
-        for (mover, _), ends in zip(transition.stands[:1], transition.ends[:1], strict=False):
-            if mover is process and ends >> there & 1:
-                found |= 1 << transition.number
-    return found
+    known = 0
+    for transition in relations.all:
+        if transition.stands[:1] and transition.stands[0][0] is process:
+            known |= (transition.ends.get(process.slot, 0) >> there & 1) << transition.number
+    return known
 
 
 @contextmanager

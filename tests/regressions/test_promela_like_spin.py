@@ -20,6 +20,7 @@ from porcini.ir.operations import Send
 from porcini.ir.packed import relations
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import NOTHING, Toucher
+from porcini.ir.packed.transitions import disturbs
 from porcini.ir.passes import merging
 
 REDUCTIONS = get_args(Reducing)
@@ -336,6 +337,48 @@ CASES = {
         False,
         5,
     ),
+    "an atomic moves a third process to where it answers beside an else": Case(
+        f"""{RENDEZVOUS} chan c = [0] of {{ bit }}; active proctype P() {{ atomic {{ skip; r!1 }} }}
+        active proctype Q() {{ r?_; c?_ }} active proctype E() {{ if :: c!1 :: else -> assert(false) fi }}""",
+        True,
+    ),
+    "an atomic that is met moves a third process": Case(
+        f"""{RENDEZVOUS} chan c = [0] of {{ bit }}; chan e = [0] of {{ bit }}; active proctype P() {{ r!0 }}
+        active proctype Q() {{ atomic {{ r?_; y = 1; e!0 }} }} active proctype S() {{ e?_; end: c?_ }}
+        active proctype E() {{ if :: c!1 :: else -> assert(false) fi }}""",
+        True,
+    ),
+    "an atomic moves a third process to where it interrupts": Case(
+        f"""{RENDEZVOUS} chan c = [0] of {{ bit }}; active proctype P() {{ atomic {{ y = 1; r!1 }} }}
+        active proctype Q() {{ r?_; end: c?_ }}
+        active proctype E() {{ {{ x = 2; assert(false) }} unless {{ c!1 }} }}""",
+        True,
+    ),
+    "an atomic moves a third process from where nobody else can": Case(
+        f"""{RENDEZVOUS} active proctype E() {{ x = 1 }}
+        active proctype P() {{ atomic {{ skip; if :: r!1 :: else fi }} }}
+        active proctype Q() {{ end: r?_; assert(x == 1) }}""",
+        True,
+    ),
+    "who is started later moves a third process": Case(
+        f"""{RENDEZVOUS} proctype P() {{ atomic {{ skip; if :: r!1 :: else fi }} }}
+        active proctype Q() {{ end: r?_; assert(x == 1) }} active proctype E() {{ x = 1 }} init {{ run P() }}""",
+        True,
+    ),
+    "who is started later moves a third process to where it answers": Case(
+        f"""{RENDEZVOUS} chan c = [0] of {{ bit }}; proctype P() {{ atomic {{ skip; r!1 }} }}
+        active proctype Q() {{ r?_; c?_ }} active proctype E() {{ if :: c!1 :: else -> assert(false) fi }}
+        init {{ run P() }}""",
+        True,
+    ),
+    "a formula that asks who can move sees private steps": Case(
+        """byte g; active proctype P() { byte l; g = 1; l = 1; g == 2 }
+        ltl { [] (g == 1 -> !enabled(0)) }""",
+        True,
+    ),
+    "a select with its bracket on the next line": Case(
+        "byte j; active proctype A() { select\n (j : 0 .. 1); }", False, 5
+    ),
     "a private step after a rendezvous into an atomic": Case(
         f"{RENDEZVOUS} active proctype P() {{ byte i; r!1; i = 2; x = i }} init {{ atomic {{ r?y; z = 1 }} }}",
         False,
@@ -357,8 +400,25 @@ def test_verdict(case: Case, reduction: Reducing, optimise: bool) -> None:
         assert again.outcomes[0].kind == outcome.kind
 
 
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("optimise", [True, False])
+def test_a_parameter_in_provided_is_read_at_every_point(reduction: Reducing, optimise: bool) -> None:
+    """SPIN takes no parameters there."""
+    source = """byte g; proctype P(byte x) provided (x > 0) { x = x; g = 1; assert(g == 2) }
+    init { run P(1); do :: g == 0 -> skip :: g == 7 -> break od }"""
+    report = porcini.check(porcini.loads(source, "pml"), options=Options(reduction=reduction, optimise=optimise))
+    assert report.verdict == "violated"
+
+
 def fails(case: Case) -> bool:
     return porcini.check(porcini.loads(case.source, "pml")).verdict == "violated"
+
+
+def _by_who_begins(one: Any, other: Any) -> bool:
+    """A transition disturbs an `else` by the processes only that begin it."""
+    begin = {mover.slot for mover, _ in one.stands}
+    ends = {slot: points for slot, points in one.ends.items() if slot in begin}
+    return disturbs(replace(one, ends=ends), other)
 
 
 _touched_by = Toucher._talk
@@ -377,6 +437,9 @@ MUTANTS = [
     ("a partner who comes makes else impossible", Relations, "_watch_partners", lambda *_: None),
     ("a send inside an atomic that waits for who receives", relations, "_tested", lambda *_: NOTHING),
     ("a private step before a receive can be seen", merging, "_may_be_missed", lambda *_: False),
+    ("an atomic moves a third process from where nobody else can", Relations, "_may_be_moved", lambda *_: None),
+    ("an atomic moves a third process to where it answers beside an else", relations, "disturbs", _by_who_begins),
+    ("an atomic moves a third process to where it interrupts", relations, "disturbs", _by_who_begins),
     ("what a started process begins with", Toucher, "_first_value", lambda *_: NOTHING),
 ]
 
@@ -385,7 +448,10 @@ MUTANTS = [
 def test_each_condition_is_needed(name: str, place: object, condition: str, mutant: Any) -> None:
     """Without it the failure is lost, or a step is not found again that was foreseen."""
     assert fails(CASES[name])
-    with patch.object(place, condition, mutant):
+    counted = patch.object(
+        relations, "_forgets_numbers", lambda *_: False
+    )  # else starts are taken before all others
+    with counted, patch.object(place, condition, mutant):
         try:
             assert not fails(CASES[name])
         except InternalError as problem:

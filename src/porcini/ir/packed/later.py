@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from porcini.ir.operations import Receive, Send
 from porcini.ir.packed.code import Constants, EdgeCode
 from porcini.ir.packed.layout import Channel
+from porcini.ir.packed.processes import Process
 from porcini.ir.packed.system import PackedSystem
 from porcini.ir.packed.touch import NOTHING, Touch, Toucher
 from porcini.ir.program import Edge, Template
@@ -23,6 +24,16 @@ class Later:
     toucher: Toucher
     touch: Touch
     starts: frozenset[int]
+    ends: dict[Process, int] = field(default_factory=dict)
+    """The processes that it may move while it holds the turn: where they may come to, and where they are met."""
+    met: dict[Process, int] = field(default_factory=dict)
+    meets: frozenset[int] = frozenset()
+    """The same for processes that do not exist yet: their templates."""
+
+    @property
+    def known(self) -> tuple[object, ...]:
+        """What becomes more as more is found out."""
+        return self.touch, self.starts, self.meets, dict(self.ends), dict(self.met)
 
     def may_meet(self, code: EdgeCode) -> bool:
         """May one of these be the other half of a rendezvous?"""

@@ -13,6 +13,8 @@ Sets of transitions are whole numbers, a bit for each. The relations are compute
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from porcini.core.bits import bits
 from porcini.ir.expr import TRUE
 from porcini.ir.operations import Receive, Send
@@ -47,8 +49,11 @@ class Relations:
         """From this number on, transitions belong to processes that do not exist yet."""
         for later in self._laters:
             number = len(self.all)
-            made = Transition(number, (), (), later.touch, (), starts=later.starts, template=later.number)
+            ends = {process.slot: points for process, points in later.ends.items()}
+            made = Transition(number, (), (), later.touch, (), ends, starts=later.starts, template=later.number)
+            made.meets = later.meets
             self.all.append(made)
+            self._may_be_moved(later.met, number)
         self._reach = [reachable(template) for template in system.program.templates]
         self._leading: dict[tuple[int, int, int], int] = {}
         self._futures: dict[tuple[int, int], int] = {}
@@ -154,13 +159,21 @@ class Relations:
         run: Run,
         guards: tuple[Guard, ...],
     ) -> Transition:
-        ends = tuple(run.ends.get(mover, 0) for mover, _ in stands)
+        ends = {mover.slot: points for mover, points in run.ends.items()}
         made = Transition(len(self.all), stands, codes, run.touch, guards, ends, run.stores, frozenset(run.starts))
+        made.meets = frozenset(run.meets)
         made.forward = _leads_forward(stands, run)
         self.all.append(made)
+        self._may_be_moved(run.met, made.number)
         for mover, point in stands:
             self.at[mover.slot, point] = self.at.get((mover.slot, point), 0) | 1 << made.number
         return made
+
+    def _may_be_moved(self, met: Mapping[Process, int], number: int) -> None:
+        """Processes that stand at some points may be met by a transition on its way: it is one of theirs, too."""
+        for process, points in met.items():
+            for point in bits(points):
+                self.at[process.slot, point] = self.at.get((process.slot, point), 0) | 1 << number
 
     def _follow(self, touch: Touch, process: Process, code: EdgeCode) -> Run:
         """What an edge does, with all that may come after it while the turn is held.
@@ -172,21 +185,22 @@ class Relations:
         seen: set[tuple[Process, int]] = set()
         left: list[tuple[Process, int]] = []
 
-        def take(mover: Process, taken: EdgeCode) -> None:
-            run.take(mover, taken)
+        def go_on(mover: Process, taken: EdgeCode) -> None:
             if taken.edge.atomic or taken.edge.d_step:
                 pair = mover, taken.edge.target
                 if pair not in seen:
                     seen.add(pair)
                     left.append(pair)
 
-        take(process, code)
+        run.take(process, code)
+        go_on(process, code)
         while left:
             mover, point = left.pop()
             here = mover.point(point)
             run.touch |= here.touch
             for edge in here.edges:
-                take(mover, edge)
+                run.take(mover, edge)
+                go_on(mover, edge)
                 run.touch |= _tested(mover, edge)
                 if rendezvous(edge) and isinstance(edge.edge.talk, Send):
                     for later in self._laters:
@@ -198,7 +212,8 @@ class Relations:
                             for answer, touched in zip(spot.edges, spot.touches, strict=True):
                                 if isinstance(answer.edge.talk, Receive) and may_meet(edge, answer):
                                     run.touch |= touched
-                                    take(other, answer)
+                                    run.take_answer(other, there, answer)
+                                    go_on(other, answer)
         return run
 
     def _find_later(self) -> None:
@@ -210,9 +225,9 @@ class Relations:
             if all(later.number != number for later in self._laters):
                 self._laters.append(any_of(self.system, number))
                 left += templates[number].starts
-        before: list[Touch] = []
-        while before != [later.touch for later in self._laters]:
-            before = [later.touch for later in self._laters]
+        before: list[tuple[object, ...]] = []
+        while before != (now := [later.known for later in self._laters]):
+            before = now
             for later in self._laters:
                 self._add_met(later)
 
@@ -231,8 +246,12 @@ class Relations:
                     for code, touch in zip(here.edges, here.touches, strict=True):
                         if isinstance(code.edge.talk, Receive) and may_talk(channels, code.among):
                             met = met.join(self._follow(touch, process, code))
+                            met.take_answer(process, point, code)
             later.touch = Touch(0, met.touch.reads, met.touch.writes, met.touch.effects, met.touch.wide)
             later.starts |= met.starts
+            later.meets |= met.meets
+            later.ends |= {process: later.ends.get(process, 0) | points for process, points in met.ends.items()}
+            later.met |= {process: later.met.get(process, 0) | points for process, points in met.met.items()}
 
     # The relations
 
@@ -360,24 +379,21 @@ class Relations:
         if known is None:
             known = 0
             for transition in self.all:
-                for (mover, _), ends in zip(transition.stands, transition.ends, strict=False):
-                    if mover is process and ends >> there & 1:
-                        known |= 1 << transition.number
+                if transition.ends.get(process.slot, 0) >> there & 1:
+                    known |= 1 << transition.number
             self._leading[key] = known
         return known
 
     def leading(self, process: Process, here: int, there: int) -> int:
-        """The transitions of a process at one point from which another point can be reached."""
+        """The transitions of a process at one point after which another point can still be reached."""
         key = process.slot, here, there
         known = self._leading.get(key)
         if known is None:
             known = 0
             reach = self._reach[process.number]
             for number in bits(self.at.get((process.slot, here), 0)):
-                transition = self.all[number]
-                for (mover, _), code in zip(transition.stands, transition.codes, strict=True):
-                    if mover is process and reach[code.edge.target] >> there & 1:
-                        known |= 1 << number
+                if any(reach[end] >> there & 1 for end in bits(self.all[number].ends.get(process.slot, 0))):
+                    known |= 1 << number
             self._leading[key] = known
         return known
 

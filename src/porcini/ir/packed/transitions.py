@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from porcini.core.bits import bits
@@ -37,18 +37,22 @@ class Guard:
 
 @dataclass(eq=False, slots=True)
 class Transition:
-    """`stands` are its processes with the points at which they must stand."""
+    """`stands` are its processes with the points at which they must stand. On its way it may move others, which it
+    meets while the turn is held."""
 
     number: int
     stands: tuple[tuple[Process, int], ...]
     codes: tuple[EdgeCode, ...]
     touch: Touch
     guards: tuple[Guard, ...]
-    ends: tuple[int, ...] = ()
-    """For each of its processes, the set of points at which it may stand afterwards."""
+    ends: dict[int, int] = field(default_factory=dict)
+    """By slot, for each process that it may move: the set of points to which it does."""
     stores: dict[int, set[int] | None] = field(default_factory=dict)
     """By resource: the values that may be stored there; None if they are not known."""
     starts: frozenset[int] = frozenset()
+    """The templates of which it may start processes."""
+    meets: frozenset[int] = frozenset()
+    """The templates of which it may move processes that do not exist yet."""
     template: int | None = None
     """For the steps of processes that do not exist yet: their template."""
     answers: dict[int, int] = field(default_factory=dict)
@@ -68,6 +72,9 @@ class Run:
     def __init__(self, touch: Touch) -> None:
         self.touch = touch
         self.ends: dict[Process, int] = {}
+        self.met: dict[Process, int] = {}
+        """The points at which processes stand that are met on the way."""
+        self.meets: set[int] = set()
         self.stores: dict[int, set[int] | None] = {}
         self.starts: set[int] = set()
         self.exits = False
@@ -99,21 +106,34 @@ class Run:
             else:
                 values.add(value)
 
+    def take_answer(self, process: Process, point: int, code: EdgeCode) -> None:
+        """A process that stands at a point is met, and takes an edge."""
+        self.met[process] = self.met.get(process, 0) | 1 << point
+        self.take(process, code)
+
     def meet(self, later: Later) -> None:
         """Add anything that a process that does not exist yet might do."""
+        self.meets |= {later.number, *later.meets}
+        self._move(later.ends, later.met)
         self.touch |= later.touch
         self.starts |= later.starts
         self.exits = True
         for cell in bits(later.touch.writes):
             self.stores[1 << cell] = None
 
+    def _move(self, ends: Mapping[Process, int], met: Mapping[Process, int]) -> None:
+        for process, points in ends.items():
+            self.ends[process] = self.ends.get(process, 0) | points
+        for process, points in met.items():
+            self.met[process] = self.met.get(process, 0) | points
+
     def join(self, other: Run) -> Run:
         both = Run(self.touch | other.touch)
         both.starts = self.starts | other.starts
+        both.meets = self.meets | other.meets
         both.exits = self.exits or other.exits
         for run in (self, other):
-            for process, ends in run.ends.items():
-                both.ends[process] = both.ends.get(process, 0) | ends
+            both._move(run.ends, run.met)
             for cell, values in run.stores.items():
                 if values is None or both.stores.get(cell, set()) is None:
                     both.stores[cell] = None
@@ -126,7 +146,8 @@ def disturbs(one: Transition, other: Transition) -> bool:
     """May one transition move a process to or from a point where it disables the other one, which is an `else`?"""
     if not other.answers and not other.later_answers:
         return False
-    for (mover, point), ends in zip(one.stands, one.ends, strict=False):
-        if other.answers.get(mover.slot, 0) & (1 << point | ends):
-            return True
-    return one.template in other.later_answers or not other.later_answers.isdisjoint(one.starts)
+    if any(other.answers.get(mover.slot, 0) >> point & 1 for mover, point in one.stands):
+        return True
+    if any(other.answers.get(slot, 0) & ends for slot, ends in one.ends.items()):
+        return True
+    return not other.later_answers.isdisjoint({one.template} | one.starts | one.meets)

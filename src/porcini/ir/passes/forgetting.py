@@ -93,7 +93,7 @@ def _forget(variables: Iterable[Var]) -> Forget:
 
 
 def _live_at(template: Template) -> list[Vars]:
-    live: list[Vars] = [frozenset() for _ in template.points]
+    live = [_read((template.provided,)) for _ in template.points]  # that is asked before each step
     changed = True
     while changed:
         changed = False

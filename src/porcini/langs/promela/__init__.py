@@ -105,8 +105,10 @@ class PromelaModel(Model):
                 name, low, high = variable.name, bounds.low, bounds.high
                 raise InputError(f"input `{name}` wants a number from {low} to {high}, not {value}")
         program = self.graph.program
+        if optimise and not self.graph.world.sees_who_can_move:
+            program = merge_private_steps(program)
         if optimise:
-            program = forget_dead_variables(merge_private_steps(program))
+            program = forget_dead_variables(program)
         return PackedView(program, values)
 
     def read_trail(self, trail: str) -> tuple[Schedule, Schedule | None]:

@@ -40,6 +40,8 @@ class World:
     asked_labels: frozenset[str] = frozenset()
     """Labels that the model asks for: a jump there is a place to stand."""
     passed_labels: set[tuple[str, str]] = field(default_factory=set)
+    sees_who_can_move: bool = False
+    """Does a claim or a formula ask whether somebody can move? Then private steps can be seen."""
     """Processes and labels where nobody ever stands: on a jump that is passed over."""
     kinds: dict[str, str] = field(default_factory=dict)
     """For each name of an mtype the set that it is in: `mtype`, `mtype:fruit`."""
@@ -117,8 +119,10 @@ class Expressions:
                 name = "np_" if isinstance(expr, ast.NoProgress) else "enabled"
                 raise problem(f"`{name}` is for claims and formulas", place)
             case ast.NoProgress():
+                self.world.sees_who_can_move = True
                 return ir.NO_PROGRESS
             case ast.Enabled(pid=pid):
+                self.world.sees_who_can_move = True
                 return ir.enabled(self(pid))
             case ast.Priority(pid=pid):
                 return self._priority(self(pid))

@@ -161,15 +161,15 @@ _MOST_OPTIONS = 33
 
 
 def _selected(word: Word, todo: deque[Word]) -> list[Word] | None:
-    """`select (i : 1 .. 3)` as SPIN reads it outside of inlines: numbers as they stand, on one line, for a name
-    without an underscore, become an `if` with an option for each, or a loop where these are many. All others are
-    left to the grammar."""
+    """`select (i : 1 .. 3)` as SPIN reads it outside of inlines: numbers as they stand, on one line with the
+    bracket, for a name without an underscore, become an `if` with an option for each, or a loop where these are
+    many. All others are left to the grammar."""
     if word.text != "select" or word.kind != "NAME" or len(todo) < 7:
         return None
     opens, name, colon, low, dots, high, closes = (todo[i] for i in range(7))
     punctuation = "".join(part.text for part in (opens, colon, dots, closes))
     numbers = low.kind == high.kind == "NUMBER"
-    line = not any(part.fresh for part in (opens, name, colon, low, dots, high, closes))
+    line = not any(part.fresh for part in (name, colon, low, dots, high, closes))
     if punctuation != "(:..)" or not numbers or not line or not (name.kind == "NAME" and name.text.isalnum()):
         return None
     for _ in range(7):
