@@ -17,7 +17,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_SOURCES = ("runtime.c", "tables.h", "moves.h", "stubborn.h", "width.h", "store.h", "breadth.h")
+_SOURCES = (
+    "runtime.c",
+    "tables.h",
+    "moves.h",
+    "stubborn.h",
+    "search.h",
+    "workers.h",
+    "width.h",
+    "store.h",
+    "breadth.h",
+    "together.h",
+    "telling.h",
+)
 _FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
 _SECONDS = 60
 
