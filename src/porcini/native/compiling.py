@@ -22,13 +22,17 @@ _SOURCES = (
     "tables.h",
     "moves.h",
     "stubborn.h",
+    "claim.h",
+    "product.h",
     "search.h",
     "workers.h",
     "width.h",
     "store.h",
     "breadth.h",
+    "depth.h",
     "together.h",
     "telling.h",
+    "product_calls.h",
 )
 _FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
 _SECONDS = 60

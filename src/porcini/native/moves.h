@@ -16,7 +16,10 @@ enum { /* What is missing. */
     ASK_HOLDS,      /* whether a guard holds */
     ASK_ENABLERS,   /* of a guard */
     ASK_LEADING,    /* the transitions from a point of a process towards another */
-    ASK_CLAIM       /* where the claim goes from one of its states */
+    ASK_CLAIM,      /* where the claim goes from one of its states, on a letter */
+    ASK_STARTERS,   /* never: what stands for processes that are not there yet is told at once */
+    ASK_LETTER,     /* whether a part of the letter holds */
+    ASK_LASSO       /* nothing: there is a run that the claim accepts */
 };
 
 typedef struct {

@@ -7,16 +7,24 @@
    stubborn.h   which of that is enough: stubborn sets
    store.h      the states that were found, by hash; for each width of states
    breadth.h    the search in breadth, by one worker or by several; for each width of states
+   claim.h      where a claim goes: letters, and the tables for them
+   product.h    what a search for a run that the claim accepts keeps
+   depth.h      this search, in depth; for each width of states
    search.h     what a search consists of
    workers.h    what several workers send to each other
    together.h   several workers at once
-   telling.h    what fills the tables */
+   telling.h    what fills the tables
+   product_calls.h   what fills those of a claim, and what a product is asked */
 
 #define _GNU_SOURCE
 #include "tables.h"
 
 #include "moves.h"
 #include "stubborn.h"
+
+#include "claim.h"
+
+#include "product.h"
 
 #include "search.h"
 
@@ -46,7 +54,7 @@
 
 static int is_spare(u32 words, u32 bits) { return words <= 2 && bits < words * 64; }
 
-static u32 words_of_slot(const Search *search) { return search->spare && !search->reduces ? search->words : 1; }
+static u32 words_of_slot(const Search *search) { return search->spare && !search->numbered ? search->words : 1; }
 
 /* What is called from outside. Those that return int return 0 where memory is full. */
 
@@ -72,6 +80,7 @@ void porcini_free(Search *search)
     pthread_mutex_destroy(&search->gate);
     pthread_cond_destroy(&search->opens);
 #endif
+    free_product(search->product);
     free_rules(&search->rules);
     free(search->worker);
     free(search);
@@ -110,8 +119,8 @@ static int put_state(Search *search, const u64 *state, u32 parent)
     return 1;
 }
 
-/* A search that begins with the state of which all bits are 0. */
-Search *porcini_new(u32 words, u32 bits, u32 workers, u32 reduces, u64 hash_mask, u64 most_bytes)
+/* A search that begins with the state of which all bits are 0. `numbered`: a state must be found by its number. */
+Search *porcini_new(u32 words, u32 bits, u32 workers, u32 reduces, u32 numbered, u64 hash_mask, u64 most_bytes)
 {
     u64 start[MOST_WORDS] = {0};
     Search *search = calloc(1, sizeof(Search));
@@ -124,6 +133,7 @@ Search *porcini_new(u32 words, u32 bits, u32 workers, u32 reduces, u64 hash_mask
     search->most_bytes = most_bytes;
     search->reduces = reduces != 0;
     search->avoids_ignoring = reduces > 1;
+    search->numbered = reduces || numbered;
     search->spare = is_spare(words, bits);
 #if THREADS
     pthread_mutex_init(&search->gate, 0);
@@ -146,7 +156,7 @@ int porcini_widen(Search *search, u32 words, u32 bits)
     int other = words != before || search->spare != is_spare(words, bits); /* slots have another form */
     search->spare = is_spare(words, bits);
     search->bits = bits;
-    if (words != before && !restride(&search->rules, words))
+    if (words != before && !(restride(&search->rules, words) && widen_product(search->product, before, words)))
         return 0;
     search->words = words;
     for (u32 i = 0; i < search->workers; i++) {
@@ -175,6 +185,8 @@ int porcini_widen(Search *search, u32 words, u32 bits)
 
 u64 porcini_states(const Search *search)
 {
+    if (search->product)
+        return search->product->entered;
     u64 states = 0;
     for (u32 i = 0; i < search->workers; i++)
         states += search->worker[i].store.states;
@@ -221,6 +233,8 @@ u64 porcini_start(const Search *search)
 /* The state about which `porcini_run` asks, and what. */
 u64 porcini_at_hand(const Search *search)
 {
+    if (search->product)
+        return search->product->at;
     const Worker *worker = search->worker + search->at_worker;
     u64 number = search->settling ? worker->aside[search->settled] : worker->store.expanded;
     return number * search->workers + search->at_worker;
@@ -250,7 +264,11 @@ int porcini_answer_end(Search *search, const u64 *states, u32 count)
    what. */
 u32 porcini_run(Search *search, u64 most)
 {
+    if (search->product)
+        return BY_WIDTH(run_in_depth)(search, most);
     return search->workers == 1 ? BY_WIDTH(run_alone)(search, most) : run_together(search, most);
 }
 
 #include "telling.h"
+
+#include "product_calls.h"

@@ -67,6 +67,8 @@ typedef struct Search {
     int spare;   /* has a state at most two words, and leaves its highest bit alone? */
     int reduces; /* are stubborn sets enough? */
     int avoids_ignoring;
+    int numbered; /* must the number of a state be found by its hash? */
+    Product *product; /* of a search for runs that a claim accepts */
     u64 hash_mask, most_bytes;
     Rules rules;
     Worker *worker;

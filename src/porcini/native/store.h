@@ -150,7 +150,8 @@ static int NAME(make_room)(const Search *search, Store *store, u64 more)
         return 1;
     if (wanted * search->workers >= UINT32_MAX || slots > UINT32_MAX)
         return 0;
-    if (search->most_bytes && wanted * (W * 8 + 4) + slots * SLOT_WORDS * 8 > search->most_bytes / search->workers)
+    u64 bytes = wanted * (W * 8 + 4) + slots * SLOT_WORDS * 8 + bytes_of_product(search->product);
+    if (search->most_bytes && bytes > search->most_bytes / search->workers)
         return 0;
     if (room > store->room) {
         u64 *state = realloc(store->state, room * W * sizeof(u64));

@@ -8,7 +8,7 @@
 #define ROOM WORDS
 #endif
 #if WORDS == 1 || WORDS == 2
-#define INLINE (search->spare && !search->reduces)
+#define INLINE (search->spare && !search->numbered)
 #else
 #define INLINE 0
 #endif
@@ -16,6 +16,8 @@
 #include "store.h"
 
 #include "breadth.h"
+
+#include "depth.h"
 
 #undef SLOT_WORDS
 #undef INLINE
