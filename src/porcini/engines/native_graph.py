@@ -1,7 +1,7 @@
 """The graph of a packed program, searched by native code (`porcini.native`) with tables that the reference fills.
 
-    is_small   the first states, by the reference: which bits change at all, and are there more states than these?
-    explore    the search: what the C code asks is answered, until all states are expanded
+is_small   the first states, by the reference: which bits change at all, and are there more states than these?
+explore    the search: what the C code asks is answered, until all states are expanded
 """
 
 from __future__ import annotations

@@ -40,7 +40,9 @@ STATES_BETWEEN_LOOKS = 1 << 16
 
 def no_memory(most_bytes: int) -> LimitHit:
     """What a search says that needs more memory than it may have; 0 is all that there is."""
-    return LimitHit(f"the limit of {most_bytes / 2**30:,.1f} GB of memory" if most_bytes else "the limit of memory")
+    return LimitHit(
+        f"the limit of {most_bytes / 2**30:,.1f} GB of memory" if most_bytes else "the limit of memory"
+    )
 
 
 class Bits:
@@ -106,10 +108,11 @@ class NativeTables:
         *,
         reserved: int = 0,
         number_moves: NumberMoves | None = None,
+        grown: Callable[[int], None] = lambda new: None,
     ) -> None:
         self.space, self.system, self.stubborn = space, space.system, stubborn
         self.bits = Bits(space.initial(), reserved)
-        self._number_moves = number_moves or self._transitions
+        self._number_moves, self._grown = number_moves or self._transitions, grown
         self._units: dict[Unit, int] = {}
         self._sets: dict[ProcessSet, int] = {}
         self._relations: dict[ProcessSet, NativeRelations] = {}
@@ -166,6 +169,7 @@ class NativeTables:
                 native.look_at(self._units[unit], pack(mask))
         for relations in self._relations.values():
             relations.look_again(new)
+        self._grown(new)
 
     def _answer_set(self, state: int, native: int, present: ProcessSet) -> None:
         """Which processes there are is told by how many there are, of which kinds, and by their constants."""

@@ -16,8 +16,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-_HERE = Path(__file__).parent
-_SOURCES = (
+HERE = Path(__file__).parent
+SOURCES = (
     "runtime.c",
     "tables.h",
     "moves.h",
@@ -44,7 +44,7 @@ class NoCompiler(Exception):
 
 def compiled_runtime() -> Path:
     """The search in C (`runtime.c`)."""
-    return compile_library("runtime", _HERE / _SOURCES[0], [_HERE / name for name in _SOURCES])
+    return compile_library("runtime", HERE / SOURCES[0], [HERE / name for name in SOURCES])
 
 
 def compile_library(title: str, source: Path, sources: Sequence[Path], flags: Sequence[str] = ()) -> Path:

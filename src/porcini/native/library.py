@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ctypes import POINTER, c_int, c_uint32, c_uint64, c_void_p
 from enum import IntEnum
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from porcini.native.compiling import NoCompiler, compiled_runtime
@@ -107,8 +108,12 @@ _SIGNATURES: dict[str, tuple[list[type], type | None]] = {
 @cache
 def load_library() -> ctypes.CDLL:
     """The compiled search; `NoCompiler` says why it cannot be had."""
+    return load_from(compiled_runtime())
+
+
+def load_from(path: Path) -> ctypes.CDLL:
     try:
-        library = ctypes.CDLL(str(compiled_runtime()))
+        library = ctypes.CDLL(str(path))
         for name, (parameters, result) in _SIGNATURES.items():
             function = library[f"porcini_{name}"]
             function.argtypes, function.restype = parameters, result
