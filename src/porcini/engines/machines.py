@@ -102,25 +102,32 @@ class ClaimSearch:
         fair = self.graph if self.fair else None
         return Product(self.graph, self.claim, stats, self.reduction, fair, stutter=self.stutter)
 
+    def _first_nodes(self, stats: SearchStats, few: int) -> tuple[Lasso[Any] | None, list[Any], bool]:
+        """What the reference finds within a few nodes; their states, and whether that was all."""
+        first, limits = self._reference(stats), stats.limits
+        if limits.max_states is None or limits.max_states > few:
+            stats.limits = replace(limits, max_states=few)
+        try:
+            return first.search(), [], True
+        except LimitHit:
+            if stats.limits is limits or len(first.order) <= few:  # then it was the time
+                raise
+            return None, [state for state, _ in first.order], False
+        finally:
+            stats.limits = limits
+
     def _search_natively(self, stats: SearchStats, options: Options) -> Lasso[Any] | None:
-        from porcini.engines.native_graph import FEW_STATES
+        from porcini.engines.native_graph import FEW_STATES, SLOWER_IF_FAIR
         from porcini.engines.native_product import NativeProduct
         from porcini.native.compiling import NoCompiler
         from porcini.native.library import load_library
 
-        first, limits = self._reference(stats), stats.limits
-        if limits.max_states is None or limits.max_states > FEW_STATES:
-            stats.limits = replace(limits, max_states=FEW_STATES)
-        try:
-            lasso = first.search()
-            if options.machine == "auto":
+        visited: list[Any] = []
+        if options.machine == "auto":
+            few = FEW_STATES // SLOWER_IF_FAIR if self.fair else FEW_STATES
+            lasso, visited, done = self._first_nodes(stats, few)
+            if done:
                 return lasso
-        except LimitHit:
-            own = stats.limits is limits and options.machine == "auto"
-            if own or len(first.order) <= stats.limits.states:  # then it was the time
-                raise
-        finally:
-            stats.limits = limits
         try:
             load_library()
             search = NativeProduct(
@@ -130,10 +137,9 @@ class ClaimSearch:
                 self.reduction,  # type: ignore[arg-type]
                 fair=self.fair,
                 stutter=self.stutter,
-                visited=[state for state, _ in first.order],
+                visited=visited,
                 most_bytes=options.max_memory or free_memory(),
             )
-            del first
             stats.begin_again()
             stats.machine = "native"
             return search.search()

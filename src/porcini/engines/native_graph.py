@@ -22,6 +22,8 @@ from porcini.native.library import Ask, NativeSearch
 
 FEW_STATES = 20_000
 """Graphs that are no larger than this are left to the reference: it has seen them by then."""
+SLOWER_IF_FAIR = 8
+"""The reference takes so much longer where it must know who moves."""
 _NANOSECONDS_BETWEEN_LOOKS = 250_000_000
 
 
