@@ -103,15 +103,19 @@ static int NAME(number_nodes)(Search *search, Worker *worker)
         PREFETCH(store->slot + home(store, block->hash[i]));
     }
     for (u32 i = 0; i < block->count; i++) {
-        u64 slot = store->slot[home(store, block->hash[i])];
-        if (slot) {
-            PREFETCH(store->state + ((u32)slot - 1) * W);
-            PREFETCH(p->order + ((u32)slot - 1));
+        u32 likely = block->parent[i] = NAME(likely)(store, block->hash[i]);
+        if (likely) {
+            PREFETCH(store->state + (likely - 1ull) * W);
+            PREFETCH(p->order + (likely - 1));
         }
     }
     for (u32 i = 0; i < block->count; i++) {
         int fresh;
-        block->parent[i] = (u32)NAME(insert)(search, store, block->state + (u64)i * W, block->hash[i], 0, &fresh);
+        const u64 *state = block->state + (u64)i * W;
+        if (block->parent[i] && NAME(equal)(search, store->state + (block->parent[i] - 1ull) * W, state))
+            block->parent[i]--;
+        else
+            block->parent[i] = (u32)NAME(insert)(search, store, state, block->hash[i], 0, &fresh);
     }
     return 1;
 }
