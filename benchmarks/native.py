@@ -33,13 +33,13 @@ ROWS = [
     ("handshake", "N", 4, 6),
 ]
 FORMULAS = [
-    ("phils_vars", "N", 8, 11, "neighbours"),
+    ("phils_vars", "N", 8, 12, "neighbours"),
     ("peterson", "N", 3, 4, "exclusive"),
-    ("leader", "N", 6, 7, "elected"),
-    ("token_ring", "N", 5, 6, "token_moves"),
-    ("sliding_window", "W", 3, 4, "window"),
-    ("coherence", "N", 4, 5, "single_writer"),
-    ("readers_writers", "N", 9, 12, "safe"),
+    ("leader", "N", 6, 8, "elected"),
+    ("token_ring", "N", 5, 7, "token_moves"),
+    ("sliding_window", "W", 3, 5, "window"),
+    ("coherence", "N", 4, 6, "single_writer"),
+    ("readers_writers", "N", 9, 13, "safe"),
 ]
 CHECKED = """
 import sys, time, porcini

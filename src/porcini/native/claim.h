@@ -109,13 +109,8 @@ static int group_parts(Claim *claim, List *list, u32 words)
         memset(mask, 0, sizeof mask);
         for (; i < list->members; i++) {
             const u64 *more = claim->part[list->member[i]].mask;
-            u32 together = 0;
-            for (u32 w = 0; w < words; w++)
-                together += ones(mask[w] | more[w]);
-            if (together > GROUP_BITS)
+            if (!join_masks(mask, more, words))
                 break;
-            for (u32 w = 0; w < words; w++)
-                mask[w] |= more[w];
             group->parts++;
         }
         if (!group->parts) { /* too many bits: it is looked up by itself */
