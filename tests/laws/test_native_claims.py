@@ -50,14 +50,14 @@ class Asked:
     stutter: bool = True
 
     def by_reference(self, most: int) -> Any:
-        stats = SearchStats(porcini.Limits(max_states=most, timeout=60))
+        stats = SearchStats(porcini.Limits(max_states=most))
         fair = self.graph if self.fair else None
         product = Product(self.graph, self.claim, stats, self.reduction, fair, stutter=self.stutter)
         return found_by(product, stats)
 
     def by_native_code(self, most: int, hash_mask: int = ALL_BITS) -> Any:
         """It learns of bits that change when they first do: in the middle of the search."""
-        stats = SearchStats(porcini.Limits(max_states=most, timeout=60))
+        stats = SearchStats(porcini.Limits(max_states=most))
         how = {"fair": self.fair, "stutter": self.stutter, "hash_mask": hash_mask}
         return found_by(NativeProduct(self.graph, self.claim, stats, self.reduction, **how), stats)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-/* A search in depth for a run that the claim accepts, for states of WORDS words. Included once for each width.
+/* A search in depth for a run that the claim accepts, for states of WORDS words. Included for some widths.
 
    The same algorithm as that of `engines/product.py`, in the same order: nodes have the same numbers. A strongly
    connected component that has all marks contains an accepted run (Couvreur). Where successors are left out, none of
@@ -183,6 +183,7 @@ static u32 NAME(run_in_depth)(Search *search, u64 most)
     return ASK_NOTHING;
 }
 
+#if WORDS == 0
 /* The shortest way from a node, through nodes that were entered, to one of the component that was found; or within the
    component by a step that has some of the marks, by any step if there are none, or to a node. */
 static u32 NAME(find_path)(Search *search, u32 from, u32 kind, u32 to, const u64 *wanted, u64 most)
@@ -234,3 +235,4 @@ static u32 NAME(find_path)(Search *search, u32 from, u32 kind, u32 to, const u64
     path->going_on = 0;
     return ASK_NOTHING;
 }
+#endif

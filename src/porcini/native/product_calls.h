@@ -109,7 +109,7 @@ u32 porcini_words_of_marks(const Search *search) { return search->product->words
    `porcini_path_end` tell; `porcini_parent` leads back from there. */
 u32 porcini_find_path(Search *search, u32 from, u32 kind, u32 to, const u64 *wanted, u64 most)
 {
-    return BY_WIDTH(find_path)(search, from, kind, to, wanted, most);
+    return find_path_0(search, from, kind, to, wanted, most);
 }
 
 u32 porcini_path_last(const Search *search) { return search->product->path.last; }

@@ -265,7 +265,9 @@ int porcini_answer_end(Search *search, const u64 *states, u32 count)
 u32 porcini_run(Search *search, u64 most)
 {
     if (search->product)
-        return BY_WIDTH(run_in_depth)(search, most);
+        return search->words == 1   ? run_in_depth_1(search, most)
+               : search->words == 2 ? run_in_depth_2(search, most)
+                                    : run_in_depth_0(search, most);
     return search->workers == 1 ? BY_WIDTH(run_alone)(search, most) : run_together(search, most);
 }
 
