@@ -266,7 +266,7 @@ def test_limits_of_check(fair: bool) -> None:
     model = porcini.load(MODELS / "phils_vars.pml", defines={"N": "9"})
     for limits, memory, told in (
         (porcini.Limits(max_states=30_000), None, "the limit of 30,000 states"),
-        (porcini.Limits(timeout=0.5), None, "the time limit of 0.5 s"),
+        (porcini.Limits(timeout=0.01), None, "the time limit of 0.01 s"),
         (porcini.Limits(), 1 << 20, "the limit of 0.0 GB of memory"),
     ):
         options = Options(machine="native", max_memory=memory, fair=fair, reduction="none")
