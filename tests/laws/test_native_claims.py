@@ -115,6 +115,10 @@ def generated(first: int, last: int) -> Iterator[tuple[porcini.Model, str, int]]
         except InputError:
             continue
         for text in made.formulas:
+            try:
+                asked_of(model, text)
+            except InputError:  # names that only an `ltl` block of the model may use
+                continue
             yield model, text, seed
 
 
