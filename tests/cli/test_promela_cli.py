@@ -99,12 +99,13 @@ def test_check_json_is_the_contract(found) -> None:
         *("schema", "porcini", "command", "file", "language", "engine", "independence", "property"),
         *("verdict", "stopped", "counts", "outcomes", "counterexample"),
     ]
-    assert list(holds) == [*keys, "formulas", "reduction"] and status == 0
+    assert list(holds) == [*keys, "formulas", "reduction", "machine"] and status == 0
     assert (holds["command"], holds["language"], holds["engine"]) == ("check", "pml", "graph")
     assert holds["property"] == "deadlock-free, failure-free, ltl exclusive, ltl gets_in"
     assert set(holds["counts"]) == {"executions", "blocked", "classes", "states", "events"}
     status, violated = found("check", MUTEX, "--ltl", AGAIN)
-    assert [*keys, "trail", "reduction"] == list(violated) and status == 1
+    assert [*keys, "trail", "reduction", "machine"] == list(violated) and status == 1
+    assert holds["machine"] == violated["machine"] == "python"
     assert holds["reduction"] == violated["reduction"] == "stubborn"
     assert (violated["property"], violated["verdict"]) == (f"ltl {AGAIN}", "violated")
     assert (violated["stopped"], violated["trail"]) == ("first-violation", {"stem": "1", "loop": "1x7"})

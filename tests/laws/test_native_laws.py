@@ -251,7 +251,7 @@ def test_a_failure_that_the_reference_saw_first() -> None:
 def test_mutant_that_does_not_look_who_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     key, _, value = BENCHMARKS["sieve"].partition("=")
     model = porcini.load(MODELS / "sieve.pml", defines={key: value})
-    monkeypatch.setattr("porcini.engines.native_graph.POPULATION", 0)
+    monkeypatch.setattr("porcini.engines.native_tables.POPULATION", 0)
     monkeypatch.setattr("porcini.ir.packed.system.PackedSystem.presence_bits", lambda self, s: 0)
     with pytest.raises((AssertionError, InternalError, KeyError)):
         same_in_native_code(model)

@@ -137,6 +137,7 @@ def _combine(one: Report, two: Report) -> Report:
         worse,
         property=two.property if two.verdict == "violated" else f"{one.property}, {two.property}",
         counts=_add_counts(one, two).counts,
+        machine=max(one.machine, two.machine, key=_MACHINES.index),
         outcomes=one.outcomes,
         notes=tuple(dict.fromkeys(one.notes + two.notes)),
         seconds=one.seconds + two.seconds,
@@ -154,6 +155,8 @@ def _add_counts(one: Report, two: Report) -> Report:
 
 
 _WORSE = ("holds", "unknown", "violated")
+_MACHINES = (None, "python", "native", "gpu")
+"""Of several questions, the fastest machine that answered one is named."""
 
 
 def verify_reduction(request: Request) -> Report:

@@ -23,8 +23,9 @@ from porcini.core.systems import OwnReduction, System, Watched
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import StateReduction
+from porcini.engines.machines import ClaimSearch
 from porcini.engines.options import USUAL, Options
-from porcini.engines.product import Lasso, Product
+from porcini.engines.product import Lasso
 from porcini.engines.reductions import choose_reduction
 from porcini.engines.replaying import follow
 from porcini.engines.stats import SearchStats
@@ -141,9 +142,10 @@ def check_formula(subject: Subject, named: NamedFormula, stats: SearchStats, opt
     found: list[Lasso[Any] | None] = []
 
     def work(stats: SearchStats) -> None:  # the automaton can be too large as well
-        claim = FormulaClaim(translate(negated), [atom.text for atom in atoms], question.letter)
-        fair = question.graph if options.fair else None
-        found.append(Product(question.graph, claim, stats, question.reduction, fair).search())
+        letters = question.letter, question.watched.parts
+        claim = FormulaClaim(translate(negated), [atom.text for atom in atoms], *letters)
+        search = ClaimSearch(question.system, question.graph, claim, question.reduction, options.fair)
+        found.append(search.find(stats, options))
 
     stats.explore(work)
     lasso = found[0] if found else None
@@ -246,9 +248,9 @@ def _check_claim(
 ) -> CheckResult:
     graph: Any = system.state_graph()
     stats.reduction = "none"
-    product: Product[Any] = Product(graph, claim, stats, None, graph if options.fair else None, stutter=stutter)
+    search = ClaimSearch(system, graph, claim, None, options.fair, stutter)
     found: list[Lasso[Any] | None] = []
-    stats.explore(lambda _: found.append(product.search()))
+    stats.explore(lambda _: found.append(search.find(stats, options)))
     notes = (note, *system.runtime_notes())
     if not found or found[0] is None:
         return None, notes

@@ -209,6 +209,17 @@ class Lookahead(Protocol[S_in]):
 
 
 @dataclass(frozen=True, slots=True)
+class LetterPart(Generic[S_in]):
+    """One of the things that a letter says of a packed state."""
+
+    letter: int
+    """The bits of the letter that are set where it holds."""
+    bits: int
+    """The bits of the state on which it depends."""
+    holds: Callable[[S_in], object]
+
+
+@dataclass(frozen=True, slots=True)
 class Watched(Generic[S_in]):
     """The propositions of a formula on the states of a program.
 
@@ -222,6 +233,8 @@ class Watched(Generic[S_in]):
     visible: frozenset[Location] | int | Callable[[S_in, Action], bool] | None = frozenset()
     why: str | None = None
     """Why nothing is known, in words for the user."""
+    parts: Sequence[LetterPart[S_in]] | None = None
+    """The same letter, part by part; None if it does not depend on few bits of a packed state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,18 @@
-"""Who takes the steps of a search that keeps states: the reference, or native code (`engines.native_graph`)."""
+"""Who takes the steps of a search that keeps states: the reference, or native code. That is `engines.native_graph`
+for states, and `engines.native_product` for runs that a claim accepts."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, LimitHit
 from porcini.core.systems import System
 from porcini.engines.graph import Graph, StateReduction
 from porcini.engines.options import Options
+from porcini.engines.product import Lasso, Product
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import StubbornSets
 
@@ -67,6 +70,86 @@ def _gpu_search(graph: Any, stats: SearchStats, options: Options) -> Graph[Any]:
     search = NativeGraph(graph, stats, device=device, most_bytes=options.max_memory or 0)
     search.is_small()  # the bits that change
     return search
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSearch:
+    """A search for a run that a claim accepts. `graph` and `claim` are of the kind that the system's structure
+    says."""
+
+    system: System
+    graph: Any
+    claim: Any
+    reduction: StateReduction[Any] | None
+    fair: bool
+    stutter: bool = True
+
+    def find(self, stats: SearchStats, options: Options) -> Lasso[Any] | None:
+        """By the reference, or by native code: the same search in the same order, so that what is found is the
+        same, and so are the counts."""
+        if self.system.structure != "packed":
+            if options.machine in ("native", "gpu"):
+                raise InputError(f"--machine {options.machine} is for Promela models", hint="--machine auto")
+            return self._reference(stats).search()
+        stats.machine = "python"
+        if options.machine == "python" or not (self.reduction is None or type(self.reduction) is StubbornSets):
+            return self._reference(stats).search()
+        if options.machine == "gpu":
+            stats.notes += ("a graphics card does not search for runs: the processor does",)
+        return self._search_natively(stats, options)
+
+    def _reference(self, stats: SearchStats) -> Product[Any]:
+        fair = self.graph if self.fair else None
+        return Product(self.graph, self.claim, stats, self.reduction, fair, stutter=self.stutter)
+
+    def _first_nodes(self, stats: SearchStats, few: int) -> tuple[Lasso[Any] | None, list[Any], bool]:
+        """What the reference finds within a few nodes; their states, and whether that was all."""
+        first, limits = self._reference(stats), stats.limits
+        if limits.max_states is None or limits.max_states > few:
+            stats.limits = replace(limits, max_states=few)
+        try:
+            return first.search(), [], True
+        except LimitHit:
+            if stats.limits is limits or len(first.order) <= few:  # then it was the time
+                raise
+            return None, [state for state, _ in first.order], False
+        finally:
+            stats.limits = limits
+
+    def _search_natively(self, stats: SearchStats, options: Options) -> Lasso[Any] | None:
+        from porcini.engines.native_graph import FEW_STATES, SLOWER_IF_FAIR
+        from porcini.engines.native_product import NativeProduct
+        from porcini.native.compiling import NoCompiler
+        from porcini.native.library import load_library
+
+        visited: list[Any] = []
+        if options.machine == "auto":
+            few = FEW_STATES // SLOWER_IF_FAIR if self.fair else FEW_STATES
+            lasso, visited, done = self._first_nodes(stats, few)
+            if done:
+                return lasso
+        try:
+            load_library()
+            search = NativeProduct(
+                self.graph,
+                self.claim,
+                stats,
+                self.reduction,  # type: ignore[arg-type]
+                fair=self.fair,
+                stutter=self.stutter,
+                visited=visited,
+                most_bytes=options.max_memory or free_memory(),
+            )
+            stats.begin_again()
+            stats.machine = "native"
+            return search.search()
+        except NoCompiler as problem:
+            stats.notes += (f"{problem}: the reference took the steps",)
+        except NotForNativeCode:
+            pass
+        stats.begin_again()
+        stats.machine = "python"
+        return self._reference(stats).search()
 
 
 def workers_for(options: Options) -> int:

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from porcini.core.errors import InternalError, LimitHit
-from porcini.core.systems import StateGraph
+from porcini.core.systems import LetterPart, StateGraph
 from porcini.engines.graph import StateReduction
 from porcini.engines.limits import BETWEEN_LOOKS
 from porcini.engines.stats import SearchStats
 
 S = TypeVar("S", bound=Hashable)
+N = TypeVar("N")
 S_in = TypeVar("S_in", bound=Hashable, contravariant=True)
 Node = tuple[S, int]
 
@@ -46,6 +47,20 @@ class Claim(Protocol[S_in]):
         bits."""
 
 
+class LetterClaim(Claim[S_in], Protocol[S_in]):
+    """A claim that looks at a state by letters, so that it can be kept in tables."""
+
+    states: int
+
+    @property
+    def lists(self) -> Sequence[Sequence[LetterPart[S_in]]] | None:
+        """What it looks at in all of its states, if this is one list; or in each of them. None if it does not
+        depend on few bits."""
+
+    def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:
+        """The same as `moves`, in a state that has this letter."""
+
+
 class ProcessSuccessors(Protocol[S]):
     """Successors with the process that moves, which fairness needs."""
 
@@ -60,6 +75,21 @@ class Lasso(Generic[S]):
 
     stem: tuple[S, ...]
     loop: tuple[S, ...]
+
+
+def close_loop(
+    first: N, marks: int, path_by: Callable[[N, int], tuple[list[N], int]], path_back: Callable[[N], list[N]]
+) -> list[N]:
+    """The nodes of a loop in a component, after its first one, that has all of some marks. `path_by` gives the
+    shortest path whose last step has one of those wanted, if there are any, and the marks of that step;
+    `path_back` leads to the first node."""
+    here, missing, loop = first, marks, list[N]()
+    while missing or not loop:
+        part, found = path_by(here, missing)
+        loop += part
+        missing &= ~found
+        here = loop[-1]
+    return loop if here == first else loop + path_back(here)
 
 
 class Product(Generic[S]):
@@ -85,8 +115,10 @@ class Product(Generic[S]):
         """The marks of all processes that were enabled in some visited state."""
 
     def search(self) -> Lasso[S] | None:
-        component = self._find_accepting_component()
-        self._count()
+        try:
+            component = self._find_accepting_component()
+        finally:
+            self._count()
         return None if component is None else self._build_lasso(set(component))
 
     def _find_accepting_component(self) -> Sequence[Node[S]] | None:
@@ -204,19 +236,15 @@ class Product(Generic[S]):
         start = (self.graph.initial(), self.claim.initial)
         stem = self._find_path(start, lambda node, _: node in component, self.order)
         first = stem[-1][0] if stem else start
-        here, missing = first, self._required_marks()
-        loop: list[Node[S]] = []
-        while missing or not loop:
-            wanted = missing
-            part = self._find_path(here, lambda _, marks, w=wanted: bool(marks & w) or not w, component, step=True)  # type: ignore[misc]
-            for node, marks in part:
-                loop.append(node)
-                missing &= ~marks
-            here = loop[-1]
-        if here != first:
-            loop += [
-                node for node, _ in self._find_path(here, lambda node, _: node == first, component, step=True)
-            ]
+
+        def path_by(here: Node[S], wanted: int) -> tuple[list[Node[S]], int]:
+            path = self._find_path(here, lambda _, marks: bool(marks & wanted) or not wanted, component, step=True)
+            return [node for node, _ in path], path[-1][1]
+
+        def path_back(here: Node[S]) -> list[Node[S]]:
+            return [node for node, _ in self._find_path(here, lambda node, _: node == first, component, step=True)]
+
+        loop = close_loop(first, self._required_marks(), path_by, path_back)
         states = [start[0], *(node[0] for node, _ in stem)]
         return Lasso(tuple(states), tuple(node[0] for node in loop))
 

@@ -57,9 +57,9 @@ static int NAME(store_block)(Search *search, Worker *worker, Block *block)
     }
     if (!INLINE)
         for (u32 i = 0; i < block->count; i++) {
-            u64 slot = store->slot[home(store, block->hash[i])];
-            if (slot)
-                PREFETCH(store->state + ((u32)slot - 1) * W);
+            u32 likely = NAME(likely)(store, block->hash[i]);
+            if (likely)
+                PREFETCH(store->state + (likely - 1ull) * W);
         }
     u32 reduced = 0;
     for (u32 i = 0; i < block->count; i++) {

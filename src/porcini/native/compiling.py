@@ -16,8 +16,24 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-_HERE = Path(__file__).parent
-_SOURCES = ("runtime.c", "tables.h", "moves.h", "stubborn.h", "width.h", "store.h", "breadth.h")
+HERE = Path(__file__).parent
+SOURCES = (
+    "runtime.c",
+    "tables.h",
+    "moves.h",
+    "stubborn.h",
+    "claim.h",
+    "product.h",
+    "search.h",
+    "workers.h",
+    "width.h",
+    "store.h",
+    "breadth.h",
+    "depth.h",
+    "together.h",
+    "telling.h",
+    "product_calls.h",
+)
 _FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
 _SECONDS = 60
 
@@ -28,7 +44,7 @@ class NoCompiler(Exception):
 
 def compiled_runtime() -> Path:
     """The search in C (`runtime.c`)."""
-    return compile_library("runtime", _HERE / _SOURCES[0], [_HERE / name for name in _SOURCES])
+    return compile_library("runtime", HERE / SOURCES[0], [HERE / name for name in SOURCES])
 
 
 def compile_library(title: str, source: Path, sources: Sequence[Path], flags: Sequence[str] = ()) -> Path:

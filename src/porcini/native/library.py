@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ctypes import POINTER, c_int, c_uint32, c_uint64, c_void_p
 from enum import IntEnum
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from porcini.native.compiling import NoCompiler, compiled_runtime
@@ -30,6 +31,8 @@ class Ask(IntEnum):
     LEADING = 12
     CLAIM = 13
     STARTERS = 14
+    LETTER = 15
+    LASSO = 16
 
 
 class Keyed(IntEnum):
@@ -54,7 +57,7 @@ class _Question(ctypes.Structure):
 
 
 _SIGNATURES: dict[str, tuple[list[type], type | None]] = {
-    "new": ([c_uint32, c_uint32, c_uint32, c_uint32, c_uint64, c_uint64], c_void_p),
+    "new": ([c_uint32, c_uint32, c_uint32, c_uint32, c_uint32, c_uint64, c_uint64], c_void_p),
     "free": ([c_void_p], None),
     "widen": ([c_void_p, c_uint32, c_uint32], c_int),
     "set_presence": ([c_void_p, c_void_p, c_uint32], c_int),
@@ -85,14 +88,32 @@ _SIGNATURES: dict[str, tuple[list[type], type | None]] = {
     "add_process": ([c_void_p, c_uint32, c_uint32, c_void_p, c_uint32, c_void_p, c_uint32], c_int),
     "add_guard": ([c_void_p, c_uint32, c_uint32, c_void_p], c_int),
     "answer": ([c_void_p, c_uint32, c_uint32, c_void_p, c_void_p, c_uint32], c_int),
+    "add_claim": ([c_void_p, *[c_uint32] * 7], c_int),
+    "add_part": ([c_void_p, c_uint32, c_uint64, c_void_p], c_int),
+    "key_part_again": ([c_void_p, c_uint32, c_void_p], c_int),
+    "answer_part": ([c_void_p, c_uint32, c_void_p, c_uint32], c_int),
+    "answer_claim": ([c_void_p, c_uint32, c_uint64, c_void_p, c_void_p, c_uint32], c_int),
+    "add_crew": ([c_void_p, c_void_p], c_int),
+    "answer_end_of_node": ([c_void_p, c_void_p, c_void_p, c_uint32], c_int),
+    "words_of_marks": ([c_void_p], c_uint32),
+    "find_path": ([c_void_p, c_uint32, c_uint32, c_uint32, c_void_p, c_uint64], c_uint32),
+    "path_last": ([c_void_p], c_uint32),
+    "path_end": ([c_void_p], c_uint32),
+    "path_marks": ([c_void_p], POINTER(c_uint64)),
+    "everyone": ([c_void_p], POINTER(c_uint64)),
+    "in_component": ([c_void_p, c_uint32], c_int),
 }
 
 
 @cache
 def load_library() -> ctypes.CDLL:
     """The compiled search; `NoCompiler` says why it cannot be had."""
+    return load_from(compiled_runtime())
+
+
+def load_from(path: Path) -> ctypes.CDLL:
     try:
-        library = ctypes.CDLL(str(compiled_runtime()))
+        library = ctypes.CDLL(str(path))
         for name, (parameters, result) in _SIGNATURES.items():
             function = library[f"porcini_{name}"]
             function.argtypes, function.restype = parameters, result
@@ -106,6 +127,7 @@ class NativeSearch:
     """States of so many bits, from the one of which all bits are 0.
 
     `reduces` is 0 for all successors, 1 for stubborn sets, and 2 if these may not ignore a process for ever.
+    `numbered` is for searches that go by the numbers of states.
     """
 
     _search: int | None = None
@@ -117,12 +139,13 @@ class NativeSearch:
         *,
         workers: int = 1,
         reduces: int = 0,
+        numbered: bool = False,
         most_bytes: int = 0,
     ) -> None:
         self._library = load_library()
         self.words = _words(bits)
         workers = max(1, min(workers, MOST_WORKERS))
-        self._search = self._library.new(self.words, bits, workers, reduces, hash_mask, most_bytes)
+        self._search = self._library.new(self.words, bits, workers, reduces, numbered, hash_mask, most_bytes)
         if not self._search:
             raise MemoryError
         self.workers = int(self._library.workers(self._search))
@@ -172,7 +195,7 @@ class NativeSearch:
         self._check(self._library.add_unit(self._search, self._array([mask])))
 
     def add_set(self, state: int, units: Sequence[int]) -> None:
-        self._check(self._library.add_set(self._search, self._array([state]), _numbers(units), len(units)))
+        self._check(self._library.add_set(self._search, self._array([state]), numbers_of(units), len(units)))
 
     def add_table(self, unit: int, state: int, mask: int) -> None:
         self._check(self._library.add_table(self._search, unit, self._array([state]), self._array([mask])))
@@ -184,7 +207,7 @@ class NativeSearch:
         told = self._array(changes)
         self._check(
             self._library.add_entry(
-                self._search, unit, self._array([state]), told, _numbers(transitions), mover, len(changes)
+                self._search, unit, self._array([state]), told, numbers_of(transitions), mover, len(changes)
             )
         )
 
@@ -207,10 +230,10 @@ class NativeSearch:
                 self._search,
                 number,
                 len(stands),
-                _numbers(list(map(len, stands))),
-                _numbers([each for some in stands for pair in some for each in pair]),
-                _numbers(list(map(len, needs))),
-                _numbers([each for some in needs for each in some]),
+                numbers_of(list(map(len, stands))),
+                numbers_of([each for some in stands for pair in some for each in pair]),
+                numbers_of(list(map(len, needs))),
+                numbers_of([each for some in needs for each in some]),
                 guards,
                 processes,
             )
@@ -225,7 +248,7 @@ class NativeSearch:
     def add_process(self, number: int, process: int, mask: int, own: int, at: Sequence[int]) -> None:
         self._check(
             self._library.add_process(
-                self._search, number, process, self._array([mask]), own, _numbers(at), len(at)
+                self._search, number, process, self._array([mask]), own, numbers_of(at), len(at)
             )
         )
 
@@ -234,7 +257,7 @@ class NativeSearch:
 
     def answer(self, number: int, kind: Ask, about: Sequence[int], state: int, value: int) -> None:
         told = self._array([state])
-        self._check(self._library.answer(self._search, number, int(kind), _numbers(about), told, value))
+        self._check(self._library.answer(self._search, number, int(kind), numbers_of(about), told, value))
 
     # The search
 
@@ -284,5 +307,5 @@ def _words(bits: int) -> int:
     return max(1, -(-bits // 64))
 
 
-def _numbers(values: Sequence[int]) -> object:
+def numbers_of(values: Sequence[int]) -> object:
     return (c_uint32 * max(1, len(values)))(*values)

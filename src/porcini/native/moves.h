@@ -16,7 +16,10 @@ enum { /* What is missing. */
     ASK_HOLDS,      /* whether a guard holds */
     ASK_ENABLERS,   /* of a guard */
     ASK_LEADING,    /* the transitions from a point of a process towards another */
-    ASK_CLAIM       /* where the claim goes from one of its states */
+    ASK_CLAIM,      /* where the claim goes from one of its states, on a letter */
+    ASK_STARTERS,   /* never: what stands for processes that are not there yet is told at once */
+    ASK_LETTER,     /* whether a part of the letter holds */
+    ASK_LASSO       /* nothing: there is a run that the claim accepts */
 };
 
 typedef struct {
@@ -104,6 +107,19 @@ static void forget_moves(Moves *moves)
     moves->rules = rules;
 }
 
+/* The bits of two masks together, if they are few. */
+static int join_masks(u64 *mask, const u64 *more, u32 words)
+{
+    u32 together = 0;
+    for (u32 w = 0; w < words; w++)
+        together += ones(mask[w] | more[w]);
+    if (together > GROUP_BITS)
+        return 0;
+    for (u32 w = 0; w < words; w++)
+        mask[w] |= more[w];
+    return 1;
+}
+
 /* Neighbouring units are put together as long as they depend on few bits. */
 static int make_groups(Moves *moves, u32 number)
 {
@@ -122,13 +138,8 @@ static int make_groups(Moves *moves, u32 number)
         memset(mask, 0, sizeof mask);
         for (; i < set->units; i++) {
             const u64 *more = rules->unit[rules->member[set->first + i]].mask;
-            u32 together = 0;
-            for (u32 w = 0; w < rules->words; w++)
-                together += ones(mask[w] | more[w]);
-            if (together > GROUP_BITS)
+            if (!join_masks(mask, more, rules->words))
                 break;
-            for (u32 w = 0; w < rules->words; w++)
-                mask[w] |= more[w];
             group->units++;
         }
         if (!group->units) { /* too many bits: it is looked up by itself */

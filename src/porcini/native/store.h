@@ -74,6 +74,16 @@ static inline u64 NAME(insert)(const Search *search, Store *store, const u64 *st
     }
 }
 
+/* The number of the first state that has as much of this hash as a slot has, plus 1; 0 if there is none: most likely it
+   is the one that is looked for, so that its memory may be fetched. A table that is not INLINE. */
+static inline u32 NAME(likely)(const Store *store, u64 hash)
+{
+    for (u64 i = home(store, hash); store->slot[i]; i = i + 1 == store->slots ? 0 : i + 1)
+        if (store->slot[i] >> 32 == hash >> 32)
+            return (u32)store->slot[i];
+    return 0;
+}
+
 /* The number of a state; as many as there are states, if it is not there. */
 static u64 NAME(find)(const Search *search, const Store *store, const u64 *state)
 {
@@ -150,7 +160,8 @@ static int NAME(make_room)(const Search *search, Store *store, u64 more)
         return 1;
     if (wanted * search->workers >= UINT32_MAX || slots > UINT32_MAX)
         return 0;
-    if (search->most_bytes && wanted * (W * 8 + 4) + slots * SLOT_WORDS * 8 > search->most_bytes / search->workers)
+    u64 bytes = wanted * (W * 8 + 4) + slots * SLOT_WORDS * 8 + bytes_of_product(search->product);
+    if (search->most_bytes && bytes > search->most_bytes / search->workers)
         return 0;
     if (room > store->room) {
         u64 *state = realloc(store->state, room * W * sizeof(u64));

@@ -8,7 +8,7 @@
 #define ROOM WORDS
 #endif
 #if WORDS == 1 || WORDS == 2
-#define INLINE (search->spare && !search->reduces)
+#define INLINE (search->spare && !search->numbered)
 #else
 #define INLINE 0
 #endif
@@ -16,6 +16,10 @@
 #include "store.h"
 
 #include "breadth.h"
+
+#if WORDS < 3 /* wider ones go by what is for any: each width takes a compiler time */
+#include "depth.h"
+#endif
 
 #undef SLOT_WORDS
 #undef INLINE

@@ -39,7 +39,8 @@ REDUCTIONS = {
     "ample single": Options(reduction="ample", ample="single"),
     "stubborn": Options(reduction="stubborn"),
 }
-FAIR = Options(fair=True)
+FORMULAS = {**REDUCTIONS, "native": Options(reduction="stubborn", machine="native")}
+FAIR = Options(fair=True, machine="native")
 BLOCK_BEGINS_WITH_DO = re.compile(r"^ .*\{\n *do$", re.MULTILINE)
 """SPIN tells the start of such a block from the head of its loop; docs/promela.md says that Porcini does not."""
 
@@ -192,7 +193,7 @@ def _compare_formula(model: porcini.Model, verifier: Verifier, name: str, formul
 
 
 def _verdicts(model: porcini.Model, name: str, states: int) -> Iterator[tuple[str, bool]]:
-    for how, options in REDUCTIONS.items():
+    for how, options in FORMULAS.items():
         report = porcini.check(model, ltl=name, options=options, limits=_limits(states))
         if report.verdict != "unknown":
             yield how, report.verdict == "violated"

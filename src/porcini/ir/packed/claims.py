@@ -1,4 +1,5 @@
-"""Never claims: processes that only test, and take a step whenever the system does (`engines.product.Claim`).
+"""Never claims (`engines.product.LetterClaim`): processes that only test, and take a step whenever the system
+does.
 
 A claim that reaches its end, or visits an `accept` label infinitely often, has observed what must never happen.
 Labels of the model itself define claims as well: acceptance cycles, and cycles without progress.
@@ -6,12 +7,17 @@ Labels of the model itself define claims as well: acceptance cycles, and cycles 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
+from porcini.core.systems import LetterPart
 from porcini.ir.packed.code import Coder, Constants
 from porcini.ir.packed.layout import RunError
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.program import Template
+from porcini.ir.packed.touch import EVERYTHING, NOTHING, Toucher
+from porcini.ir.program import MOST_PROCESSES, Edge, Template
 
 _ACCEPTING = 1
 
@@ -23,52 +29,125 @@ class NeverClaim:
 
     def __init__(self, system: PackedSystem, template: Template) -> None:
         self.system, self.template = system, template
-        self.initial = template.entry
+        self.initial, self.states = template.entry, max(template.end + 1, len(template.points))
+        constants = Constants(None, system.inputs, system.layout.declared)
         channels = {channel.id: channel for channel in system.layout.shared_channels}
-        coder = Coder(system.layout, 0, Constants(None, system.inputs, system.layout.declared), system, channels)
+        coder = Coder(system.layout, 0, constants, system, channels)
+        self._toucher = Toucher(system.layout, 0, constants, channels, system.resources, channels.get)
         self._edges = [
-            [([coder.function(guard) for guard in edge.guards], edge) for edge in point.edges]
+            [_ClaimEdge(edge, [coder.function(guard) for guard in edge.guards]) for edge in point.edges]
             for point in template.points
         ]
 
     def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
+        return self._moves(here, lambda edge: self._true(edge, state))
+
+    def _moves(self, here: int, holds: Callable[[_ClaimEdge], bool]) -> list[tuple[int, int]]:
         if here == self.template.end:
             return [(here, _ACCEPTING)]
         accepts = any(label.startswith("accept") for label in self.template.points[here].labels)
         marks = _ACCEPTING if accepts else 0
-        able = [edge for guards, edge in self._edges[here] if not edge.otherwise and self._true(guards, state)]
-        able = able or [edge for _, edge in self._edges[here] if edge.otherwise]
+        able = [each.edge for each in self._edges[here] if not each.edge.otherwise and holds(each)]
+        able = able or [each.edge for each in self._edges[here] if each.edge.otherwise]
         found: list[tuple[int, int]] = []
         for edge in able:
             if edge.atomic or edge.d_step:  # inside `atomic` the claim moves on in the same state
-                found += [(there, marks | more) for there, more in self.moves(edge.target, state)]
+                found += [(there, marks | more) for there, more in self._moves(edge.target, holds)]
             else:
                 found.append((edge.target, marks))
         return found
 
-    def _true(self, guards: Sequence[object], state: int) -> bool:
+    def _true(self, each: _ClaimEdge, state: int) -> bool:
         try:
-            return all(guard(state) for guard in guards)  # type: ignore[operator]
+            return all(guard(state) for guard in each.guards)
         except RunError as problem:
             self.system.notes[f"a claim could not be evaluated, and counts as false: {problem}"] = None
             return False
 
+    # By letters: each edge that may be tried at a point stands for one bit
 
-class _LabelClaim:
+    @property
+    def lists(self) -> Sequence[Sequence[LetterPart[int]]] | None:
+        found = []
+        for here in range(self.states):
+            parts = []
+            for number, each in enumerate(self._tried_at(here)):
+                bits = self._bits_of(each)
+                if bits == EVERYTHING:
+                    return None
+                holds = partial(self._true, each)
+                parts.append(LetterPart(1 << number, bits, holds))
+            found.append(parts)
+        return found
+
+    def _bits_of(self, each: _ClaimEdge) -> int:
+        touch = NOTHING
+        for guard in each.edge.guards:
+            touch |= self._toucher.expr(guard)
+        return touch.bits
+
+    def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:
+        numbers = {each: number for number, each in enumerate(self._tried_at(here))}
+        return self._moves(here, lambda each: bool(letter >> numbers[each] & 1))
+
+    def _tried_at(self, here: int) -> list[_ClaimEdge]:
+        """The edges with guards at a point, and at those that are passed in the same state."""
+        found, left, seen = list[_ClaimEdge](), [here], {here}
+        for point in left:
+            if point == self.template.end:
+                continue
+            for each in self._edges[point]:
+                if not each.edge.otherwise:
+                    found.append(each)
+                if (each.edge.atomic or each.edge.d_step) and each.edge.target not in seen:
+                    seen.add(each.edge.target)
+                    left.append(each.edge.target)
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _ClaimEdge:
+    edge: Edge
+    guards: Sequence[Callable[[int], int]]
+
+
+class _LabelClaim(ABC):
     """A claim about infinite runs that labels define; its only mark is for acceptance."""
 
-    initial, acceptance = 0, 1
+    initial, acceptance, states = 0, 1, 1
 
     def __init__(self, system: PackedSystem, label: str) -> None:
         self.system, self.label = system, label
 
     def is_labelled(self, state: int) -> bool:
         """Does some process stand at a label of this kind?"""
-        return any(
-            label.startswith(self.label)
-            for process in self.system.present(state).members
-            for label in process.at(state).point.labels
-        )
+        return any(self._has_label(process.slot, state) for process in self.system.present(state).members)
+
+    def _has_label(self, slot: int, state: int) -> bool:
+        """Does a process have this number, and stand at such a label?"""
+        layout, templates = self.system.layout, self.system.program.templates
+        template = layout.template_of(state, slot)
+        here = layout.point_of(state, slot, template) if template >= 0 else 0
+        points = templates[template].points if template >= 0 else ()
+        return here < len(points) and any(label.startswith(self.label) for label in points[here].labels)
+
+    @property
+    def lists(self) -> Sequence[Sequence[LetterPart[int]]]:
+        """One part for each process that there may be; the only bit of the letter says whether one has a label."""
+        layout = self.system.layout
+        mask = (1 << layout.template_bits + max(layout.point_bits)) - 1
+        return [
+            [
+                LetterPart(1, mask << layout.base(slot), partial(self._has_label, slot))
+                for slot in range(MOST_PROCESSES)
+            ]
+        ]
+
+    def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
+        return self.moves_on(here, int(self.is_labelled(state)))
+
+    @abstractmethod
+    def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]: ...
 
 
 class AcceptanceCycles(_LabelClaim):
@@ -77,8 +156,8 @@ class AcceptanceCycles(_LabelClaim):
     def __init__(self, system: PackedSystem) -> None:
         super().__init__(system, "accept")
 
-    def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
-        return [(0, _ACCEPTING if self.is_labelled(state) else 0)]
+    def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:
+        return [(0, _ACCEPTING if letter else 0)]
 
 
 class NonProgressCycles(_LabelClaim):
@@ -87,7 +166,9 @@ class NonProgressCycles(_LabelClaim):
     def __init__(self, system: PackedSystem) -> None:
         super().__init__(system, "progress")
 
-    def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
-        if self.is_labelled(state):
+    states = 2
+
+    def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:
+        if letter:
             return [(0, 0)] if here == 0 else []
         return [(0, 0), (1, 0)] if here == 0 else [(1, _ACCEPTING)]

@@ -49,19 +49,20 @@ class PackedGraph:
         space = self.space
         present = space.present(state)
         found = [
-            (process.slot, self._movers(state, process, move), state + move.change)
+            (process.slot, self.movers(state, process, move), state + move.change)
             for process in present.members
             for move in space.moves(state, present, process)
         ]
         if not found and space.system.uses_timeout:
             for process in present.members:
                 found += [
-                    (process.slot, self._movers(state, process, move), state + move.change)
+                    (process.slot, self.movers(state, process, move), state + move.change)
                     for move in space.quiet_moves(state, present, process)
                 ]
         return found
 
-    def _movers(self, state: int, process: Process, move: Move) -> int:
+    def movers(self, state: int, process: Process, move: Move) -> int:
+        """The processes that move in a step of one of them, as bits by their numbers."""
         movers = 1 << process.slot | (0 if move.partner is None else 1 << move.partner.slot)
         edges = [code.edge for code in (move.code, move.partner_code) if code is not None]
         if any(edge.atomic for edge in edges):  # others may be met on the way

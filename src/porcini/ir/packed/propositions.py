@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porcini.core.systems import LetterPart
 from porcini.ir.expr import Expr
 from porcini.ir.packed.code import Coder, Constants
 from porcini.ir.packed.layout import RunError
 from porcini.ir.packed.system import PackedSystem
-from porcini.ir.packed.touch import NOTHING, Toucher
+from porcini.ir.packed.touch import EVERYTHING, NOTHING, Toucher
 
 
 class Propositions:
@@ -21,13 +22,24 @@ class Propositions:
         coder = Coder(system.layout, 0, constants, system, channels)
         toucher = Toucher(system.layout, 0, constants, channels, system.resources, channels.get)
         self._functions = [coder.function(expr) for expr in exprs]
+        self._touches = [toucher.expr(expr) for expr in exprs]
         touch = NOTHING
-        for expr in exprs:
-            touch |= toucher.expr(expr)
+        for each in self._touches:
+            touch |= each
         self._mask = touch.bits
         self.visible = touch.reads | touch.wide
         """The resources that can change a proposition when they are written."""
         self._letters: dict[int, int] = {}
+
+    @property
+    def parts(self) -> Sequence[LetterPart[int]] | None:
+        """The propositions one by one; None if one of them depends on the whole state."""
+        if any(touch.bits == EVERYTHING for touch in self._touches):
+            return None
+        return [
+            LetterPart(1 << number, touch.bits, lambda s, number=number: self.letter(s) >> number & 1)  # type: ignore[misc]
+            for number, touch in enumerate(self._touches)
+        ]
 
     def letter(self, s: int) -> int:
         """The propositions that hold in a state, as bits."""

@@ -314,7 +314,7 @@ class PackedView(System):
 
     def watching(self, propositions: Sequence[Expr]) -> Watched[int]:
         found = Propositions(self.system, propositions)
-        return Watched(found.letter, found.visible)
+        return Watched(found.letter, found.visible, parts=found.parts)
 
     # Looking at states
 
