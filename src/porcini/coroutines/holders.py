@@ -21,6 +21,8 @@ from porcini.langs.aio import lookups
 from porcini.langs.aio.hook import frozen_by_others
 
 Undo = Callable[[], object]
+_OWNERS = (type, FunctionType, partial)
+"""What tuples and namespaces that hold functions belong to."""
 _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
 """Functions by which Python compares times of files when it imports one: where it finds them, they stay."""
 
@@ -56,9 +58,8 @@ class _Frozen:
         try:
             found = gc.get_referrers(*self.known.values())
             self._holders = [each for each in found if each is not table and each is not self.known]
-            indirect = [each for each in self._holders if type(each) in (tuple, dict)]
-            kinds = (type, FunctionType, partial)
-            self.owners = [each for each in gc.get_referrers(*indirect, ()) if isinstance(each, kinds)]
+            indirect = [each for each in self._holders if type(each) is tuple or _is_of_class(each)]
+            self.owners = [each for each in gc.get_referrers(*indirect) if isinstance(each, _OWNERS)]
         finally:
             gc.freeze()
 
@@ -70,7 +71,7 @@ class _Replacing:
     def __init__(self, table: dict[Any, Any]) -> None:
         self.table = table
         self.wanted = {id(function): other for function, other in table.items()}
-        self.indirect: list[Any] = [()]
+        self.indirect: list[Any] = []
         """Tuples and namespaces that hold some of it: what to do there depends on whose they are."""
         self.ours = {id(cell) for other in table.values() for cell in getattr(other, "__closure__", None) or ()}
 
@@ -78,7 +79,7 @@ class _Replacing:
         return self.wanted.get(id(value), value)
 
     def holds(self, values: Iterable[object]) -> bool:
-        return any(id(value) in self.wanted for value in values)
+        return not self.wanted.keys().isdisjoint(map(id, values))
 
     def inside(self, holder: Any) -> Iterator[Undo]:
         """Replace what this holds itself."""
@@ -103,11 +104,13 @@ class _Replacing:
             yield from self._in_object(holder)
 
     def _in_dict(self, holder: dict[Any, Any]) -> Iterator[Undo]:
+        if not self.holds(holder.values()):
+            return
         name = holder.get("__name__") or holder.get("__module__")
         if isinstance(name, str) and name.partition(".")[0] == "porcini":
             return
-        if "__module__" in holder and "__doc__" in holder:
-            self.indirect.append(holder)  # of a class, it seems
+        if _is_of_class(holder):
+            self.indirect.append(holder)
             return
         for key, value in list(holder.items()):
             if id(value) in self.wanted and not (name in ("posix", "nt") and value in _BY_IMPORTS):
@@ -152,6 +155,11 @@ class _Replacing:
             owner.__defaults__ = tuple(map(self.found, owner.__defaults__ or ()))
         elif type(owner) is partial and self.holds(owner.args):
             yield from self._in_partial(owner)
+
+
+def _is_of_class(holder: object) -> bool:
+    """Is it the namespace of a class? (All functions refer to that of `builtins`.)"""
+    return type(holder) is dict and "__module__" in holder and "__doc__" in holder
 
 
 def _set_item(holder: list[Any], index: int, there: object, value: object) -> None:
