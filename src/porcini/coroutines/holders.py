@@ -30,9 +30,10 @@ _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
 def replace_held(table: dict[Any, Any]) -> list[Undo]:
     """Put the values of a table in the place of its keys, in all that holds these; the results put them back."""
     replacing = _Replacing(table)
-    if frozen_by_others():
-        _FROZEN.look_for(table)
-    holders = [*gc.get_referrers(*table), *_FROZEN.holders()]
+    found = gc.get_referrers(*table, _FROZEN.mark)
+    if frozen_by_others() and _FROZEN.look_for(table, found):
+        found = []  # it is frozen, too, now
+    holders = [*found, *_FROZEN.holders()]
     undos = [undo for holder in holders for undo in replacing.inside(holder)]
     owners = [*gc.get_referrers(*replacing.indirect), *_FROZEN.owners]
     return undos + [undo for owner in owners for undo in replacing.around(owner)]
@@ -40,19 +41,24 @@ def replace_held(table: dict[Any, Any]) -> list[Undo]:
 
 class _Frozen:
     """What holds functions, in a process in which somebody has frozen what there was: to look there takes long,
-    and is done once for each function. What happens later in there is seen in modules only."""
+    and is done once for each function, and again when more has been frozen. What else happens in there is seen in
+    modules only."""
 
     def __init__(self) -> None:
         self.known: dict[int, Any] = {}
         self.owners: list[Any] = []
         self._holders: list[Any] = []
+        self.mark = object()
+        self._witness: list[Any] = []
+        """It holds the mark, and is not found by it any more when it is frozen itself. (To count takes long.)"""
 
     def holders(self) -> list[Any]:
         return [*self._holders, *map(vars, list(sys.modules.values()))] if self.known else []
 
-    def look_for(self, table: dict[Any, Any]) -> None:
-        if self.known.keys() >= set(map(id, table)):
-            return
+    def look_for(self, table: dict[Any, Any], unfrozen: list[Any]) -> bool:
+        """Look, if that is needed, given who holds the mark or something of the table and is not frozen."""
+        if self.known.keys() >= set(map(id, table)) and any(each is self._witness for each in unfrozen):
+            return False
         self.known |= {id(function): function for function in table}
         gc.unfreeze()
         try:
@@ -62,6 +68,8 @@ class _Frozen:
             self.owners = [each for each in gc.get_referrers(*indirect) if isinstance(each, _OWNERS)]
         finally:
             gc.freeze()
+            self._witness = [self.mark]
+        return True
 
 
 _FROZEN = _Frozen()
