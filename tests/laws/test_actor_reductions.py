@@ -89,7 +89,9 @@ def same_verdicts(source: str, text: str, most: int) -> None:
     verdicts: set[str] = set()
     for reduction in ("ample", "stubborn", "none"):
         if reduction != "none" or verdicts != {"unknown"}:
-            verdicts.add(porcini.check(model, ltl=text, limits=limits, options=Options(reduction=reduction)).verdict)
+            verdicts.add(
+                porcini.check(model, ltl=text, limits=limits, options=Options(reduction=reduction)).verdict
+            )
     assert len(verdicts - {"unknown"}) <= 1, text
 
 
