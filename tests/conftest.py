@@ -20,8 +20,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """So does what is left after each module (caches, more modules) and after each pytest within pytest: an asyncio
-    program is explored after a look through all that is not frozen, which would take a second in the end."""
+    """So does what is left after each module (caches, more modules) and after each pytest within pytest: before an
+    asyncio program is explored, all that is not frozen is looked through, which would take a second in the end."""
     if nextitem is None or nextitem.path != item.path or "pytester" in getattr(item, "fixturenames", ()):
         _forget_garbage()
 

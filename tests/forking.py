@@ -1,7 +1,7 @@
 """Commands in processes that need not load everything again: forks of one that was started for nothing else.
 
-What they print, how they end, where they stand and what they find is theirs, as of `python -m porcini`. What Python
-does when it starts and when it ends is not seen; the tests that need it start processes.
+What they print, how they end, where they stand and what they find is theirs, as of `python -m porcini`. What
+Python does when it starts and when it ends is not seen; the tests that need it start processes.
 """
 
 from __future__ import annotations
