@@ -26,7 +26,9 @@ for line in sys.stdin:
             os.dup2(os.open(file, os.O_RDWR), number)
         os.chdir(folder)
         os.environ.update(environment)
-        sys.argv, sys.path[0] = ["porcini", *arguments], folder
+        sys.argv = ["porcini", *arguments]
+        if not sys.flags.safe_path:
+            sys.path[0] = folder
         status = 1
         try:
             runpy.run_module("porcini", run_name="__main__", alter_sys=True)
@@ -42,14 +44,20 @@ for line in sys.stdin:
 
 
 class Forking:
-    """`python -m porcini`, again and again."""
+    """`python -m porcini`, or `python -P -m porcini`, again and again."""
 
-    def __init__(self, loaded: tuple[str, ...] = ("porcini.cli",), **environment: str) -> None:
+    def __init__(
+        self,
+        loaded: tuple[str, ...] = ("porcini.cli",),
+        *,
+        environment: Mapping[str, str] | None = None,
+        safe_path: bool = False,
+    ) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, *loaded],
+            [sys.executable, *["-P"] * safe_path, "-c", _SERVER, *loaded],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | environment,
+            env=environment,
             text=True,
         )
 

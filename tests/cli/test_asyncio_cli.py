@@ -147,7 +147,7 @@ LOADED = (
 
 @pytest.fixture(scope="module")
 def forking():
-    process = Forking(LOADED, PYTHONPATH=SOURCE)
+    process = Forking(LOADED, environment=os.environ | {"PYTHONPATH": SOURCE})
     yield process
     process.close()
 

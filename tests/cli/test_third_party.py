@@ -43,7 +43,7 @@ def porcini(tmp_path_factory):
     subprocess.run(install, check=True)
 
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-    process = Forking(PYTHONPATH=path)
+    process = Forking(environment=os.environ | {"PYTHONPATH": path})
     yield process
     process.close()
 
