@@ -18,7 +18,7 @@ from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from porcini.langs.aio import lookups
-from porcini.langs.aio.hook import frozen_by_others
+from porcini.langs.aio.hook import frozen_by_others, thawed
 
 Undo = Callable[[], object]
 _OWNERS = (type, FunctionType, partial)
@@ -30,13 +30,14 @@ _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
 def replace_held(table: dict[Any, Any]) -> list[Undo]:
     """Put the values of a table in the place of its keys, in all that holds these; the results put them back."""
     replacing = _Replacing(table)
-    found = gc.get_referrers(*table, _FROZEN.mark)
-    if frozen_by_others() and _FROZEN.look_for(table, found):
-        found = []  # it is frozen, too, now
-    holders = [*found, *_FROZEN.holders()]
-    undos = [undo for holder in holders for undo in replacing.inside(holder)]
-    owners = [*gc.get_referrers(*replacing.indirect), *_FROZEN.owners]
-    return undos + [undo for owner in owners for undo in replacing.around(owner)]
+    with thawed():
+        found = gc.get_referrers(*table, _FROZEN.mark)
+        if frozen_by_others() and _FROZEN.look_for(table, found):
+            found = []  # it is frozen, too, now
+        holders = [*found, *_FROZEN.holders()]
+        undos = [undo for holder in holders for undo in replacing.inside(holder)]
+        owners = [*gc.get_referrers(*replacing.indirect), *_FROZEN.owners]
+        return undos + [undo for owner in owners for undo in replacing.around(owner)]
 
 
 class _Frozen:
