@@ -31,12 +31,14 @@ def replace_held(table: dict[Any, Any]) -> list[Undo]:
     """Put the values of a table in the place of its keys, in all that holds these; the results put them back."""
     replacing = _Replacing(table)
     with thawed():
-        found = gc.get_referrers(*table, _FROZEN.mark)
+        found = gc.get_referrers(*table, _FROZEN.mark, *_FROZEN.indirect)
         if frozen_by_others() and _FROZEN.look_for(table, found):
             found = []  # it is frozen, too, now
         holders = [*found, *_FROZEN.holders()]
         undos = [undo for holder in holders for undo in replacing.inside(holder)]
-        owners = [*gc.get_referrers(*replacing.indirect), *_FROZEN.owners]
+        known = {*map(id, _FROZEN.indirect)}
+        new = [each for each in replacing.indirect if id(each) not in known]
+        owners = [*found, *gc.get_referrers(*new), *_FROZEN.owners]
         return undos + [undo for owner in owners for undo in replacing.around(owner)]
 
 
@@ -47,6 +49,8 @@ class _Frozen:
 
     def __init__(self) -> None:
         self.known: dict[int, Any] = {}
+        self.indirect: list[Any] = []
+        """Tuples and namespaces of classes among what holds them, and whose these are."""
         self.owners: list[Any] = []
         self._holders: list[Any] = []
         self.mark = object()
@@ -65,8 +69,8 @@ class _Frozen:
         try:
             found = gc.get_referrers(*self.known.values())
             self._holders = [each for each in found if each is not table and each is not self.known]
-            indirect = [each for each in self._holders if type(each) is tuple or _is_of_class(each)]
-            self.owners = [each for each in gc.get_referrers(*indirect) if isinstance(each, _OWNERS)]
+            self.indirect = [each for each in self._holders if type(each) is tuple or _is_of_class(each)]
+            self.owners = [each for each in gc.get_referrers(*self.indirect) if isinstance(each, _OWNERS)]
         finally:
             gc.freeze()
             self._witness = [self.mark]

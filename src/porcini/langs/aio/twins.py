@@ -167,6 +167,8 @@ def _source_of(function: FunctionType) -> str | None:
         file = str(function.__globals__.get("__file__", file))
     lines = linecache.getlines(file, function.__globals__)
     if not lines:
+        if file.startswith("<"):  # made by a dataclass, say: `inspect` would look through all modules for it
+            return None
         try:
             return "".join(inspect.findsource(function.__code__)[0])
         except (OSError, TypeError):
