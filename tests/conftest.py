@@ -15,6 +15,18 @@ if os.environ.get("CI"):
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What is loaded by now stays: to look through all of it for garbage again and again takes a sixth of the
     time."""
+    _forget_garbage()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """So does what is left after each module (caches, more modules) and after each pytest within pytest: before an
+    asyncio program is explored, all that is not frozen is looked through, which would take a second in the end."""
+    if nextitem is None or nextitem.path != item.path or "pytester" in getattr(item, "fixturenames", ()):
+        _forget_garbage()
+
+
+def _forget_garbage() -> None:
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""Real code by the command line, as somebody who has never seen Porcini meets it: in new processes."""
+"""Real code by the command line, as somebody who has never seen Porcini meets it: in processes of its own."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import porcini
+from forking import Forking
 
 SOURCE = str(Path(porcini.__file__).parents[1])
 PROGRAMS = {
@@ -136,8 +137,33 @@ def here(tmp_path_factory):
     return folder
 
 
+LOADED = (
+    "porcini.cli",
+    "porcini.coroutines.code",
+    "porcini.coroutines.comparing",
+    "porcini.coroutines.explaining",
+)
+
+
+@pytest.fixture(scope="module")
+def forking():
+    process = Forking(LOADED, environment=os.environ | {"PYTHONPATH": SOURCE})
+    yield process
+    process.close()
+
+
 @pytest.fixture
-def call(here):
+def call(here, forking):
+    def run(*arguments: str, columns: int = 160, folder: Path = here) -> tuple[int, str, str]:
+        return forking(*arguments, folder=folder, environment={"COLUMNS": str(columns)})
+
+    return run
+
+
+@pytest.fixture
+def start(here):
+    """The same in processes that are started for it."""
+
     def run(*arguments: str, columns: int = 160, folder: Path = here) -> tuple[int, str, str]:
         environment = os.environ | {"PYTHONPATH": SOURCE, "COLUMNS": str(columns)}
         done = subprocess.run(
@@ -158,8 +184,8 @@ def pasted(out: str) -> list[str]:
     return shlex.split(next(line for line in out.splitlines() if line.startswith("porcini replay")))[1:]
 
 
-def test_a_failure_in_two_orders(call) -> None:
-    status, out, err = call("explore", "lost:main")
+def test_a_failure_in_two_orders(start) -> None:
+    status, out, err = start("explore", "lost:main")
     assert (status, err) == (1, "")
     assert out.startswith("It can fail: 2 outcomes in 4 schedules.\n")
     assert "printed by a run" not in out
@@ -169,7 +195,7 @@ def test_a_failure_in_two_orders(call) -> None:
     assert re.search(r"reads +Counter.value = 0 +:10 +seen = counter.value", out)
     assert re.search(r"writes +Counter.value = 2 +:12 +counter.value = seen \+ 1", out)
     assert max(map(len, out.splitlines())) <= 160 and "\x1b" not in out
-    again = call(*pasted(out))
+    again = start(*pasted(out))
     assert again[0] == 1
     assert again[1].startswith("printed by a run\nFailed after 6 steps: AssertionError: lost: 1.\n")
     assert re.search(r"0\.1 +increment +ends\n +writes Counter.value = 1", again[1])
@@ -256,15 +282,15 @@ def test_exceptions_are_placed_in_the_users_code(call) -> None:
     assert max(map(len, out.splitlines())) < 160
 
 
-def test_json_is_all_there_is_on_standard_output(call) -> None:
-    status, out, err = call("explore", "lost:main", "--json")
+def test_json_is_all_there_is_on_standard_output(start) -> None:
+    status, out, err = start("explore", "lost:main", "--json")
     found = json.loads(out)
     assert (status, err) == (1, "")
-    status, out, err = call("replay", "lost:main", found["counterexample"]["schedules"][0], "--json")
+    status, out, err = start("replay", "lost:main", found["counterexample"]["schedules"][0], "--json")
     assert (status, err) == (1, "printed by a run\n")
     assert json.loads(out)["verdict"] == "violated"
-    assert call("run", "lost:main")[1].startswith("printed by a run\n")
-    status, out, _ = call("explore", "lost:main", "--quiet")
+    assert start("run", "lost:main")[1].startswith("printed by a run\n")
+    status, out, _ = start("explore", "lost:main", "--quiet")
     assert (status, out) == (1, "It can fail: 2 outcomes in 4 schedules.\n")
 
 
@@ -351,11 +377,11 @@ def appears(example: list[str], printed: list[str]) -> None:
         at, gap = found + 1, False
 
 
-def test_the_page_shows_what_is_printed(call) -> None:
+def test_the_page_shows_what_is_printed(start) -> None:
     examples = shown_in("docs/asyncio.md", "$ porcini")
     assert len(examples) == 3
     for command, *lines in examples:
-        out = call(*command.split()[2:], columns=140, folder=ROOT / "examples/asyncio")[1]
+        out = start(*command.split()[2:], columns=140, folder=ROOT / "examples/asyncio")[1]
         appears(lines, out.splitlines())
 
 

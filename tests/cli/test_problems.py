@@ -11,6 +11,7 @@ from shlex import quote
 import pytest
 
 from cli.test_cli import VINEYARD, gcl, porcini  # noqa: F401
+from forking import Forking
 from porcini.api import compare
 from porcini.core.errors import InternalError
 from porcini.engines.optimal import Optimal
@@ -112,15 +113,23 @@ async def cyclic():
 """
 
 
+@pytest.fixture(scope="module")
+def forking():
+    process = Forking(("porcini.cli", "porcini.coroutines.code"))
+    yield process
+    process.close()
+
+
 @pytest.mark.parametrize("command", ["explore", "run"])
 @pytest.mark.parametrize("function, status", [("silent", 1), ("surrogate", 0), ("raises_one", 1), ("cyclic", 0)])
-def test_values_and_exceptions_that_are_hard_to_show(tmp_path, command: str, function: str, status: int) -> None:
+def test_values_and_exceptions_that_are_hard_to_show(
+    forking, tmp_path, command: str, function: str, status: int
+) -> None:
     (tmp_path / "odd.py").write_text(ODD)
-    call = [sys.executable, "-m", "porcini", command, f"odd:{function}"]
     for more in ([], ["--json"]):
-        done = subprocess.run([*call, *more], cwd=tmp_path, capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (status, "")
-        assert not more or json.loads(done.stdout)["schema"] == 1
+        found, out, err = forking(command, f"odd:{function}", *more, folder=tmp_path)
+        assert (found, err) == (status, "")
+        assert not more or json.loads(out)["schema"] == 1
 
 
 def test_a_module_that_ends_the_process(tmp_path) -> None:

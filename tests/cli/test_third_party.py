@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from docs_of import blocks
+from forking import Forking
 
 PACKAGES = Path(__file__).parents[1] / "third_party"
 TWO = "x=1 y=x\nx+2 x*3\n"
@@ -42,17 +43,9 @@ def porcini(tmp_path_factory):
     subprocess.run(install, check=True)
 
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        run = subprocess.run(
-            [sys.executable, "-m", "porcini", *arguments],
-            env={**os.environ, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-        )
-        return run.returncode, run.stdout, run.stderr
-
-    return call
+    process = Forking(environment=os.environ | {"PYTHONPATH": path})
+    yield process
+    process.close()
 
 
 @pytest.fixture

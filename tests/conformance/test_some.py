@@ -1,4 +1,4 @@
-"""A few programs of every kind. `make conformance` looks at thousands."""
+"""One program of every kind. `make conformance` looks at thousands."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ from conformance.kinds import KINDS, NEED_SPIN
 def test_engines_agree_with_the_judge(name: str) -> None:
     if name in NEED_SPIN and not shutil.which("spin"):
         pytest.skip("SPIN is not installed")
-    assert not judged(KINDS[name], range(10_000, 10_002)).problem
+    assert not judged(KINDS[name], [10_000]).problem

@@ -23,7 +23,8 @@ from porcini.ir.tasks.events import StepEvents
 from porcini.ir.tasks.system import StepSystem
 from strategies import PROGRAMS
 
-MANY = settings(max_examples=PROGRAMS // 2, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
+"""`make conformance` asks all engines about many more and wider programs, with a judge beside them."""
 MOST = 200
 SELECTIONS = list(product(get_args(ActorSelection), get_args(TaskSelection)))
 

@@ -83,12 +83,15 @@ def test_formulas_see_no_difference(source: str, formula: str, p: str, q: str) -
 
 
 def same_verdicts(source: str, text: str, most: int) -> None:
+    """The whole graph comes last, and is left out where nothing that it says could differ from anything."""
     model = porcini.loads(source, "abs")
     limits = porcini.Limits(max_states=most)
-    verdicts = {
-        porcini.check(model, ltl=text, limits=limits, options=Options(reduction=reduction)).verdict
-        for reduction in ("none", "ample", "stubborn")
-    }
+    verdicts: set[str] = set()
+    for reduction in ("ample", "stubborn", "none"):
+        if reduction != "none" or verdicts != {"unknown"}:
+            verdicts.add(
+                porcini.check(model, ltl=text, limits=limits, options=Options(reduction=reduction)).verdict
+            )
     assert len(verdicts - {"unknown"}) <= 1, text
 
 

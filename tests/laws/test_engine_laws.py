@@ -13,7 +13,8 @@ from porcini.core.traces import count_context_switches
 from porcini.engines.catalogue import ENGINES, Options, engines_by_rank
 from strategies import PROGRAMS, guard_programs, programs
 
-MANY = settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=PROGRAMS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+"""`make conformance` asks all engines about thousands of wider programs, with a judge beside them."""
 MOST = 500
 COMPLETE = [name for name, engine in engines_by_rank() if engine.complete and "actors" not in engine.needs]
 REDUCED = [name for name in COMPLETE if name != "exhaustive"]

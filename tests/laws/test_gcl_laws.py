@@ -21,7 +21,7 @@ def outcomes(report: porcini.Report) -> set:
     return {(o.kind, tuple(o.state.items())) for o in report.outcomes}
 
 
-@MANY
+@settings(MANY, max_examples=PROGRAMS // 8)  # `make conformance` has another judge for thousands
 @given(programs())
 def test_outcomes_equal_the_reference_and_counterexamples_replay(source: str) -> None:
     """(a) against P0's rules; (g) through text and back, failing the same way."""

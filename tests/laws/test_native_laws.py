@@ -288,14 +288,22 @@ def test_what_was_compiled_is_kept(cache: Path) -> None:
     assert [each.name for each in cache.iterdir()] == [first.name]
 
 
-def test_what_others_could_have_written_is_not_loaded(cache: Path) -> None:
-    first = compiling.compiled_runtime()
+def test_what_others_could_have_written_is_not_loaded(cache: Path, tmp_path: Path) -> None:
+    """Whatever it is that is compiled."""
+    source = tmp_path / "small.c"
+    source.write_text("int one(void) { return 1; }\n")
+
+    def compiled() -> Path:
+        return compiling.compile_library("small", source, [source])
+
+    first = compiled()
+    assert compiled() == first and first.parent == cache
     first.chmod(0o777)
     first.write_bytes(b"something else")
-    again = compiling.compiled_runtime()
+    again = compiled()
     assert again.read_bytes() != b"something else" and stat.S_IMODE(again.stat().st_mode) == 0o700
     cache.chmod(0o777)
-    assert compiling.compiled_runtime().parent != cache
+    assert compiled().parent != cache
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")

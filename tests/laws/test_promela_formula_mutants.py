@@ -96,9 +96,10 @@ def paths_are_runs(loaded: porcini.Model) -> None:
 LAWS = [options_are_actions, permutations_are_runs, fagiani_agrees, paths_are_runs, semantic_agrees]
 
 
-def caught_by(law: Callable[[porcini.Model], None]) -> None:
+def caught_by(law: Callable[[porcini.Model], None], known: int = 0) -> None:
+    """By any of the models; the one that is known to do it comes first, which saves time only."""
     with pytest.raises((AssertionError, InternalError, porcini.InputError)):
-        for source in MODELS:
+        for source in [MODELS[known], *MODELS]:
             law(porcini.loads(source, "pml"))
 
 
@@ -161,12 +162,12 @@ def test_choices_that_nobody_looks_at(monkeypatch) -> None:
 
 def test_forgetting_what_comes_later(monkeypatch) -> None:
     monkeypatch.setattr(Reach, "later", Reach.now)
-    caught_by(paths_are_runs)
+    caught_by(paths_are_runs, known=12)
 
 
 def test_inputs_without_bounds(monkeypatch) -> None:
     monkeypatch.setattr(SymbolicPacked, "assumed", TRUE)
-    caught_by(paths_are_runs)
+    caught_by(paths_are_runs, known=12)
 
 
 def test_effects_of_what_fails(monkeypatch) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import datetime
 import importlib
+import json
 import os
 import random
+import subprocess
 import sys
 import time
 import uuid
@@ -139,3 +141,31 @@ def test_a_module_that_is_loaded_in_a_step_has_virtual_time_in_later_runs_too(tm
     for _ in range(2):
         assert porcini.explore(loads).outcomes[0].state["result"] == "5.0"
     assert abs(sys.modules["loaded_late"].clock() - time.monotonic()) < 60
+
+
+HOLDERS = """
+import asyncio, time as clocks
+from time import time
+
+class Holding:
+    clock = staticmethod(time)
+
+def by_default(clock=time): return clock()
+def closing(clock): return lambda: clock()
+
+in_a_closure = closing(time)
+
+async def main():
+    before = time()
+    await asyncio.sleep(5)
+    return time() - before, {clocks.time(), Holding.clock(), by_default(), in_a_closure()} == {1_767_225_605.0}
+"""
+
+
+def test_clocks_are_virtual_in_a_process_in_which_nobody_has_frozen_anything(tmp_path) -> None:
+    """As pytest with our `conftest.py` has: where it was a session that froze what there was, no holder of a clock
+    was found in it, and all of them told the real time."""
+    (tmp_path / "holders.py").write_text(HOLDERS)
+    command = [sys.executable, "-m", "porcini", "explore", "holders:main", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [outcome["state"] for outcome in json.loads(done.stdout)["outcomes"]] == [{"result": "(5.0, True)"}]

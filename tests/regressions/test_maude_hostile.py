@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from forking import Forking
 
 maude = pytest.importorskip("maude")
 
@@ -137,25 +139,25 @@ def written(folder: Path, name: str) -> None:
     (folder / "model.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in keys.items()))
 
 
+@pytest.fixture(scope="module")
+def forking() -> Iterator[Forking]:
+    process = Forking(("porcini.cli", "porcini.langs.maude"), environment={"PYTHONPATH": PATH}, safe_path=True)
+    yield process
+    process.close()
+
+
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_model_ends_in_one_object(folder: Path, name: str) -> None:
+def test_a_hostile_model_ends_in_one_object(forking: Forking, folder: Path, name: str) -> None:
     written(folder, name)
     before = sorted(folder.parent.rglob("*"))
     command = ("explore", "check")[len(name) % 2]
     started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "porcini", command, "model.maude", "--json", "--timeout", "2"],
-        cwd=folder,
-        env={"PYTHONPATH": PATH},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    status, out, err = forking(command, "model.maude", "--json", "--timeout", "2", folder=folder)
     assert time.monotonic() - started < 30
-    found = json.loads(done.stdout)
+    found = json.loads(out)
     wanted = 2 if "error" in found else {"holds": 0, "violated": 1, "unknown": 3}[found["verdict"]]
-    assert done.returncode == wanted and "Traceback" not in done.stderr, done
-    assert len(done.stderr.splitlines()) <= (3 if "error" in found else 0)  # a line, its source, and a caret
+    assert status == wanted and "Traceback" not in err, (status, err)
+    assert len(err.splitlines()) <= (3 if "error" in found else 0)  # a line, its source, and a caret
     assert sorted(folder.parent.rglob("*")) == before
     if "an end" in name or "for ever" in name or "goes deeper" in name:
-        assert wanted == 3, done
+        assert wanted == 3, out

@@ -9,10 +9,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from forking import Forking
 from porcini.core.errors import InputError, Place
 from porcini.langs.maude.source import Library, cut, read_pieces
 
@@ -50,11 +52,19 @@ def porcini(folder: Path, *arguments: str, **environment: str) -> subprocess.Com
     )
 
 
-def refused(folder: Path, *arguments: str) -> str:
-    done = porcini(folder, *arguments)
-    assert (done.returncode, done.stdout) == (2, ""), done
-    assert "Traceback" not in done.stderr and "internal error" not in done.stderr
-    return done.stderr
+@pytest.fixture(scope="module")
+def forking() -> Iterator[Forking]:
+    environment = os.environ | {"PYTHONPATH": PATH}
+    process = Forking(("porcini.cli", "porcini.langs.maude"), environment=environment, safe_path=True)
+    yield process
+    process.close()
+
+
+def refused(forking: Forking, folder: Path, *arguments: str) -> str:
+    status, out, err = forking(*arguments, folder=folder)
+    assert (status, out) == (2, ""), (status, out, err)
+    assert "Traceback" not in err and "internal error" not in err
+    return err
 
 
 COMMANDS = [
@@ -118,11 +128,11 @@ def test_no_command_gets_as_far_as_maude(folder: Path, command: str, first: bool
 
 
 @pytest.mark.parametrize("command", ["ls ; touch FILE", "load ../outside", "quit", "eof", "red in NAT : 1 + 1 ."])
-def test_commands_are_refused_with_their_line(folder: Path, command: str) -> None:
+def test_commands_are_refused_with_their_line(forking: Forking, folder: Path, command: str) -> None:
     made = folder.parent / "made"
     (folder / "model.maude").write_text(SOUP + command.replace("FILE", str(made)) + "\n")
     for arguments in (["explore"], ["check"], ["transform"]):
-        assert refused(folder, *arguments, "model.maude").startswith("model.maude:8:1: error: ")
+        assert refused(forking, folder, *arguments, "model.maude").startswith("model.maude:8:1: error: ")
     assert not made.exists()
 
 
@@ -167,10 +177,10 @@ def test_comments_are_left_out_and_lines_stay() -> None:
         "view SEALED from TRIV to is endv",
     ],
 )
-def test_what_is_no_theory_is_one_error(folder: Path, text: str) -> None:
+def test_what_is_no_theory_is_one_error(forking: Forking, folder: Path, text: str) -> None:
     """Some of these ended the process, without a word."""
     (folder / "model.maude").write_text(text)
-    assert "model.maude" in refused(folder, "explore", "model.maude").splitlines()[0]
+    assert "model.maude" in refused(forking, folder, "explore", "model.maude").splitlines()[0]
 
 
 def test_a_crash_of_maude_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,9 +49,8 @@ def _containers() -> Iterable[Any]:
     for module in list(sys.modules.values()):
         path = vars(module).get("__file__") if isinstance(module, ModuleType) else None
         if isinstance(path, str) and origin_of(path) == "installed":
-            for name, value in list(vars(module).items()):
-                if type(value) in _KINDS and not name.startswith("__"):
-                    found[id(value)] = value
+            held = [pair for pair in list(vars(module).items()) if type(pair[1]) in _KINDS]
+            found.update((id(value), value) for name, value in held if not name.startswith("__"))
     return found.values()
 
 

@@ -18,9 +18,11 @@ from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from porcini.langs.aio import lookups
-from porcini.langs.aio.hook import frozen_by_others
+from porcini.langs.aio.hook import frozen_by_others, thawed
 
 Undo = Callable[[], object]
+_OWNERS = (type, FunctionType, partial)
+"""What tuples and namespaces that hold functions belong to."""
 _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
 """Functions by which Python compares times of files when it imports one: where it finds them, they stay."""
 
@@ -28,39 +30,51 @@ _BY_IMPORTS = frozenset({os.stat, os.lstat, os.fstat})
 def replace_held(table: dict[Any, Any]) -> list[Undo]:
     """Put the values of a table in the place of its keys, in all that holds these; the results put them back."""
     replacing = _Replacing(table)
-    if frozen_by_others():
-        _FROZEN.look_for(table)
-    holders = [*gc.get_referrers(*table), *_FROZEN.holders()]
-    undos = [undo for holder in holders for undo in replacing.inside(holder)]
-    owners = [*gc.get_referrers(*replacing.indirect), *_FROZEN.owners]
-    return undos + [undo for owner in owners for undo in replacing.around(owner)]
+    with thawed():
+        found = gc.get_referrers(*table, _FROZEN.mark, *_FROZEN.indirect)
+        if frozen_by_others() and _FROZEN.look_for(table, found):
+            found = []  # it is frozen, too, now
+        holders = [*found, *_FROZEN.holders()]
+        undos = [undo for holder in holders for undo in replacing.inside(holder)]
+        known = {*map(id, _FROZEN.indirect)}
+        new = [each for each in replacing.indirect if id(each) not in known]
+        owners = [*found, *gc.get_referrers(*new), *_FROZEN.owners]
+        return undos + [undo for owner in owners for undo in replacing.around(owner)]
 
 
 class _Frozen:
     """What holds functions, in a process in which somebody has frozen what there was: to look there takes long,
-    and is done once for each function. What happens later in there is seen in modules only."""
+    and is done once for each function, and again when more has been frozen. What else happens in there is seen in
+    modules only."""
 
     def __init__(self) -> None:
         self.known: dict[int, Any] = {}
+        self.indirect: list[Any] = []
+        """Tuples and namespaces of classes among what holds them, and whose these are."""
         self.owners: list[Any] = []
         self._holders: list[Any] = []
+        self.mark = object()
+        self._witness: list[Any] = []
+        """It holds the mark, and is not found by it any more when it is frozen itself. (To count takes long.)"""
 
     def holders(self) -> list[Any]:
         return [*self._holders, *map(vars, list(sys.modules.values()))] if self.known else []
 
-    def look_for(self, table: dict[Any, Any]) -> None:
-        if self.known.keys() >= set(map(id, table)):
-            return
+    def look_for(self, table: dict[Any, Any], unfrozen: list[Any]) -> bool:
+        """Look, if that is needed, given who holds the mark or something of the table and is not frozen."""
+        if self.known.keys() >= set(map(id, table)) and any(each is self._witness for each in unfrozen):
+            return False
         self.known |= {id(function): function for function in table}
         gc.unfreeze()
         try:
             found = gc.get_referrers(*self.known.values())
             self._holders = [each for each in found if each is not table and each is not self.known]
-            indirect = [each for each in self._holders if type(each) in (tuple, dict)]
-            kinds = (type, FunctionType, partial)
-            self.owners = [each for each in gc.get_referrers(*indirect, ()) if isinstance(each, kinds)]
+            self.indirect = [each for each in self._holders if type(each) is tuple or _is_of_class(each)]
+            self.owners = [each for each in gc.get_referrers(*self.indirect) if isinstance(each, _OWNERS)]
         finally:
             gc.freeze()
+            self._witness = [self.mark]
+        return True
 
 
 _FROZEN = _Frozen()
@@ -70,7 +84,7 @@ class _Replacing:
     def __init__(self, table: dict[Any, Any]) -> None:
         self.table = table
         self.wanted = {id(function): other for function, other in table.items()}
-        self.indirect: list[Any] = [()]
+        self.indirect: list[Any] = []
         """Tuples and namespaces that hold some of it: what to do there depends on whose they are."""
         self.ours = {id(cell) for other in table.values() for cell in getattr(other, "__closure__", None) or ()}
 
@@ -78,7 +92,7 @@ class _Replacing:
         return self.wanted.get(id(value), value)
 
     def holds(self, values: Iterable[object]) -> bool:
-        return any(id(value) in self.wanted for value in values)
+        return not self.wanted.keys().isdisjoint(map(id, values))
 
     def inside(self, holder: Any) -> Iterator[Undo]:
         """Replace what this holds itself."""
@@ -103,11 +117,13 @@ class _Replacing:
             yield from self._in_object(holder)
 
     def _in_dict(self, holder: dict[Any, Any]) -> Iterator[Undo]:
+        if not self.holds(holder.values()):
+            return
         name = holder.get("__name__") or holder.get("__module__")
         if isinstance(name, str) and name.partition(".")[0] == "porcini":
             return
-        if "__module__" in holder and "__doc__" in holder:
-            self.indirect.append(holder)  # of a class, it seems
+        if _is_of_class(holder):
+            self.indirect.append(holder)
             return
         for key, value in list(holder.items()):
             if id(value) in self.wanted and not (name in ("posix", "nt") and value in _BY_IMPORTS):
@@ -152,6 +168,11 @@ class _Replacing:
             owner.__defaults__ = tuple(map(self.found, owner.__defaults__ or ()))
         elif type(owner) is partial and self.holds(owner.args):
             yield from self._in_partial(owner)
+
+
+def _is_of_class(holder: object) -> bool:
+    """Is it the namespace of a class? (All functions refer to that of `builtins`.)"""
+    return type(holder) is dict and "__module__" in holder and "__doc__" in holder
 
 
 def _set_item(holder: list[Any], index: int, there: object, value: object) -> None:

@@ -50,13 +50,18 @@ def explore_examples(item: pytest.Function, life: Life, explore: Explore) -> Bas
 
 @contextmanager
 def _called_instead(test: Any, function: Callable[..., None]) -> Iterator[None]:
-    """While this is open, Hypothesis calls another function, which may take its time and sees to its fixtures."""
-    from hypothesis import HealthCheck, settings
+    """While this is open, Hypothesis calls another function, which may take its time and sees to its fixtures. It
+    does not explain failures: for that it would trace each line of every schedule, which takes ten times as long,
+    and name lines of ours."""
+    from hypothesis import HealthCheck, Phase, settings
 
     before, usual = test.hypothesis.inner_test, test._hypothesis_internal_use_settings
     calm = [*usual.suppress_health_check, HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
     test.hypothesis.inner_test = function
-    test._hypothesis_internal_use_settings = settings(usual, deadline=None, suppress_health_check=calm)
+    phases = [phase for phase in usual.phases if phase is not Phase.explain]
+    test._hypothesis_internal_use_settings = settings(
+        usual, deadline=None, suppress_health_check=calm, phases=phases
+    )
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ only their process touches (P0, erratum 4): so weakest preconditions stay exact 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -97,12 +97,10 @@ def condition(label: Label) -> Expr:
         need = conj(defined(label.stopped.test), not_(label.stopped.test))
     elif label.stopped is not None:
         need = not_(defined_op(label.stopped))
-    for op in reversed(label.line):  # conditions move back through assignments
-        need = before(op, need) if isinstance(op, Assign) else conj(op.test, need)
-        need = conj(defined_op(op), need)
+    each_defined = (part for op in label.line for part in (Assert(defined_op(op)), op))
     # Siblings share the decisions that led here, so the edge's own guard determines whether all can be evaluated.
     guard = label.guards[label.taken]
-    return conj(defined(guard), guard, need)
+    return conj(defined(guard), guard, before(each_defined, need))
 
 
 def of_process(expr: Expr, pid: Pid) -> Expr:
@@ -111,14 +109,25 @@ def of_process(expr: Expr, pid: Pid) -> Expr:
     return substitute(expr, private) if private else expr
 
 
-def before(assign: Assign, post: Expr) -> Expr:
-    """Weakest precondition of an assignment: `post[value/target]`."""
-    match assign.target:
-        case Select(array=Var() as array, index=index):
-            return substitute(post, {array: store(array, index, assign.value)})
-        case Var() as target:
-            return substitute(post, {target: assign.value})
-    raise AssertionError(f"not a target: {assign.target!r}")
+def before(line: Iterable[Op], post: Expr) -> Expr:
+    """Weakest precondition of assignments and assertions in a row: `post[value/target]`, and the assertions.
+
+    It is found on the way forwards: on the way back, every assignment would go through all that comes after it.
+    """
+    values: dict[Var, Expr] = {}
+    needs: list[Expr] = []
+    for op in line:
+        match op:
+            case Assert(test=test):
+                needs.append(substitute(test, values))
+            case Assign(target=Select(array=Var() as array, index=index), value=value):
+                at, value = substitute(index, values), substitute(value, values)
+                values[array] = store(values.get(array, array), at, value)
+            case Assign(target=Var() as target, value=value):
+                values[target] = substitute(value, values)
+            case _:
+                raise AssertionError(f"neither an assignment nor an assertion: {op!r}")
+    return conj(*needs, substitute(post, values))
 
 
 def label_of(choice: Choice, taken: int, pid: Pid, children: int) -> Label:

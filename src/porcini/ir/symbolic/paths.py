@@ -20,9 +20,7 @@ from porcini.ir.symbolic.labels import Label, before, condition
 @lru_cache(maxsize=1 << 16)
 def before_label(label: Label, post: Expr) -> Expr:
     """The weakest precondition of one step, simplified. It is cached, since many traces share steps."""
-    for effect in reversed(label.effects):
-        post = before(effect, post)
-    return simplify(conj(condition(label), post))
+    return simplify(conj(condition(label), before(label.effects, post)))
 
 
 def path(labels: Sequence[Label], post: Expr = TRUE) -> Expr:

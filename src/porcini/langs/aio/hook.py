@@ -93,6 +93,19 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
             gc.enable()
 
 
+@contextlib.contextmanager
+def thawed() -> Iterator[None]:
+    """While this is open, the garbage collector finds what the recording has frozen; what others have stays."""
+    frozen = _active is not None and not frozen_by_others()
+    if frozen:
+        gc.unfreeze()
+    try:
+        yield
+    finally:
+        if frozen:
+            gc.freeze()
+
+
 # From source to code ------------------------------------------------------------------------------------------
 
 

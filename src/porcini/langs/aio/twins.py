@@ -123,16 +123,28 @@ def _find_plain(code: CodeType, source: str) -> list[CodeType]:
     return known.functions.get((code.co_qualname, code.co_firstlineno), [])
 
 
+_found: dict[int, tuple[CodeType, str, str, CodeType | None]] = {}
+"""By the address of a code: the code, its module's source and name, and what an earlier session found for it."""
+_MOST_FOUND = 10_000
+
+
 def twin_of(function: FunctionType) -> CodeType:
     """The instrumented code for a function: same free variables, so that it can take the old code's place."""
     code = function.__code__
     source = _source_of(function)
     if source is None:
         raise NoSource(f"{function.__module__}.{function.__qualname__}")
-    try:
-        twin = _found_in(source, function)
-    except SyntaxError:  # it is being edited
-        twin = None
+    known, name = _found.get(id(code)), function.__globals__.get("__name__", function.__module__)
+    if known is not None and known[0] is code and known[1] is source and known[2] == name:
+        twin = known[3]
+    else:
+        try:
+            twin = _found_in(source, function)
+        except SyntaxError:  # it is being edited
+            twin = None
+        if len(_found) >= _MOST_FOUND:
+            _found.clear()
+        _found[id(code)] = code, source, name, twin
     if twin is None or twin.co_freevars != code.co_freevars:
         raise NoSource(f"{function.__module__}.{function.__qualname__}: its source is not the one that was loaded")
     if code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # set by `types.coroutine`
@@ -167,6 +179,8 @@ def _source_of(function: FunctionType) -> str | None:
         file = str(function.__globals__.get("__file__", file))
     lines = linecache.getlines(file, function.__globals__)
     if not lines:
+        if file.startswith("<"):  # made by a dataclass, say: `inspect` would look through all modules for it
+            return None
         try:
             return "".join(inspect.findsource(function.__code__)[0])
         except (OSError, TypeError):

@@ -198,7 +198,7 @@ def _split(line: Line, values: Values) -> Iterator[tuple[Straight, Failure | Non
     for op in line:
         match op:
             case Need(test=test, failure=failure):
-                missing = simplify(_weakest(done, not_(test)))
+                missing = simplify(before(done, not_(test)))
                 if _possible(missing, values):
                     yield (Assert(missing),), failure, values
                 op = Assert(test)
@@ -208,10 +208,3 @@ def _split(line: Line, values: Values) -> Iterator[tuple[Straight, Failure | Non
             return
         done.append(op)
     yield tuple(done), None, now
-
-
-def _weakest(line: list[Assign | Assert], post: ir.Expr) -> ir.Expr:
-    """The weakest precondition of a line, with `post` at its end."""
-    for op in reversed(line):
-        post = before(op, post) if isinstance(op, Assign) else conj(op.test, post)
-    return post
