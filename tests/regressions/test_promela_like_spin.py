@@ -371,6 +371,19 @@ CASES = {
         init {{ run P() }}""",
         True,
     ),
+    "where an atomic begins is not at the label of its loop": Case(
+        "active proctype P() { atomic { L0: do :: break od } } ltl { (false) W (P[0]@L0) }", True
+    ),
+    "nor where a block begins": Case(
+        """byte x; active proctype P() { { L0: do :: x == 0 -> x = 1 :: x == 1 -> break od } }
+        ltl { (false) W (P[0]@L0) }""",
+        True,
+    ),
+    "but there it comes back to": Case(
+        """byte x; active proctype P() { { L0: do :: x == 0 -> x = 1 :: x == 1 -> break od } }
+        ltl { [] (P[0]@L0 -> x == 1) }""",
+        False,
+    ),
     "a formula that asks who can move sees private steps": Case(
         """byte g; active proctype P() { byte l; g = 1; l = 1; g == 2 }
         ltl { [] (g == 1 -> !enabled(0)) }""",

@@ -538,9 +538,12 @@ def _can_talk(talk: Send | Receive | None) -> Expr:
 
 
 def _with_head(statements: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
-    """The statements between braces. Where they begin is another place than a loop that comes first in them, and
-    to which a process comes back: as if the loop were the only option of a choice."""
-    if not statements or not isinstance(statements[0], ast.Choose) or not statements[0].loops:
+    """The statements between braces. Where they begin is another place than a loop that comes first in them, with
+    its labels, and to which a process comes back: as if the loop were the only option of a choice."""
+    inner = statements[0] if statements else None
+    while isinstance(inner, ast.Labelled):
+        inner = inner.body
+    if not isinstance(inner, ast.Choose) or not inner.loops:
         return statements
     first = statements[0]
     head = ast.Choose(first.place, (ast.Block(first.place, (first,), "plain"),), loops=False)
