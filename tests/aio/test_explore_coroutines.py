@@ -674,9 +674,9 @@ def test_state_that_outlives_a_run_is_noted():
 
 def test_bad_input():
     for wrong in (len, lambda: None, test_bad_input, Box):
-        with pytest.raises(InputError, match="no coroutine function"):
+        with pytest.raises(InputError, match="not a coroutine function"):
             explore(wrong)
-        with pytest.raises(InputError, match="no coroutine function"):
+        with pytest.raises(InputError, match="not a coroutine function"):
             replay(wrong, "0")
     with pytest.raises(
         InputError, match="engine `graph` is not for coroutine functions: the state of running code"

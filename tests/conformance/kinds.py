@@ -35,6 +35,7 @@ from conformance.laws import Search
 from conformance.par import edits as par_edits
 from conformance.par import parser as par_parser
 from conformance.par import programs as par_programs
+from conformance.promela import chains as promela_chains
 from conformance.promela import comparison as promela_comparison
 from conformance.promela import edits as promela_edits
 from conformance.promela import everything as promela_everything
@@ -387,9 +388,10 @@ KINDS = {
         Kind("waiters", 250, coroutine_programs.generate_waiters, _check_coroutines, classes=False),
         Kind("faults", 150, wrong.generate, wrong.check, classes=False),
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
+        Kind("spin chains", 200, promela_chains.generate, _compare_with_spin, promela_text.smaller),
         # These two check judges:
         Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),
         Kind("plain maude", 60, _rewriting_program, _check_against_maude),
     )
 }
-NEED_SPIN = {"spin", "pml judge"}
+NEED_SPIN = {"spin", "spin chains", "pml judge"}

@@ -22,13 +22,13 @@ from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
 from porcini.ir.expr import Timeout, nodes
-from porcini.ir.packed import guards
+from porcini.ir.packed import guards, relations
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.guards import Guards
 from porcini.ir.packed.processes import PointCode, Process
 from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import Toucher
-from porcini.ir.packed.transitions import NOBODY, Guard
+from porcini.ir.packed.transitions import NOBODY, Guard, Transition, disturbs
 from porcini.ir.program import Edge
 from porcini.langs.aio import sections
 from porcini.langs.aio.joins import Joins
@@ -308,6 +308,11 @@ def _nobody_enables_else(guards: Guards, process: Process, code: EdgeCode, here:
         yield replace(guard, wakes=NOBODY) if code.edge.otherwise else guard
 
 
+def _by_who_begins(one: Transition, other: Transition) -> bool:
+    begin = {mover.slot for mover, _ in one.stands}
+    return disturbs(replace(one, ends={slot: ends for slot, ends in one.ends.items() if slot in begin}), other)
+
+
 def _asks_for_timeout(process: Process, edge: Edge) -> bool:
     return any(isinstance(node, Timeout) for guard in edge.guards for node in nodes(guard))
 
@@ -528,6 +533,19 @@ MUTANTS = [
         kinds=("spin",),
         known=("spin", 10468),
     ),
+    *[
+        Mutant(f"{name} (stubborn sets)", put_in, kinds=("spin chains",), known=("spin chains", seed))
+        for name, put_in, seed in (
+            ("nobody is met on the way", _patch(Relations, "_may_be_moved", lambda *_: None), 105),
+            ("an else looks at those who begin a step", _patch(relations, "disturbs", _by_who_begins), 29),
+            ("who is started is not met on the way", _patch(relations, "may_meet_started", lambda *_: False), 297),
+            (
+                "who is not started yet does not look for partners",
+                _patch(Relations, "_watch_partners_of_later", lambda *_: None),
+                541,
+            ),
+        )
+    ],
     Mutant(
         "nobody enables an else (stubborn sets)",
         _patch(Guards, "_allowed", _nobody_enables_else),

@@ -702,7 +702,7 @@ def test_failures() -> None:
 
 
 def test_no_coroutine_function() -> None:
-    with pytest.raises(InputError, match="no coroutine function"):
+    with pytest.raises(InputError, match="not a coroutine function"):
         AioProgram(lambda: 3).start()
 
 

@@ -11,7 +11,7 @@ from porcini.ir.packed.layout import Channel
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.system import PackedSystem
 from porcini.ir.packed.touch import NOTHING, Touch, Toucher
-from porcini.ir.program import Edge, Template
+from porcini.ir.program import Edge, Template, rivals
 
 
 @dataclass(eq=False, slots=True)
@@ -45,6 +45,17 @@ class Later:
         for other in self.template.edges:
             if isinstance(other.talk, wanted):
                 yield other.talk
+
+    def receives(self) -> Iterator[Receive]:
+        return (edge.talk for edge in self.template.edges if isinstance(edge.talk, Receive))
+
+    def sends_beside_others(self) -> Iterator[Send]:
+        """The sends that keep other edges of their point from being taken, if somebody answers."""
+        for point in self.template.points:
+            for edge in point.edges:
+                for other in rivals(edge, point.edges):
+                    if isinstance(other.talk, Send):
+                        yield other.talk
 
     def met_while_holding(self) -> Iterator[Edge]:
         """The sends that it may reach while it holds the turn."""

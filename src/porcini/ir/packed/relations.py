@@ -26,7 +26,7 @@ from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.space import Move, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import NOTHING, POPULATION_OF_ALL, Touch
-from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs
+from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs, may_meet_started
 from porcini.ir.program import rivals
 
 
@@ -54,6 +54,7 @@ class Relations:
             made.meets = later.meets
             self.all.append(made)
             self._may_be_moved(later.met, number)
+            self._watch_partners_of_later(made, later)
         self._reach = [reachable(template) for template in system.program.templates]
         self._leading: dict[tuple[int, int, int], int] = {}
         self._futures: dict[tuple[int, int], int] = {}
@@ -151,6 +152,21 @@ class Relations:
         made.later_answers = frozenset(
             later.number for later in self._laters if any(later.may_meet(sent) for sent in sends)
         )
+
+    def _watch_partners_of_later(self, made: Transition, later: Later) -> None:
+        """The same for a process that does not exist yet."""
+        for talk in later.sends_beside_others():
+            channels = later.toucher.among(talk.channel)
+            for other in self.present.members:
+                for there in range(len(other.template.points)):
+                    answers = (c for c in other.point(there).edges if isinstance(c.edge.talk, Receive))
+                    if any(may_talk(channels, answer.among) for answer in answers):
+                        made.answers[other.slot] = made.answers.get(other.slot, 0) | 1 << there
+            made.later_answers |= {
+                other.number
+                for other in self._laters
+                if any(may_talk(channels, other.toucher.among(each.channel)) for each in other.receives())
+            }
 
     def _add(
         self,
@@ -298,6 +314,8 @@ class Relations:
 
     def accord(self, one: Transition, other: Transition) -> bool:
         if disturbs(one, other) or disturbs(other, one):
+            return False
+        if may_meet_started(one, other) or may_meet_started(other, one):
             return False
         shared = False
         for process, point in one.stands:

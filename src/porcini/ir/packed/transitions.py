@@ -151,3 +151,9 @@ def disturbs(one: Transition, other: Transition) -> bool:
     if any(other.answers.get(slot, 0) & ends for slot, ends in one.ends.items()):
         return True
     return not other.later_answers.isdisjoint({one.template} | one.starts | one.meets)
+
+
+def may_meet_started(one: Transition, other: Transition) -> bool:
+    """May one transition start a process that the other meets on its way? What that one does depends on whether
+    there is somebody to meet."""
+    return not one.starts.isdisjoint(other.meets)
