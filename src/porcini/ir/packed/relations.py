@@ -1,9 +1,10 @@
 """The transitions of the processes of a state, and the relations between them.
 
 A transition is an edge of a process, or the two edges of a rendezvous, with all that follows while the turn is
-held. It is enabled when each of its processes stands at the right point and all of its guards are true. For
-processes that may still be started there is one transition for each template, which stands for anything that they
-might do; and one for each edge by which an existing process may meet them.
+held; those who are met on the way are moved by it, too. It is enabled when each of the processes that begin it
+stands at the right point and all of its guards are true. For processes that may still be started there is one
+transition for each template, which stands for anything that they might do; and one for each edge by which an
+existing process may meet them.
 
     conflicts   the transitions that do not accord with one, and may be enabled at the same time
     enablers    for a guard that is false: it stays false until one of these is taken (a necessary enabling set)

@@ -158,6 +158,8 @@ class Inlines:
 
 
 _MOST_OPTIONS = 33
+_MOST_DIGITS = 10
+"""Longer numbers fit no variable: the grammar refuses them."""
 
 
 def _selected(word: Word, todo: deque[Word]) -> list[Word] | None:
@@ -168,7 +170,7 @@ def _selected(word: Word, todo: deque[Word]) -> list[Word] | None:
         return None
     opens, name, colon, low, dots, high, closes = (todo[i] for i in range(7))
     punctuation = "".join(part.text for part in (opens, colon, dots, closes))
-    numbers = low.kind == high.kind == "NUMBER"
+    numbers = low.kind == high.kind == "NUMBER" and max(len(low.text), len(high.text)) < _MOST_DIGITS
     line = not any(part.fresh for part in (name, colon, low, dots, high, closes))
     if punctuation != "(:..)" or not numbers or not line or not (name.kind == "NAME" and name.text.isalnum()):
         return None
