@@ -11,6 +11,7 @@ any order. In a program that is blind for numbers,
                  processes there are
     other steps  depend on the shared part and on the processes that take them: of two states that are alike, each
                  can do what the other can, and what comes of it is alike again
+    timeout      can differ only as long as an `-end-` can be taken, of which there are finitely many in a row
     errors       do not come from numbers: there are never more processes than there may be, and no channel goes
                  with its process
 
