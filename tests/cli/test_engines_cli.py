@@ -52,11 +52,32 @@ def test_semantic_independence(porcini, gcl) -> None:  # noqa: F811
         (["--preemptions", "2"], "for engine `source`"),
         (["--engine", "source", "--preemptions", "few"], "whole number"),
         (["--engine", "pct", "--depth", "0"], "at least 1"),
+        (["--depth", "4"], "the depth of a bug is for engine `pct`"),
+        (["--task-selection", "all"], "a selection of tasks is for engine `transdpor`"),
+        (["--mode", "fifo"], "`mode` is for coroutine functions"),
+        (["--packages", "json"], "`packages` is for coroutine functions"),
+        (["--no-suspend"], "`suspend` is for coroutine functions"),
+        (["--cancel", "0"], "`cancel` is for coroutine functions"),
+        (["--engine", "all", "--depth", "4"], "the depth of a bug does not go with --engine all"),
+        (["--engine", "all", "--first"], "--first does not go with --engine all"),
+        (["--engine", "all", "--independence", "semantic"], "semantic independence does not go with --engine all"),
     ],
 )
 def test_options_that_do_not_fit(porcini, options, message) -> None:  # noqa: F811
     status, out, err = porcini("explore", VINEYARD, *options)
     assert (status, out) == (2, "") and message in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["--workers", "--max-memory"])
+def test_options_of_native_code(porcini, option) -> None:  # noqa: F811
+    status, out, err = porcini("check", VINEYARD, option, "2" if option == "--workers" else "1G")
+    assert (status, out) == (2, "") and f"{option} is for native code, which runs Promela models" in err
+
+
+@pytest.mark.parametrize("option", [["-D", "N=2"], ["--por", "a.toml"]])
+def test_options_that_are_not_for_coroutine_functions(porcini, option) -> None:  # noqa: F811
+    status, out, err = porcini("explore", "asyncio:sleep", *option)
+    assert (status, out) == (2, "") and f"{option[0]} is not for coroutine functions" in err
 
 
 def test_a_bound_on_preemptions(porcini, gcl) -> None:  # noqa: F811

@@ -41,7 +41,7 @@ def _request(command: str, options: argparse.Namespace) -> Request:
     given = {**written, **records, "inputs": _inputs(options.input)}
     if written.get("errors"):
         given["errors"] = _errors(options.errors)
-    program = options.file if names_function(options.file) else _model(options)
+    program = _function(options) if names_function(options.file) else _model(options)
     return request_of(command, program, {name: given[name] for name in KEYWORDS[command] if name in given})
 
 
@@ -51,6 +51,14 @@ def _request_of_run(command: str, options: argparse.Namespace) -> Request:
     if options.trace:
         options.deadline.restart(searches=2)
     return request
+
+
+def _function(options: argparse.Namespace) -> str:
+    for option, given in {"-D": options.define, "--por": options.por}.items():
+        if given:
+            raise InputError(f"{option} is not for coroutine functions")
+    name: str = options.file
+    return name
 
 
 def _model(options: argparse.Namespace) -> Model:
@@ -238,10 +246,17 @@ def _compare(options: argparse.Namespace) -> Report:
     if names_function(options.file):
         raise InputError("--engine all is not for coroutine functions", hint="name one of the engines")
     from porcini.commands.exploring import Disagreement, compare
+    from porcini.commands.requests import pick
     from porcini.engines.catalogue import ENGINES
+    from porcini.engines.options import PARTICULAR, Options, particular
     from porcini.formats.json_report import to_json
     from porcini.formats.text import make_console, print_comparison
 
+    unused = [PARTICULAR[name] for name in particular(pick(Options, vars(options)))]
+    unused += ["--first"] if options.first else []
+    unused += ["semantic independence"] if options.independence != "syntactic" else []
+    for what in unused:
+        raise InputError(f"{what} does not go with --engine all", hint="name one of the engines")
     request = _request("compare", options)
     options.deadline.restart(searches=len(ENGINES))  # or fewer
     try:

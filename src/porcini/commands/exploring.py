@@ -15,7 +15,7 @@ from porcini.core.execution import Dependence
 from porcini.core.reports import Report
 from porcini.core.systems import Program
 from porcini.engines.catalogue import ENGINES, Engine, engines_by_rank
-from porcini.engines.options import USUAL, Independence, Options
+from porcini.engines.options import PARTICULAR, USUAL, Independence, Options, particular
 from porcini.engines.replaying import replay
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import EXPLORED, first_violated
@@ -32,9 +32,7 @@ def explore(request: Request) -> Report:
     subject.capabilities.require(f"engine `{name}`", engine.needs, subject.file)
     dependence = _dependence(request, name)
     options = replace(request.options, dependence=dependence)
-    if options.preemptions is not None and not engine.takes_preemptions:
-        known = ", ".join(f"`{name}`" for name, other in ENGINES.items() if other.takes_preemptions)
-        raise InputError(f"a bound on preemptions is for engine {known}")
+    _refuse_unused(options, engine)
     wanted = subject.wanted(question)
     look_up("property", wanted[0], dict.fromkeys(EXPLORED))
     trying = _ScheduleFirst(engine, moves_of(request.following.schedule) if question.first else ())
@@ -71,6 +69,14 @@ def explore(request: Request) -> Report:
             else:
                 opened.confirm(runs)
     return opened.explained(report)
+
+
+def _refuse_unused(options: Options, engine: Engine) -> None:
+    """An option that is silently ignored would seem to have an effect."""
+    for option in particular(options):
+        if option not in engine.takes:
+            known = ", ".join(f"`{name}`" for name, other in ENGINES.items() if option in other.takes)
+            raise InputError(f"{PARTICULAR[option]} is for engine {known}")
 
 
 class _ScheduleFirst:

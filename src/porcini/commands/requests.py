@@ -83,6 +83,18 @@ class Request:
     watch: Watcher | None = None
 
 
+_OF_FUNCTIONS = {
+    "mode": "any",
+    "packages": (),
+    "args": (),
+    "suspend": True,
+    "cancel": False,
+    "timeouts": False,
+    "errors": {},
+}
+"""What is said about coroutine functions only, and what it is unless it is said."""
+
+
 # By name ------------------------------------------------------------------------------------------------------
 
 
@@ -243,9 +255,9 @@ def subject_of(program: ProgramReference, given: Mapping[str, Any]) -> Subject:
     if function is None:
         observe = given.get("observe")
         names = None if observe is None else frozenset(observe)
-        for name in ("cancel", "timeouts", "errors"):
-            value = given.get(name)
-            if value is not False and value not in (None, {}, []):  # 0 is a task
+        for name, usual in _OF_FUNCTIONS.items():
+            value = given.get(name, usual)
+            if value is not usual and value not in (None, "any", (), [], {}):  # 0 is a task, and not False
                 raise InputError(f"`{name}` is for coroutine functions", hint="module:function")
         model, claim = model_of(program), given.get("claim")
         return ModelSubject(_with_claim(model, claim) if claim else model, given.get("inputs") or {}, names)

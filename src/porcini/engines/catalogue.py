@@ -39,7 +39,8 @@ class Engine:
     """Does it prune schedules because of what steps touch?"""
     takes_independence: bool = False
     """Does it use the independence relation in `Options.dependence`?"""
-    takes_preemptions: bool = False
+    takes: frozenset[str] = frozenset()
+    """Which of the options in `options.PARTICULAR` it uses; any other one of these is refused."""
     rank: int = 100
     """Its position in tables: the engine that others are compared with comes first."""
     selections: tuple[Options, ...] = (Options(),)
@@ -99,7 +100,7 @@ SOURCE = Engine(
     "source sets; with --preemptions, a bounded search",
     _stateless(lambda options: Source(options.preemptions)),
     takes_independence=True,
-    takes_preemptions=True,
+    takes=frozenset({"preemptions"}),
     rank=3,
 )
 OPTIMAL = Engine(
@@ -121,4 +122,5 @@ PCT = Engine(
     rank=9,
     complete=False,
     uses_footprints=False,
+    takes=frozenset({"depth"}),
 )

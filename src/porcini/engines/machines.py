@@ -88,8 +88,7 @@ class ClaimSearch:
         """By the reference, or by native code: the same search in the same order, so that what is found is the
         same, and so are the counts."""
         if self.system.structure != "packed":
-            if options.machine in ("native", "gpu"):
-                raise InputError(f"--machine {options.machine} is for Promela models", hint="--machine auto")
+            refuse_machine(options)
             return self._reference(stats).search()
         stats.machine = "python"
         if options.machine == "python" or not (self.reduction is None or type(self.reduction) is StubbornSets):
@@ -150,6 +149,15 @@ class ClaimSearch:
         stats.begin_again()
         stats.machine = "python"
         return self._reference(stats).search()
+
+
+def refuse_machine(options: Options) -> None:
+    """For programs that only the reference runs: refuse what is said about other machines."""
+    if options.machine in ("native", "gpu"):
+        raise InputError(f"--machine {options.machine} is for Promela models", hint="--machine auto")
+    for option, given in {"--workers": options.workers, "--max-memory": options.max_memory}.items():
+        if given is not None:
+            raise InputError(f"{option} is for native code, which runs Promela models")
 
 
 def workers_for(options: Options) -> int:

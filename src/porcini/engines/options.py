@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal
 
 from porcini.core.execution import Dependence
@@ -29,7 +30,8 @@ USUAL = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of all engines; each engine uses those that concern it."""
+    """Options of all engines; each engine uses those that concern it, and some are refused by all others
+    (`PARTICULAR`)."""
 
     dependence: Dependence = field(default_factory=Dependence)
     seed: int = 0
@@ -58,3 +60,20 @@ class Options:
     @property
     def selection(self) -> str:
         return f"{self.actors}, {self.tasks}"
+
+
+PARTICULAR = {
+    "preemptions": "a bound on preemptions",
+    "depth": "the depth of a bug",
+    "actors": "a selection of actors",
+    "tasks": "a selection of tasks",
+}
+"""Options that mean nothing to most engines, and what they are called. A seed is none of them: where nothing is
+left to chance, it keeps what it promises."""
+
+
+def particular(options: Options) -> list[str]:
+    """Which of these were given."""
+    values = attrgetter(*PARTICULAR)
+    asked = zip(PARTICULAR, values(options), values(Options()), strict=True)
+    return [name for name, given, usual in asked if given != usual]

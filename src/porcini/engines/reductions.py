@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from porcini.core.errors import InputError
 from porcini.core.events import Action
 from porcini.core.systems import Program, StateGraph, Structure, System, Watched
 from porcini.engines.ample import AmpleSets
 from porcini.engines.catalogue import Engine
 from porcini.engines.graph import Graph, StateReduction
-from porcini.engines.machines import NotForNativeCode, native_search
+from porcini.engines.machines import NotForNativeCode, native_search, refuse_machine
 from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
@@ -92,8 +91,8 @@ def search_states(program: Program, stats: SearchStats, options: Options) -> Non
     if program.structure == "packed":
         search = native_search(program, graph, reduction, stats, options)
         stats.machine = "python" if search is None else "gpu" if options.machine == "gpu" else "native"
-    elif options.machine in ("native", "gpu"):
-        raise InputError(f"--machine {options.machine} is for Promela models", hint="--machine auto")
+    else:
+        refuse_machine(options)
     try:
         (search or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)).explore(options.search)
     except NotForNativeCode:

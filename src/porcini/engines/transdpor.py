@@ -281,5 +281,6 @@ TRANSDPOR = Engine(
     transdpor,
     needs=("actors",),
     rank=6,
+    takes=frozenset({"actors", "tasks"}),
     selections=tuple(Options(actors=actors, tasks=tasks) for actors, tasks in _COMPARED),
 )
