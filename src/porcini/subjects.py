@@ -22,7 +22,7 @@ from porcini.core.reports import Counterexample, Coverage, Outcome, PropertyName
 from porcini.core.systems import Program, System, Value
 from porcini.engines.catalogue import Engine, run_engine
 from porcini.engines.options import Options
-from porcini.engines.recording import Recorder
+from porcini.engines.recording import RecordedProgram
 from porcini.engines.replaying import RunResult, replay
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question
@@ -39,7 +39,7 @@ class Opened:
         self.program = program
         self.said = said
         self.inputs = inputs or {}
-        self._recorder: Recorder | None = None
+        self._recorder: RecordedProgram | None = None
 
     def search(self, engine: Engine, stats: SearchStats, options: Options) -> SearchStats:
         """Let an engine explore it; what was seen may have been counted anew."""
@@ -50,7 +50,7 @@ class Opened:
         """One run; `keep` it if a `recording` of it will be wanted."""
         if not keep:
             return go(self.program)
-        self._recorder = Recorder(self.program)
+        self._recorder = RecordedProgram(self.program)
         recorded = go(self._recorder)
         return replace(recorded, run=self._recorder.run)
 

@@ -24,7 +24,7 @@ from porcini.ir.expr import TRUE
 from porcini.ir.operations import Assert
 from porcini.ir.packed.formulas import lines, options
 from porcini.ir.packed.formulas.lines import Lines
-from porcini.ir.packed.formulas.options import Options
+from porcini.ir.packed.formulas.options import WorldOptions
 from porcini.ir.packed.formulas.outcomes import Outcomes
 from porcini.ir.packed.formulas.reach import Reach
 from porcini.ir.packed.formulas.recorded import RecordedRuns
@@ -120,13 +120,13 @@ def test_forgetting_where_a_receiver_stood(monkeypatch) -> None:
 
 
 def test_a_timeout_that_keeps_the_turn(monkeypatch) -> None:
-    monkeypatch.setattr(Options, "patient", property(lambda self: self))
-    monkeypatch.setattr(Options, "quiet", TRUE)
+    monkeypatch.setattr(WorldOptions, "patient", property(lambda self: self))
+    monkeypatch.setattr(WorldOptions, "quiet", TRUE)
     caught_by(options_are_actions)
 
 
 def test_always_keeping_the_turn(monkeypatch) -> None:
-    monkeypatch.setattr(Options, "can_move", lambda self, me, point: TRUE)
+    monkeypatch.setattr(WorldOptions, "can_move", lambda self, me, point: TRUE)
     caught_by(options_are_actions)
 
 

@@ -1,8 +1,8 @@
 """Checking formulas and claims against models: the parts of `check`.
 
-    NamedFormula   a formula from the command line, or from an `ltl` block of a model
-    Question       a model with the propositions of one formula: its states, its reduction, its letters
-    trail_of       a lasso of states as two traces, with the propositions that change along it
+    NamedFormula      a formula from the command line, or from an `ltl` block of a model
+    FormulaQuestion   a model with the propositions of one formula: its states, its reduction, its letters
+    trail_of          a lasso of states as two traces, with the propositions that change along it
 
 Everything works on the graph of states, whatever the language.
 """
@@ -83,7 +83,7 @@ def given_formula(text: str, model: Model) -> NamedFormula:
 
 
 @dataclass(slots=True)
-class Question:
+class FormulaQuestion:
     """One formula asked of one model."""
 
     system: System
@@ -106,7 +106,7 @@ class Question:
 
 def build_question(
     subject: Subject, named: NamedFormula, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
-) -> Question:
+) -> FormulaQuestion:
     """The states of a model with the propositions of a formula, and a reduction that preserves them."""
     model, notes = subject.model, tuple[str, ...]()
     counts_steps = ltl.has_next(named.formula)
@@ -130,7 +130,7 @@ def build_question(
     if watched.why and options.reduction != "none":
         notes = (*notes, f"no reduction: {watched.why}")
     shown = [model.show_proposition(a.text) for a in atoms]
-    return Question(system, graph, watched, reduction, shown, notes)
+    return FormulaQuestion(system, graph, watched, reduction, shown, notes)
 
 
 def check_formula(subject: Subject, named: NamedFormula, stats: SearchStats, options: Options) -> CheckResult:
@@ -254,7 +254,7 @@ def _check_claim(
     notes = (note, *system.runtime_notes())
     if not found or found[0] is None:
         return None, notes
-    return trail_of(Question(system, graph, Watched(lambda _: 0), None, []), found[0]), notes
+    return trail_of(FormulaQuestion(system, graph, Watched(lambda _: 0), None, []), found[0]), notes
 
 
 def lost_by_reduction(
@@ -316,7 +316,7 @@ def _compare_own(
 
 def _other_verdicts(
     checker: Checker | None,
-    question: Question,
+    question: FormulaQuestion,
     formulas: Sequence[NamedFormula],
     watched: Sequence[str],
     stats: SearchStats,
@@ -354,7 +354,7 @@ def examine_all(subject: Subject, formulas: Sequence[NamedFormula], stats: Searc
     return question.notes
 
 
-def trail_of(question: Question, lasso: Lasso[Any]) -> Trail:
+def trail_of(question: FormulaQuestion, lasso: Lasso[Any]) -> Trail:
     """A lasso as events; a run that has ended has no events in its loop."""
     atoms = question.proposition_texts
     first = question.letter(lasso.stem[0])

@@ -18,7 +18,7 @@ from porcini.core.pids import Pid
 from porcini.core.traces import Trace, leads_to
 
 
-class Row(dict[Event, bool]):
+class DependenceRow(dict[Event, bool]):
     """Which events one event depends on; each answer is computed once."""
 
     __slots__ = ("dependence", "event")
@@ -44,19 +44,19 @@ class Dependence:
     """Rows: as searches go on, there are ever new events."""
 
     def __init__(self) -> None:
-        self._rows: dict[Event, Row] = {}
+        self._rows: dict[Event, DependenceRow] = {}
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know about the answers."""
         return ()
 
-    def of(self, event: Event) -> Row:
+    def of(self, event: Event) -> DependenceRow:
         """A table that says for each other event whether it depends on this one."""
         row = self._rows.get(event)
         if row is None:
             if len(self._rows) > self._most:
                 self._rows.clear()
-            row = self._rows[event] = Row(self, event)
+            row = self._rows[event] = DependenceRow(self, event)
         return row
 
     def dependent(self, a: Event, b: Event) -> bool:

@@ -98,7 +98,7 @@ def normal_form(trace: Iterable[Event], independence: Independence = independent
     return tuple(map(frozenset, steps))
 
 
-class Chains:
+class ProcessChains:
     """Interned sequences of (level, choice, label), one per process: equal ids, equal sequences."""
 
     __slots__ = ("_ids",)
@@ -120,7 +120,7 @@ class Foata:
     are comparable between forms that were extended from the same `Foata.empty()`.
     """
 
-    chains: Chains
+    chains: ProcessChains
     processes: dict[Pid, tuple[int, int]]
     locations: dict[Location, tuple[int, int]]
     top: int
@@ -128,7 +128,7 @@ class Foata:
 
     @staticmethod
     def empty() -> Foata:
-        return Foata(Chains(), {}, {}, 0, 0)
+        return Foata(ProcessChains(), {}, {}, 0, 0)
 
     @property
     def key(self) -> frozenset[int]:

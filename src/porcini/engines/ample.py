@@ -30,7 +30,7 @@ from porcini.core.footprints import EMPTY, Footprint
 from porcini.core.pids import Pid
 from porcini.core.systems import Lookahead, SystemGraph
 from porcini.engines.closures import close_under_conflicts
-from porcini.engines.graph import Choice
+from porcini.engines.graph import Chosen
 from porcini.engines.options import Ample
 
 State = Hashable
@@ -52,7 +52,7 @@ class AmpleSets:
         self.lookahead = lookahead
         self.heuristic = heuristic
 
-    def choose(self, state: State) -> Choice[State] | None:
+    def choose(self, state: State) -> Chosen[State] | None:
         actions = self.graph.system.actions(state)
         able = frozenset(action.pid for action in actions if action.enabled)
         if len(able) < 2:
@@ -62,7 +62,7 @@ class AmpleSets:
             if not any(action.enabled and self.visible(state, action) for action in taken):
                 identities = self.graph.identities
                 after = self.graph.successors_by(state, taken)
-                return Choice(after, identities(state, able & ample), identities(state, able))
+                return Chosen(after, identities(state, able & ample), identities(state, able))
         return None
 
     def _candidates(self, state: State, actions: Sequence[Action], able: frozenset[Pid]) -> list[frozenset[Pid]]:

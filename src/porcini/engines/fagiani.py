@@ -43,7 +43,7 @@ Masks = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class CompiledLabel:
     """A label, compiled: `fire` gives the store after it, or None where its condition does not hold."""
 
     label: Label
@@ -87,8 +87,8 @@ class CompiledTrace:
     """
 
     pids: tuple[Pid, ...]
-    steps: tuple[tuple[Step, ...], ...]
-    waiting: tuple[Step | None, ...]
+    steps: tuple[tuple[CompiledLabel, ...], ...]
+    waiting: tuple[CompiledLabel | None, ...]
     roots: int
     store: Store
     slots: dict[str, tuple[int, int | None]]
@@ -151,7 +151,7 @@ class _Compiler:
         self.used = sum(size or 1 for _, size in slots.values())
         self.module = codegen.Module()
 
-    def step(self, label: Label) -> Step:
+    def step(self, label: Label) -> CompiledLabel:
         touched = label.touched
         moving = touched.read_cells or touched.written_cells
         reads, writes = self._masks(footprint.static(touched))
@@ -162,7 +162,7 @@ class _Compiler:
             wide = self._masks(label.family)
             family = reads, writes = reads | wide[0], writes | wide[1]
         cells = codegen.cells(touched.read_cells, touched.written_cells, self.slots) if moving else None
-        return Step(
+        return CompiledLabel(
             label,
             self._function(codegen.fire_label(label, self.slots)),
             self._able(label),
@@ -307,7 +307,7 @@ class Permuter:
                 yield process, after, masks, asleep
             tried.append((process, masks))
 
-    def _touched(self, step: Step, store: Store) -> Masks:
+    def _touched(self, step: CompiledLabel, store: Store) -> Masks:
         """What a step is taken to touch. When seeds are collected, its process may do something that was not
         recorded: then two steps are independent only if no other choice of either process depends on the other."""
         return step.family if self.seeds and step.label.choices else step.touched(store)
@@ -333,7 +333,7 @@ def _conflict(a: Masks, b: Masks) -> bool:
     return bool(a[1] & (b[0] | b[1]) or b[1] & a[0])
 
 
-def _suffixes(steps: Sequence[Step]) -> list[Masks]:
+def _suffixes(steps: Sequence[CompiledLabel]) -> list[Masks]:
     """For each position, everything that the steps from there on may read and write."""
     reads = writes = 0
     found = [(0, 0)]

@@ -37,7 +37,7 @@ _DONE = 1 << 62
 
 
 @dataclass(slots=True, eq=False)  # one for each state: a frozen one takes three times as long to make
-class Choice(Generic[S]):
+class Chosen(Generic[S]):
     """The successors of a state that are enough, which processes move to them, and which processes are enabled."""
 
     after: list[S]
@@ -51,7 +51,7 @@ class Choice(Generic[S]):
 class StateReduction(Protocol[S]):
     """A reduction of a graph of states."""
 
-    def choose(self, state: S) -> Choice[S] | None:
+    def choose(self, state: S) -> Chosen[S] | None:
         """The successors that are enough in a state; None if all of them are needed."""
 
 

@@ -18,9 +18,9 @@ from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import StubbornSets
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.processes import Process, ProcessSet
-from porcini.ir.packed.space import Move, Unit
+from porcini.ir.packed.space import MacroMove, Unit
 from porcini.ir.program import MOST_PROCESSES
-from porcini.native.claims import MOST_MARKS, ClaimSearch, Path
+from porcini.native.claims import MOST_MARKS, NativeClaimSearch, Path
 from porcini.native.library import ALL_BITS, Ask
 
 _MOST_LETTERS = 64
@@ -76,7 +76,7 @@ class NativeProduct:
     def _start(self) -> None:
         space, claim = self.graph.space, self.claim
         most_processes = MOST_PROCESSES if space.system.starts else len(space.system.program.initial)
-        self.native = ClaimSearch(
+        self.native = NativeClaimSearch(
             len(self.tables.bits),
             claim_bits=self.claim_bits,
             lists=1 if len(self._lists) == 1 else 1 << self.claim_bits,
@@ -157,11 +157,11 @@ class NativeProduct:
             crews += [self._crew(state, process, move) if self.fair else 0 for move in moves]
         self.native.answer_end_of_node(list(map(self.tables.pack, after)), crews)
 
-    def _number_crews(self, state: int, present: ProcessSet, unit: Unit, moves: Sequence[Move]) -> list[int]:
+    def _number_crews(self, state: int, present: ProcessSet, unit: Unit, moves: Sequence[MacroMove]) -> list[int]:
         """Under fairness there is no reduction; who moves is kept instead of which transition it is."""
         return [self._crew(state, unit.process, move) for move in moves]
 
-    def _crew(self, state: int, process: Process, move: Move) -> int:
+    def _crew(self, state: int, process: Process, move: MacroMove) -> int:
         crew = 1 << process.slot, self.graph.movers(state, process, move)
         number = self._crews.get(crew)
         if number is None:

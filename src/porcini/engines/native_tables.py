@@ -27,11 +27,11 @@ from porcini.engines.native_relations import NativeRelations
 from porcini.engines.stubborn import StubbornSets
 from porcini.ir.packed.layout import POPULATION
 from porcini.ir.packed.processes import Process, ProcessSet
-from porcini.ir.packed.space import Move, Space, Unit
+from porcini.ir.packed.space import MacroMove, Space, Unit
 from porcini.native.gpu import GpuSearch
 from porcini.native.library import MOST_BITS, NO_TRANSITION, Ask, Keyed, NativeSearch
 
-NumberMoves = Callable[[int, ProcessSet, Unit, Sequence[Move]], list[int]]
+NumberMoves = Callable[[int, ProcessSet, Unit, Sequence[MacroMove]], list[int]]
 """Native code keeps a number with each move of a unit in a state: this one."""
 
 STATES_BETWEEN_LOOKS = 1 << 16
@@ -141,7 +141,7 @@ class NativeTables:
         else:
             self._relations_of(present).answer(asked, self.native.question(), state, native)
 
-    def quiet_moves(self, state: int) -> list[tuple[Process, list[Move]]]:
+    def quiet_moves(self, state: int) -> list[tuple[Process, list[MacroMove]]]:
         """What can be done if nothing can be done without `timeout`; each process with its moves."""
         if not self.system.uses_timeout:
             return []
@@ -211,7 +211,7 @@ class NativeTables:
         mover = present.members.index(unit.process)
         self.native.add_entry(number, native, packed, numbers, mover)
 
-    def _transitions(self, state: int, present: ProcessSet, unit: Unit, moves: Sequence[Move]) -> list[int]:
+    def _transitions(self, state: int, present: ProcessSet, unit: Unit, moves: Sequence[MacroMove]) -> list[int]:
         """The numbers of the transitions that moves take."""
         if self.stubborn is None:
             return [0] * len(moves)

@@ -1,10 +1,10 @@
 """Search for a run that a claim accepts: the product of a graph of states with an automaton, built on the fly.
 
-    Claim       the automaton of a formula's negation, or a never claim
-    Product     searches depth first over pairs of a state and a state of the claim; a strongly connected component
-                that has all marks contains an accepted run (Couvreur: On-the-fly verification of linear temporal
-                logic, FM 1999)
-    Lasso       a stem and a loop in such a component, for the user
+    ClaimAutomaton   the automaton of a formula's negation, or a never claim
+    Product          searches depth first over pairs of a state and a state of the claim; a strongly connected
+                     component that has all marks contains an accepted run (Couvreur: On-the-fly verification of
+                     linear temporal logic, FM 1999)
+    Lasso            a stem and a loop in such a component, for the user
 
 The claim reads the state before each step. A run that ends repeats its last state for ever. Weak fairness adds one
 mark for each process: on steps by which it moves, its own or as the partner of another, and in states in which it
@@ -36,7 +36,7 @@ Node = tuple[S, int]
 _DONE = -1
 
 
-class Claim(Protocol[S_in]):
+class ClaimAutomaton(Protocol[S_in]):
     """An automaton over states: it accepts the runs that get each of its `acceptance` marks infinitely often."""
 
     initial: int
@@ -47,7 +47,7 @@ class Claim(Protocol[S_in]):
         bits."""
 
 
-class LetterClaim(Claim[S_in], Protocol[S_in]):
+class LetterClaim(ClaimAutomaton[S_in], Protocol[S_in]):
     """A claim that looks at a state by letters, so that it can be kept in tables."""
 
     states: int
@@ -98,7 +98,7 @@ class Product(Generic[S]):
     def __init__(
         self,
         graph: StateGraph[S],
-        claim: Claim[S],
+        claim: ClaimAutomaton[S],
         stats: SearchStats,
         reduction: StateReduction[S] | None = None,
         fair: ProcessSuccessors[S] | None = None,

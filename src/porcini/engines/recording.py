@@ -1,4 +1,4 @@
-"""Recording a run of a model: `Recorder` wraps the program and reads values before and after each step.
+"""Recording a run of a model: `RecordedProgram` wraps the program and reads values before and after each step.
 
 If the program has formulas, its run is labelled at the end, as for `permute`, and the formulas of the labels are
 recorded as well.
@@ -31,7 +31,7 @@ MOST_LABELLED = 10_000
 """Longer runs have no formulas: nobody could permute them, and labels take time."""
 
 
-class Recorder(Program):
+class RecordedProgram(Program):
     """A program that records its last run, with values. `run` is the underlying run, without the recording."""
 
     def __init__(self, program: Program) -> None:
@@ -69,7 +69,7 @@ class Recorder(Program):
 
 
 class _RecordedRun:
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: RecordedProgram) -> None:
         self._recorder = recorder
         self._run = recorder.run
 
@@ -93,7 +93,7 @@ class _RecordedRun:
 
 def record(program: Program, schedule: Schedule) -> Recording:
     """Record the run of a program under a schedule, which need not be complete."""
-    recorder = Recorder(program)
+    recorder = RecordedProgram(program)
     follow(recorder.start(), schedule)
     return recorder.recording()
 

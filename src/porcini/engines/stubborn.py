@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from porcini.core.bits import bits
-from porcini.engines.graph import Choice
+from porcini.engines.graph import Chosen
 from porcini.engines.options import Ample
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.processes import Process, ProcessSet
@@ -125,7 +125,7 @@ class StubbornSets:
             found = self._relations[present] = Relations(self.space.system, present, self.visible)
         return found
 
-    def choose(self, state: int) -> Choice[int] | None:
+    def choose(self, state: int) -> Chosen[int] | None:
         """The successors by a stubborn set; all successors, if no smaller set is found."""
         space = self.space
         present = space.present(state)
@@ -147,7 +147,7 @@ class StubbornSets:
         if found is None:
             found = plan.taken[chosen] = plan.moves_of(chosen or plan.enabled)
         changes, movers = found
-        return Choice([state + change for change in changes], movers, plan.able, not chosen)
+        return Chosen([state + change for change in changes], movers, plan.able, not chosen)
 
     def _make_plan(self, moves: Sequence[Moves], present: ProcessSet) -> _Plan:
         relations = self.relations(present)

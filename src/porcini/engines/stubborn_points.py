@@ -29,7 +29,7 @@ from porcini.core.events import Action
 from porcini.core.footprints import EMPTY, NOWHERE, Footprint, Location
 from porcini.core.pids import Pid
 from porcini.core.systems import SystemGraph, Value
-from porcini.engines.graph import Choice
+from porcini.engines.graph import Chosen
 from porcini.ir.analysis.enabling import PointEnabling
 from porcini.ir.flat.interpreter import FlatSystem
 
@@ -48,7 +48,7 @@ class PointStubborn:
         self.enabling = PointEnabling(system.numbering)
         self.visible = visible
 
-    def choose(self, state: Any) -> Choice[Any] | None:
+    def choose(self, state: Any) -> Chosen[Any] | None:
         actions: Sequence[Action] = self.system.actions(state)
         able = frozenset(action.pid for action in actions if action.enabled)
         if len(able) < 2:
@@ -64,7 +64,7 @@ class PointStubborn:
         if best is None:
             return None
         taken = [action for action in actions if action.pid in best]
-        return Choice(self.graph.successors_by(state, taken), frozenset(best), able)
+        return Chosen(self.graph.successors_by(state, taken), frozenset(best), able)
 
     def _is_visible(self, actions: Iterable[Action], movers: set[Pid]) -> bool:
         """C2: may one of their enabled actions change a proposition?"""

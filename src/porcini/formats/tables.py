@@ -14,7 +14,7 @@ from porcini.formats.values import make_table
 _YES, _NO = "yes", "-"
 
 
-class Language(Protocol):
+class LanguageRow(Protocol):
     """A row of `porcini.matrix`."""
 
     @property
@@ -37,7 +37,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def print_languages(rows: Sequence[Language]) -> None:
+def print_languages(rows: Sequence[LanguageRow]) -> None:
     """Each language, the commands and engines that support it, and the reasons why others do not."""
     console = make_console()
     titles = _table("language", "")
@@ -65,7 +65,7 @@ def _cell(reason: str | None) -> Text:
     return Text(_YES, style="green") if reason is None else Text(_NO, style="dim")
 
 
-def print_engines(engines: Sequence[Mapping[str, Any]], rows: Sequence[Language]) -> None:
+def print_engines(engines: Sequence[Mapping[str, Any]], rows: Sequence[LanguageRow]) -> None:
     """What each engine does, and which languages it supports."""
     console = make_console()
     table = _table("engine", "", "for")

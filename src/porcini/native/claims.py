@@ -22,7 +22,7 @@ class Path(IntEnum):
     TO_NODE = 2
 
 
-class ClaimSearch(NativeSearch):
+class NativeClaimSearch(NativeSearch):
     """It is told what the claim looks at in `lists` lists: one, or one for each of its states. `processes` is how
     many there may be, if runs must be fair to them; 0 if they need not be."""
 

@@ -40,7 +40,7 @@ from porcini.ir.symbolic.abstraction import (
 )
 from porcini.ir.symbolic.commuting import Terms
 from porcini.ir.symbolic.labels import Label
-from porcini.ir.symbolic.program import Step, SymbolicProgram, SymbolicState
+from porcini.ir.symbolic.program import PointStep, SymbolicProgram, SymbolicState
 from porcini.langs import par
 from porcini.solvers.smt import Smt
 from strategies import PROGRAMS
@@ -143,7 +143,7 @@ class Symbolically:
         """The same statement with another trace."""
         return Symbolically(self.program, self.processes, tuple(trace))
 
-    def steps(self) -> Iterator[tuple[Step, Symbolically]]:
+    def steps(self) -> Iterator[tuple[PointStep, Symbolically]]:
         state, graph = self.state, self.program.symbolic
         for pid in graph.waiting(state):
             steps = graph.steps(state, pid)

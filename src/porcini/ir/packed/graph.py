@@ -9,7 +9,7 @@ from porcini.core.systems import Final
 from porcini.ir.packed.layout import HOLDER
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.runs import Names
-from porcini.ir.packed.space import Move, Space
+from porcini.ir.packed.space import MacroMove, Space
 from porcini.ir.packed.view import PackedView
 
 
@@ -61,7 +61,7 @@ class PackedGraph:
                 ]
         return found
 
-    def movers(self, state: int, process: Process, move: Move) -> int:
+    def movers(self, state: int, process: Process, move: MacroMove) -> int:
         """The processes that move in a step of one of them, as bits by their numbers."""
         movers = 1 << process.slot | (0 if move.partner is None else 1 << move.partner.slot)
         edges = [code.edge for code in (move.code, move.partner_code) if code is not None]

@@ -24,10 +24,10 @@ from porcini.ir.packed.guards import Guards
 from porcini.ir.packed.later import Later, any_of, may_talk
 from porcini.ir.packed.numbers import reachable
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
-from porcini.ir.packed.space import Move, may_meet
+from porcini.ir.packed.space import MacroMove, may_meet
 from porcini.ir.packed.system import PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import NOTHING, POPULATION_OF_ALL, Touch
-from porcini.ir.packed.transitions import ANYTHING, Guard, Run, Transition, disturbs, may_meet_started
+from porcini.ir.packed.transitions import ANYTHING, Course, Guard, Transition, disturbs, may_meet_started
 from porcini.ir.program import rivals
 
 
@@ -173,7 +173,7 @@ class Relations:
         self,
         stands: tuple[tuple[Process, int], ...],
         codes: tuple[EdgeCode, ...],
-        run: Run,
+        run: Course,
         guards: tuple[Guard, ...],
     ) -> Transition:
         ends = {mover.slot: points for mover, points in run.ends.items()}
@@ -192,13 +192,13 @@ class Relations:
             for point in bits(points):
                 self.at[process.slot, point] = self.at.get((process.slot, point), 0) | 1 << number
 
-    def _follow(self, touch: Touch, process: Process, code: EdgeCode) -> Run:
+    def _follow(self, touch: Touch, process: Process, code: EdgeCode) -> Course:
         """What an edge does, with all that may come after it while the turn is held.
 
         `left` holds the points at which a process may stand with the turn. Each edge from there may follow; if it
         sends by a rendezvous, so may every receive that can answer, after which the receiver may have the turn.
         """
-        run = Run(touch)
+        run = Course(touch)
         seen: set[tuple[Process, int]] = set()
         left: list[tuple[Process, int]] = []
 
@@ -253,7 +253,7 @@ class Relations:
         for edge in later.met_while_holding():
             assert edge.talk is not None
             channels = later.toucher.among(edge.talk.channel)
-            met = Run(later.touch)
+            met = Course(later.touch)
             for other in self._laters:
                 if any(may_talk(channels, other.toucher.among(talk.channel)) for talk in other.answers(edge)):
                     met.meet(other)
@@ -272,7 +272,7 @@ class Relations:
 
     # The relations
 
-    def number(self, move: Move) -> int | None:
+    def number(self, move: MacroMove) -> int | None:
         """The number of the transition that a move takes; None if it is an error on the way to one."""
         return self._by_edges.get((move.code, move.partner_code))
 
@@ -422,7 +422,7 @@ def _forgets_numbers(system: PackedSystem, visible: int) -> bool:
     return system.is_number_blind and not visible & POPULATION_OF_ALL
 
 
-def _leads_forward(stands: tuple[tuple[Process, int], ...], run: Run) -> bool:
+def _leads_forward(stands: tuple[tuple[Process, int], ...], run: Course) -> bool:
     """Does a transition take all processes that it moves, and no others, to points with larger numbers? On a cycle
     of states the sum of these numbers comes back to what it was: some transition on it does not."""
     if run.starts or run.exits or set(run.ends) != {process for process, _ in stands}:

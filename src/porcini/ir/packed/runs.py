@@ -10,7 +10,7 @@ from porcini.core.events import Action, Event
 from porcini.core.footprints import Location
 from porcini.core.pids import Pid
 from porcini.core.systems import Final
-from porcini.ir.packed.system import Step
+from porcini.ir.packed.system import PackedStep
 from porcini.ir.symbolic.formulas import Ways
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class StepLabel:
 class PackedAction(Action):
     """An action with its step; the step is None if the action is blocked."""
 
-    step: Step | None = field(kw_only=True, default=None)
+    step: PackedStep | None = field(kw_only=True, default=None)
 
 
 class Names:

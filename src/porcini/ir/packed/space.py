@@ -20,7 +20,7 @@ from porcini.ir.operations import Receive, Send, Spawn
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.layout import FAILED, HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Process, ProcessSet
-from porcini.ir.packed.system import PackedSystem, Step, always_meets, rendezvous
+from porcini.ir.packed.system import PackedStep, PackedSystem, always_meets, rendezvous
 from porcini.ir.packed.touch import EVERYTHING
 from porcini.ir.program import MOST_PROCESSES
 
@@ -32,7 +32,7 @@ _MOST_KEPT = 1 << 20
 LONGEST_ATOMIC = 1_000_000
 
 
-class Move(NamedTuple):
+class MacroMove(NamedTuple):
     """A step of one process, with the rest of an atomic sequence after it, and by how much it changes the
     state."""
 
@@ -48,7 +48,7 @@ class Moves:
 
     __slots__ = ("all",)
 
-    def __init__(self, moves: Iterable[Move]) -> None:
+    def __init__(self, moves: Iterable[MacroMove]) -> None:
         self.all = tuple(moves)
 
 
@@ -60,7 +60,7 @@ class Unit:
     __slots__ = ("interned", "other", "points", "process", "tables")
 
     def __init__(self, process: Process, other: Process | None = None) -> None:
-        self.interned: dict[tuple[Move, ...], Moves] = {}
+        self.interned: dict[tuple[MacroMove, ...], Moves] = {}
         self.process, self.other = process, other
         self.points = process.toucher.point | (process.selecting_bits if other is None else other.toucher.point)
         self.tables: dict[int, tuple[int, dict[int, Moves]]] = {}
@@ -194,7 +194,7 @@ class Space:
         """The units of all processes, in order."""
         return self._tables_of(present).units
 
-    def moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
+    def moves(self, s: int, present: ProcessSet, process: Process) -> list[MacroMove]:
         """What one process can do in a state."""
         units = self._tables_of(present).of_process[process]
         return [move for unit in units for move in self.lookup_moves(s, present, unit).all]
@@ -227,7 +227,7 @@ class Space:
         """The bits that the moves of a unit depend on, in a state for which they have been looked up."""
         return unit.tables[s & unit.points][0]
 
-    def _steps_of(self, s: int, present: ProcessSet, unit: Unit, mask: int) -> list[Step]:
+    def _steps_of(self, s: int, present: ProcessSet, unit: Unit, mask: int) -> list[PackedStep]:
         if unit.other is None:
             alone = len(self._tables_of(present).of_process[unit.process]) == 1
             return self.system.steps_of(s, present, unit.process, meetings=alone)
@@ -247,17 +247,17 @@ class Space:
             return 0
         return FAILED | here.touch.bits | there.touch.bits
 
-    def quiet_moves(self, s: int, present: ProcessSet, process: Process) -> list[Move]:
+    def quiet_moves(self, s: int, present: ProcessSet, process: Process) -> list[MacroMove]:
         """The moves of a process when nothing can be done without `timeout`."""
         return self._moves(s, self.system.steps_of(s, present, process, quiet=True))
 
-    def _moves(self, s: int, steps: Iterable[Step]) -> list[Move]:
-        found: list[Move] = []
+    def _moves(self, s: int, steps: Iterable[PackedStep]) -> list[MacroMove]:
+        found: list[MacroMove] = []
         for step in steps:
             if step.failure is not None:
                 self.failures.setdefault(step.failure.kind, (s, step.after))
             ends = self._ends(s, step.after) if step.after & HOLDER else [step.after]
-            found += [Move(step.code, step.partner, step.partner_code, after - s) for after in ends]
+            found += [MacroMove(step.code, step.partner, step.partner_code, after - s) for after in ends]
         return found
 
     def _ends(self, start: int, s: int) -> list[int]:
@@ -280,7 +280,7 @@ class Space:
             raise LimitHit("an atomic sequence that never ends")
         return list(dict.fromkeys(ends))
 
-    def steps_between(self, s: int, after: int) -> list[Step]:
+    def steps_between(self, s: int, after: int) -> list[PackedStep]:
         """The steps from a state to one of its successors."""
         for step in self.system.steps(s):
             if step.after == after:

@@ -42,7 +42,7 @@ PER_ANSWER = 256
 """A rendezvous has a choice of its own for each slot and edge that may answer (`ir.packed.view`)."""
 
 
-class Step(NamedTuple):
+class PackedStep(NamedTuple):
     """What one process can do, and the state after it; `partner` receives, if it is a rendezvous."""
 
     process: Process
@@ -272,7 +272,7 @@ class PackedSystem:
 
     # Steps
 
-    def steps(self, s: int, quiet: bool = False) -> list[Step]:
+    def steps(self, s: int, quiet: bool = False) -> list[PackedStep]:
         """All steps in a state, choice by choice; `quiet` says that nothing can be done without `timeout`."""
         present = self.present(s)
         holder = s & HOLDER
@@ -286,9 +286,9 @@ class PackedSystem:
             return self.steps(s, quiet=True)
         return found
 
-    def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[Step]:
+    def meetings_of(self, s: int, present: ProcessSet, process: Process, other: Process) -> list[PackedStep]:
         """The rendezvous in which one process sends to another."""
-        found: list[Step] = []
+        found: list[PackedStep] = []
         may_run = self.may_run(s, present, process) and process.stopped(s) is None
         for code in process.at(s).edges if may_run else ():
             if isinstance(code.edge.talk, Send) and always_meets(code):
@@ -300,14 +300,14 @@ class PackedSystem:
 
     def steps_of(
         self, s: int, present: ProcessSet, process: Process, quiet: bool = False, meetings: bool = True
-    ) -> list[Step]:
+    ) -> list[PackedStep]:
         """The steps of one process. Receiving by a rendezvous is part of the sender's step."""
         if not self.may_run(s, present, process, quiet):
             return []
         problem = process.stopped(s)
         if problem is not None:
             return [self._fail(s, process, code, problem) for code in process.at(s).edges[:1]]
-        found: list[Step] = []
+        found: list[PackedStep] = []
         for edges in process.at(s).ranks:
             found = self._steps_of_rank(s, present, process, edges, quiet, meetings)
             if found:
@@ -338,10 +338,10 @@ class PackedSystem:
         edges: tuple[EdgeCode, ...],
         quiet: bool,
         meetings: bool,
-    ) -> list[Step]:
+    ) -> list[PackedStep]:
         """The steps of one process by edges of one rank. An `else` is possible if no other edge of its family
         is."""
-        found: list[Step] = []
+        found: list[PackedStep] = []
         able: set[int] = set()
         waiting: list[EdgeCode] = []
         for code in edges:
@@ -363,7 +363,9 @@ class PackedSystem:
             found.sort(key=lambda step: step.code.edge.choice)
         return found
 
-    def _steps_by(self, s: int, present: ProcessSet, process: Process, code: EdgeCode, quiet: bool) -> list[Step]:
+    def _steps_by(
+        self, s: int, present: ProcessSet, process: Process, code: EdgeCode, quiet: bool
+    ) -> list[PackedStep]:
         try:
             if code.channel is not None and (code.fixed or code.channel(s)).capacity == 0:
                 return self._meetings(s, present, process, code, present.members)
@@ -372,9 +374,9 @@ class PackedSystem:
             after = code.apply(s)
         except (RunError, CheckFailed) as problem:
             return [self._fail(s, process, code, problem)]
-        return [self._settle(present, Step(process, code, after))]
+        return [self._settle(present, PackedStep(process, code, after))]
 
-    def _broken(self, s: int, process: Process, code: EdgeCode) -> list[Step]:
+    def _broken(self, s: int, process: Process, code: EdgeCode) -> list[PackedStep]:
         """The step of a rendezvous that fails without a partner: by an index, a division, or inside a `d_step`."""
         if isinstance(code.edge.talk, Send) and code.edge.talk.in_d_step:
             return [self._fail(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
@@ -407,11 +409,11 @@ class PackedSystem:
 
     def _meetings(
         self, s: int, present: ProcessSet, process: Process, code: EdgeCode, others: Sequence[Process]
-    ) -> list[Step]:
+    ) -> list[PackedStep]:
         """The rendezvous that a sender can have: one step for each process that could receive."""
         if isinstance(code.edge.talk, Send) and code.edge.talk.in_d_step:
             return [self._fail(s, process, code, RunError(RENDEZVOUS_IN_D_STEP))]
-        found: list[Step] = []
+        found: list[PackedStep] = []
         for other, answer in self._partners(s, others, process, code):
             assert code.accept is not None and code.values is not None and answer.accept is not None
             values = code.values(s)
@@ -423,10 +425,10 @@ class PackedSystem:
                 step = self._fail(s, other, answer, problem)
                 found.append(step._replace(process=process, code=code, partner=other, partner_code=answer))
             else:
-                found.append(self._settle(present, Step(process, code, after, other, answer)))
+                found.append(self._settle(present, PackedStep(process, code, after, other, answer)))
         return found
 
-    def _fail(self, s: int, process: Process, code: EdgeCode, problem: Exception) -> Step:
+    def _fail(self, s: int, process: Process, code: EdgeCode, problem: Exception) -> PackedStep:
         is_error = isinstance(problem, RunError)
         point = process.failed_error if is_error else process.failed_assertion
         mark = ERROR_FAILED if is_error else ASSERTION_FAILED
@@ -436,15 +438,15 @@ class PackedSystem:
             check = code.edge.block[problem.args[0]]
             assert isinstance(check, Assert)
             failure = Failure("assertion", f"assertion `{check.text}` failed", check.place)
-        return Step(process, code, after, failure=failure)
+        return PackedStep(process, code, after, failure=failure)
 
-    def _settle(self, present: ProcessSet, step: Step) -> Step:
+    def _settle(self, present: ProcessSet, step: PackedStep) -> PackedStep:
         """A step with what follows at once: the rest of a `d_step`, and who holds the turn."""
         after = step.after & ~HOLDER
         mover, code = step.last
         if code.edge.d_step:
             ended = self._rest_of_d_step(after, step)
-            if isinstance(ended, Step):
+            if isinstance(ended, PackedStep):
                 return ended
             after, code = ended
         if code.edge.atomic:
@@ -467,7 +469,7 @@ class PackedSystem:
         except RunError:
             return True
 
-    def _rest_of_d_step(self, s: int, step: Step) -> Step | tuple[int, EdgeCode]:
+    def _rest_of_d_step(self, s: int, step: PackedStep) -> PackedStep | tuple[int, EdgeCode]:
         """Run a `d_step` to its end: take the first edge that is ready, repeatedly."""
         process, first = step.last
         for _ in range(LONGEST_D_STEP):

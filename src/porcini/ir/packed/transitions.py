@@ -66,7 +66,7 @@ class Transition:
     conflicts: int | None = field(default=None)
 
 
-class Run:
+class Course:
     """An edge with what may follow it: what it touches, where it may end, what it may store and start."""
 
     def __init__(self, touch: Touch) -> None:
@@ -127,8 +127,8 @@ class Run:
         for process, points in met.items():
             self.met[process] = self.met.get(process, 0) | points
 
-    def join(self, other: Run) -> Run:
-        both = Run(self.touch | other.touch)
+    def join(self, other: Course) -> Course:
+        both = Course(self.touch | other.touch)
         both.starts = self.starts | other.starts
         both.meets = self.meets | other.meets
         both.exits = self.exits or other.exits

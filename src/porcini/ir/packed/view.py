@@ -40,7 +40,7 @@ from porcini.ir.packed.layout import (
 from porcini.ir.packed.processes import PointCode, Process, ProcessSet
 from porcini.ir.packed.propositions import Propositions
 from porcini.ir.packed.runs import TURN, Names, PackedAction, PackedRun, StepLabel
-from porcini.ir.packed.system import PER_ANSWER, PackedSystem, Step, rendezvous
+from porcini.ir.packed.system import PER_ANSWER, PackedStep, PackedSystem, rendezvous
 from porcini.ir.packed.touch import (
     POPULATION_OF_ALL,
     SOME_CHANNEL,
@@ -108,7 +108,7 @@ class PackedView(System):
 
     def _find_actions(self, state: int) -> list[PackedAction]:
         present = self.system.present(state)
-        by_edge: dict[tuple[int, EdgeCode], list[Step]] = {}
+        by_edge: dict[tuple[int, EdgeCode], list[PackedStep]] = {}
         for step in self.system.steps(state):
             by_edge.setdefault((step.process.slot, step.code), []).append(step)
         found: list[PackedAction] = []
@@ -127,7 +127,7 @@ class PackedView(System):
             raise InternalError(f"a step of {action.pid} was taken that is not enabled")
         return action.step.after, self._event(state, action, action.step)
 
-    def private_steps(self, step: Step, event: Event) -> Iterator[Event]:
+    def private_steps(self, step: PackedStep, event: Event) -> Iterator[Event]:
         """The events of the private steps that were merged with a step."""
         if step.failure is not None:
             return
@@ -142,7 +142,7 @@ class PackedView(System):
         label = self._labels.setdefault((process.number, edge), label)
         return Event(Pid((process.slot,)), edge.choice, label, event.footprint)
 
-    def event(self, state: int, step: Step) -> Event:
+    def event(self, state: int, step: PackedStep) -> Event:
         """A step of a state as an event."""
         present = self.system.present(state)
         here = step.process.at(state)
@@ -150,7 +150,7 @@ class PackedView(System):
         return self._event(state, self._action(present, step, here, number, state), step)
 
     @staticmethod
-    def _event(state: int, action: PackedAction, step: Step) -> Event:
+    def _event(state: int, action: PackedAction, step: PackedStep) -> Event:
         before, after = (state & POPULATION) >> POPULATION_AT, (step.after & POPULATION) >> POPULATION_AT
         spawned = tuple(Pid((slot,)) for slot in range(before, after))
         return Event(
@@ -163,7 +163,9 @@ class PackedView(System):
             action.guard_locations,
         )
 
-    def _action(self, present: ProcessSet, step: Step, here: PointCode, number: int, state: int) -> PackedAction:
+    def _action(
+        self, present: ProcessSet, step: PackedStep, here: PointCode, number: int, state: int
+    ) -> PackedAction:
         process, code = step.process, step.code
         foot, guard_locations = self._footprint(present, process, here, number)
         choice = code.edge.choice
@@ -252,7 +254,7 @@ class PackedView(System):
                 case (Variable() as var, int() as slot, int() as cell):
                     yield _location(var, cell, None if slot < 0 else slot)
 
-    def said(self, state: int, step: Step) -> Iterator[str]:
+    def said(self, state: int, step: PackedStep) -> Iterator[str]:
         """What the `printf` statements of a step print; their arguments are evaluated before the step."""
         for op in step.code.edge.block:
             if isinstance(op, Print):

@@ -53,7 +53,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PointStep:
     """What a process may do at a point; `choice` is as in schedules."""
 
     label: Label
@@ -81,7 +81,7 @@ class SymbolicProgram:
         self.program = program
         self.numbering = Numbering(program)
         self._lookahead = PointLookahead(program, self.numbering)
-        self._steps: dict[tuple[Pid, Standing], tuple[Step, ...]] = {}
+        self._steps: dict[tuple[Pid, Standing], tuple[PointStep, ...]] = {}
         self._now: dict[int, Footprint] = {}
 
     @property
@@ -99,7 +99,7 @@ class SymbolicProgram:
     def waiting(self, state: SymbolicState) -> list[Pid]:
         return [pid for pid, standing in state.processes.items() if standing.point >= FIRST_POINT]
 
-    def when(self, state: SymbolicState, step: Step) -> Expr:
+    def when(self, state: SymbolicState, step: PointStep) -> Expr:
         return simplify(substitute(condition(step.label), state.values))
 
     def kind(self, state: SymbolicState) -> Kind:
@@ -129,7 +129,7 @@ class SymbolicProgram:
             assert variable.value is not None
             values[named] = literal(named, variable.value)
 
-    def steps(self, state: SymbolicState, pid: Pid) -> tuple[Step, ...]:
+    def steps(self, state: SymbolicState, pid: Pid) -> tuple[PointStep, ...]:
         """All that a process may do at its point, for any inputs."""
         standing = state.processes[pid]
         key = pid, standing
@@ -137,7 +137,7 @@ class SymbolicProgram:
             self._steps[key] = tuple(self._build_steps(pid, standing))
         return self._steps[key]
 
-    def _build_steps(self, pid: Pid, standing: Standing) -> Iterator[Step]:
+    def _build_steps(self, pid: Pid, standing: Standing) -> Iterator[PointStep]:
         if standing.point < FIRST_POINT:
             return
         for choice in self.numbering.points[standing.point].choices:
@@ -145,21 +145,21 @@ class SymbolicProgram:
                 label = labels.label_of(choice, taken, pid, standing.children)
                 templates = [op.template for op in edge.block if isinstance(op, Spawn)]
                 spawned = tuple(zip(label.spawned, templates, strict=True))
-                yield Step(label, choice.number, self.numbering.target(standing.point, edge), spawned)
+                yield PointStep(label, choice.number, self.numbering.target(standing.point, edge), spawned)
                 for position, op in enumerate(edge.block):
                     spawned_before = spawned[: sum(isinstance(o, Spawn) for o in edge.block[:position])]
                     if isinstance(op, Assert):
                         failed = labels.label_of_failure(
                             choice, taken, pid, standing.children, position, "assertion"
                         )
-                        yield Step(failed, choice.number, FAILED_ASSERTION, spawned_before)
+                        yield PointStep(failed, choice.number, FAILED_ASSERTION, spawned_before)
                     if simplify(defined_op(op)) is not TRUE:
                         failed = labels.label_of_failure(choice, taken, pid, standing.children, position, "error")
-                        yield Step(failed, choice.number, FAILED_ERROR, spawned_before)
+                        yield PointStep(failed, choice.number, FAILED_ERROR, spawned_before)
             if simplify(conj(*(defined(edge.guard) for edge in choice.edges))) is not TRUE:
-                yield Step(labels.label_of_guard_error(choice, pid), choice.number, FAILED_ERROR)
+                yield PointStep(labels.label_of_guard_error(choice, pid), choice.number, FAILED_ERROR)
 
-    def take(self, state: SymbolicState, step: Step) -> SymbolicState:
+    def take(self, state: SymbolicState, step: PointStep) -> SymbolicState:
         """The state after a step."""
         values = dict(state.values)
         for child, template in step.spawned:

@@ -27,7 +27,7 @@ from porcini.langs.promela.names import Scope, problem
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TraceTransition:
     """A transition of a trace: what is sent or received there, None for any value."""
 
     sent: bool
@@ -69,7 +69,7 @@ class Watcher:
         self.world, self.program, self.trace, self.effects, self.at = world, program, trace, effects, at
         self.events = [event for number in range(len(trace.points)) for event in self._events_of(number)]
 
-    def _events_of(self, source: int) -> Iterator[Event]:
+    def _events_of(self, source: int) -> Iterator[TraceTransition]:
         """What may come next, past jumps."""
         seen, left = {source}, [source]
         while left:
@@ -80,7 +80,7 @@ class Watcher:
                         message = "an event trace names channels that are there from the start"
                         raise problem(message, edge.place or Place(1, 1))
                     sent = any(edge.talk is talk for talk in self.effects.sends)
-                    yield Event(sent, channel, edge.talk.pattern, source, edge.target)
+                    yield TraceTransition(sent, channel, edge.talk.pattern, source, edge.target)
                 elif edge.otherwise:
                     raise problem("an event trace has no `else` here", edge.place or Place(1, 1))
                 elif edge.target not in seen:
@@ -121,7 +121,7 @@ class Watcher:
         values = [part if part is not None else target for part, target in zip(talk.pattern, into, strict=True)]
         edge.block = (*self._moved(edge, False, values, negated), *forgotten, *edge.block)
 
-    def _relevant(self, channel: Expr, sent: bool) -> list[Event]:
+    def _relevant(self, channel: Expr, sent: bool) -> list[TraceTransition]:
         known = self.world.constant(channel)
         return [event for event in self.events if event.sent == sent and known in (None, event.channel)]
 

@@ -26,8 +26,8 @@ from porcini.ir.analysis.footprint import Touched
 from porcini.ir.expr import TRUE, binary, conj, const, disj, substitute
 from porcini.ir.operations import Assert
 from porcini.ir.packed.formulas.lines import Births
-from porcini.ir.packed.formulas.options import Option, Options
-from porcini.ir.packed.formulas.outcomes import Outcome, Outcomes, Values
+from porcini.ir.packed.formulas.options import Option, WorldOptions
+from porcini.ir.packed.formulas.outcomes import Outcomes, StepOutcome, Values
 from porcini.ir.packed.formulas.world import TURN, Instance, World
 from porcini.ir.simplify import simplify
 from porcini.ir.symbolic.labels import BLOCKED, Label
@@ -68,16 +68,18 @@ class Labels:
     """Builds the labels of a world, each once."""
 
     world: World
-    options: Options = field(init=False)
+    options: WorldOptions = field(init=False)
     outcomes: Outcomes = field(init=False)
     _guards: dict[Who, tuple[list[tuple[int, Option]], tuple[ir.Expr, ...]]] = field(default_factory=dict)
     _labels: dict[Hashable, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.options = Options(self.world)
+        self.options = WorldOptions(self.world)
         self.outcomes = Outcomes(self.options)
 
-    def step(self, who: Who, point: int, option: Option, held: bool, outcome: Outcome, seen: StepInfo) -> Label:
+    def step(
+        self, who: Who, point: int, option: Option, held: bool, outcome: StepOutcome, seen: StepInfo
+    ) -> Label:
         """The label of an outcome."""
         key = who, point, outcome.path, seen.foot, seen.family
         if key not in self._labels:
@@ -134,7 +136,7 @@ class Labels:
 
     def outcome_of(
         self, me: Instance, point: int, choice: int, held: bool, values: Values, births: Births
-    ) -> tuple[Option, Outcome]:
+    ) -> tuple[Option, StepOutcome]:
         """The option and the outcome of a step in a concrete state."""
         found = [
             (option, outcome)
@@ -146,7 +148,7 @@ class Labels:
             raise InternalError(f"a step has {len(found)} outcomes in formulas, not one")
         return found[0]
 
-    def _started_pids(self, outcome: Outcome) -> list[Pid]:
+    def _started_pids(self, outcome: StepOutcome) -> list[Pid]:
         """The names of the processes that an outcome starts, from how many it says have had their slots."""
         found = []
         for slot, _ in outcome.spawned:

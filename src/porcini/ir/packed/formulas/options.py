@@ -62,7 +62,7 @@ class _Receiver:
     wanted: tuple[Term | None, ...]
 
 
-class Options:
+class WorldOptions:
     """The options of all processes of a world."""
 
     def __init__(self, world: World) -> None:
@@ -91,7 +91,7 @@ class Options:
         return simplify(disj(*(option.when for option in found)))
 
     @cached_property
-    def patient(self) -> Options:
+    def patient(self) -> WorldOptions:
         return _Patient(self.world)
 
     @cached_property
@@ -218,7 +218,7 @@ class Options:
         return simplify(disj(*broken)), found
 
 
-class _Patient(Options):
+class _Patient(WorldOptions):
     """Options without those that a `timeout` makes possible."""
 
     @cached_property
@@ -226,7 +226,7 @@ class _Patient(Options):
         return FALSE
 
     @cached_property
-    def patient(self) -> Options:
+    def patient(self) -> WorldOptions:
         return self
 
 

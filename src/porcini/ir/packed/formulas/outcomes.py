@@ -19,7 +19,7 @@ from porcini.ir import expr as ir
 from porcini.ir.expr import FALSE, TRUE, conj, const, disj, not_, substitute
 from porcini.ir.operations import Assert, Assign, Spawn
 from porcini.ir.packed.formulas.lines import Births, Line, Need
-from porcini.ir.packed.formulas.options import Option, Options
+from porcini.ir.packed.formulas.options import Option, WorldOptions
 from porcini.ir.packed.formulas.world import FAILED_ASSERTION, FAILED_ERROR, TURN, Instance
 from porcini.ir.program import Edge
 from porcini.ir.simplify import simplify
@@ -32,7 +32,7 @@ MOST_WAYS, MOST_STATEMENTS = 2_000, 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """A line from state to state. `spawned` are slots with their templates; `path` has the edges that were taken,
     and what else distinguishes this outcome from others."""
 
@@ -57,11 +57,13 @@ class _Way:
 class Outcomes:
     """The outcomes of a world's options."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: WorldOptions) -> None:
         self.options, self.world = options, options.world
         self.has_atomic = self.world.system.has_atomic
 
-    def of(self, me: Instance, option: Option, held: bool, values: Values, births: Births) -> Iterator[Outcome]:
+    def of(
+        self, me: Instance, option: Option, held: bool, values: Values, births: Births
+    ) -> Iterator[StepOutcome]:
         """All outcomes; `held` says whether the process has the turn before the step."""
         if option.broken is not None:
             yield self._stopped(me, (), option.broken, held, (option, "broken"), ())
@@ -131,7 +133,7 @@ class Outcomes:
                 if failure is None:
                     yield self._on(way, part, after, edge)
 
-    def _stuck(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
+    def _stuck(self, me: Instance, way: _Way, held: bool) -> Iterator[StepOutcome]:
         """The failures that may come next: they keep what was done up to here."""
         for when, edge, first in self._tries(me, way):
             if not _possible(when, way.values):
@@ -151,16 +153,16 @@ class Outcomes:
 
     # The end of a step
 
-    def _settle(self, me: Instance, way: _Way, held: bool) -> Iterator[Outcome]:
+    def _settle(self, me: Instance, way: _Way, held: bool) -> Iterator[StepOutcome]:
         if not way.edge.atomic:
-            yield Outcome(way.line + self._turn(0, held), (*way.path, held), way.spawned)
+            yield StepOutcome(way.line + self._turn(0, held), (*way.path, held), way.spawned)
             return
         able = self.options.can_move(me, way.edge.target)
         for when, turn in ((able, me.slot + 1), (simplify(not_(able)), 0)):
             if _possible(when, way.values):
                 asserted: Straight = () if when is TRUE else (Assert(when),)
                 line = way.line + asserted + (Assign(TURN, const(turn), silent=True),)
-                yield Outcome(line, (*way.path, held, turn), way.spawned)
+                yield StepOutcome(line, (*way.path, held, turn), way.spawned)
 
     def _turn(self, turn: int, held: bool) -> Straight:
         return (Assign(TURN, const(turn), silent=True),) if held else ()
@@ -173,10 +175,10 @@ class Outcomes:
         held: bool,
         path: tuple[object, ...],
         spawned: tuple[tuple[int, int], ...],
-    ) -> Outcome:
+    ) -> StepOutcome:
         how = FAILED_ASSERTION if failure.kind == "assertion" else FAILED_ERROR
         stopped = Assign(self.world.point(who.slot), const(self.world.failed(who.template, how)), silent=True)
-        return Outcome((*line, stopped, *self._turn(0, held)), (*path, held), spawned, failure)
+        return StepOutcome((*line, stopped, *self._turn(0, held)), (*path, held), spawned, failure)
 
 
 def _move_point(outcomes: Outcomes, who: Instance, edge: Edge) -> Assign:

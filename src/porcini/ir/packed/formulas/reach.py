@@ -14,7 +14,7 @@ from porcini.ir import expr as ir
 from porcini.ir.analysis import footprint
 from porcini.ir.operations import Assert, Assign, variable_of
 from porcini.ir.packed.formulas.lines import Line, Need
-from porcini.ir.packed.formulas.options import Options
+from porcini.ir.packed.formulas.options import WorldOptions
 from porcini.ir.packed.formulas.world import POPULATION_VAR, TURN, Instance
 from porcini.ir.program import Edge
 
@@ -22,7 +22,7 @@ from porcini.ir.program import Edge
 class Reach:
     """Footprints of the processes of a world in which no process is started."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: WorldOptions) -> None:
         self.options, self.world = options, options.world
         self._now: dict[tuple[Instance, int], Footprint] = {}
         self._later: dict[tuple[Instance, int], Footprint] = {}

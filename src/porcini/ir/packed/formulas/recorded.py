@@ -18,7 +18,7 @@ from porcini.ir.packed.formulas.world import Instance, World, initial_constants
 from porcini.ir.packed.layout import HOLDER, POPULATION, POPULATION_AT
 from porcini.ir.packed.processes import Process
 from porcini.ir.packed.runs import PackedAction
-from porcini.ir.packed.system import Step
+from porcini.ir.packed.system import PackedStep
 from porcini.ir.packed.view import PackedView, name_value
 from porcini.ir.symbolic.formulas import LabelledRun
 from porcini.ir.symbolic.labels import Label
@@ -29,7 +29,7 @@ class _FollowedStep:
     """A step of a run: the state before it, and how many processes each slot had had by then."""
 
     event: Event
-    step: Step
+    step: PackedStep
     state: int
     births: tuple[int, ...]
 

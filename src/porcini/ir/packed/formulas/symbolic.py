@@ -22,7 +22,7 @@ from porcini.ir.expr import ScalarType, binary, conj, const, ite, substitute
 from porcini.ir.packed.formulas.labels import Labels, StepInfo, Who, pid_of, values_of
 from porcini.ir.packed.formulas.lines import Births, Need, first_values
 from porcini.ir.packed.formulas.options import Option
-from porcini.ir.packed.formulas.outcomes import Outcome, Values
+from porcini.ir.packed.formulas.outcomes import StepOutcome, Values
 from porcini.ir.packed.formulas.reach import Reach, of_line, touched_by
 from porcini.ir.packed.formulas.terms import Terms
 from porcini.ir.packed.formulas.world import FAILED_ASSERTION, POPULATION_VAR, TURN, Instance, World
@@ -75,7 +75,7 @@ class SymbolicPacked:
         self.system = PackedSystem(program)
         self._known: dict[tuple[int, int], dict[Variable, int]] = {}
         self._worlds: dict[int, _Sized] = {}
-        self._outcomes: dict[tuple[object, ...], list[Outcome]] = {}
+        self._outcomes: dict[tuple[object, ...], list[StepOutcome]] = {}
 
     @property
     def inputs(self) -> dict[str, ScalarType]:
@@ -194,7 +194,7 @@ class SymbolicPacked:
 
     def _outcomes_of(
         self, labels: Labels, me: Instance, option: Option, held: bool, state: PackedState
-    ) -> list[Outcome]:
+    ) -> list[StepOutcome]:
         """The outcomes of an option. Only the path through a `d_step` depends on the state."""
         if option.edge.d_step or (option.partner is not None and option.partner.edge.d_step):
             return list(labels.outcomes.of(me, option, held, state.values, state.births))
@@ -204,7 +204,7 @@ class SymbolicPacked:
         return self._outcomes[key]
 
     @staticmethod
-    def _step_info(labels: Labels, who: Who, option: Option, outcome: Outcome) -> StepInfo:
+    def _step_info(labels: Labels, who: Who, option: Option, outcome: StepOutcome) -> StepInfo:
         text = option.edge.text
         if option.partner is not None:
             text = f"{text} -> {option.partner.me.slot}: {option.partner.edge.text}"
