@@ -1,9 +1,10 @@
 """Containers of installed packages that every run changes: caches, registries.
 
 A run must not find what the one before it has left there, least of all by an `id` that has come to be another
-object's. So a dict, a list or a set that is a global of a package, and that still changes when all has been set
-up, has its first contents again whenever a run begins. What is set up once and for all stays: if it is in a
-container that does not change any more.
+object's, or by a random number, which is the same in each run. So a dict, a list or a set that is a global of a
+package, or an attribute of one of its classes, and that still changes when all has been set up, has its first
+contents again whenever a run begins. What is set up once and for all stays: if it is in a container that does not
+change any more.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ class Caches:
         self._first = [(container, container.copy()) for container in _containers()]
         self._changing: list[tuple[Any, Any]] = []
 
-    def compare(self, before: list[Any]) -> None:
+    def compare(self, before: list[Any]) -> bool:
         """A run that set nothing up any more is over: what it has changed will be put back. `before` are copies
-        that were made when it began."""
+        that were made when it began. Is there more of it than was known?"""
+        known_before = len(self._changing)
         for (container, first), copy in zip(self._first, before, strict=True):
             if not _same(container, copy) and not any(container is known for known, _ in self._changing):
                 self._changing.append((container, first))
+        return len(self._changing) > known_before
 
     def copies(self) -> list[Any]:
         """What is in all of them now."""
@@ -49,8 +52,11 @@ def _containers() -> Iterable[Any]:
     for module in list(sys.modules.values()):
         path = vars(module).get("__file__") if isinstance(module, ModuleType) else None
         if isinstance(path, str) and origin_of(path) == "installed":
-            held = [pair for pair in list(vars(module).items()) if type(pair[1]) in _KINDS]
-            found.update((id(value), value) for name, value in held if not name.startswith("__"))
+            names = vars(module)
+            classes = [value for value in list(names.values()) if isinstance(value, type)]
+            own = [vars(cls) for cls in classes if cls.__module__ == module.__name__]
+            for held in (names, *own):
+                found.update((id(v), v) for n, v in list(held.items()) if type(v) in _KINDS and n[:2] != "__")
     return found.values()
 
 

@@ -27,7 +27,7 @@ from porcini.coroutines.steady import SteadyProgram, SteadyRun
 from porcini.engines.replaying import follow
 from porcini.langs.aio.loop import Mode
 from porcini.langs.aio.program import AioProgram
-from porcini.langs.aio.striking import FAULTS
+from porcini.langs.aio.striking import by_faults
 
 _MOST_TRIED = 400
 _MOST_STEPS = 30_000
@@ -37,7 +37,7 @@ def nearest(program: SteadyProgram, run: Outcome, other: Callable[[Final], bool]
     """A run that ends otherwise: the same without its faults, or one that parts from it as late as possible."""
     moves, steps = list(run.schedule), 0
     if any(event.fault for event in run.trace):
-        trace, final = _followed(program.start_under(()), [Move(m.pid) for m in moves if m.pid[:1] != FAULTS])
+        trace, final = _followed(program.start_under(()), [Move(m.pid) for m in moves if not by_faults(m.pid)])
         if final is not None and other(final):
             return Outcome.of(trace, final)
     for tried, (at, move) in enumerate(_deviations(program, moves)):

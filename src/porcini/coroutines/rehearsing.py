@@ -36,22 +36,38 @@ _OF_THE_RUN = QUEUED | {HANDLER, TIME}
 def run_twice(program: SteadyProgram, clock: Clock | None = None) -> None:
     """Run one schedule twice, asyncio's own or nearly so, and compare; then once more, with the packages followed
     that it led through."""
-    _settle(program, clock, program.packages)
     following = program.following
+    final = _first(program, clock, following)
     for _ in range(_ROUNDS):
         new = following.follow() if following is not None else []
         if following is None or not new:
             return
         try:
-            _follow(program, following, clock, tuple({name.partition(".")[0] for name in new}))
+            now = _follow(program, following, clock, tuple({name.partition(".")[0] for name in new}))
         except (NondeterministicProgram, ScheduleError):  # a package keeps what no run shall find: it stays opaque
             following.give_up()
             program.forget_runs()
             program.forget_coverage()
+            _ends_alike(final, _settle(program, clock, program.packages), program.last)
             return
+        _ends_alike(final, now, program.last)
 
 
-def _follow(program: SteadyProgram, following: Following, clock: Clock | None, packages: Sequence[str]) -> None:
+def _first(program: SteadyProgram, clock: Clock | None, following: Following | None) -> Final | None:
+    """Run the schedule and compare, with packages opaque; once more, if it left something behind in a package."""
+    before = following.caches.copies() if following is not None else []
+    try:
+        return _settle(program, clock, program.packages)
+    except (NondeterministicProgram, ScheduleError):
+        if following is None or not following.caches.compare(before):
+            raise
+        program.forget_runs()
+        return _settle(program, clock, program.packages)
+
+
+def _follow(
+    program: SteadyProgram, following: Following, clock: Clock | None, packages: Sequence[str]
+) -> Final | None:
     """Run the schedule with more packages followed, and compare."""
     program.forget_runs()
     program.forget_coverage()
@@ -59,10 +75,10 @@ def _follow(program: SteadyProgram, following: Following, clock: Clock | None, p
     _run(program, [], clock)  # some things are set up that only instrumented code would see
     following.caches.compare(before)
     program.forget_runs()
-    _settle(program, clock, packages)
+    return _settle(program, clock, packages)
 
 
-def _settle(program: SteadyProgram, clock: Clock | None, packages: Sequence[str]) -> None:
+def _settle(program: SteadyProgram, clock: Clock | None, packages: Sequence[str]) -> Final | None:
     """Run one schedule until it does the same twice; in the first runs, packages may set themselves up."""
     for _ in range(_WARM_UPS):
         first: list[Event] = []
@@ -97,8 +113,8 @@ def _at_once(place: Location, events: Sequence[Event]) -> bool:
     return True
 
 
-def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -> None:
-    """Run one schedule, whose events are put into a list, and run it once more."""
+def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -> Final | None:
+    """Run one schedule, whose events are put into a list, and run it once more. How it ends, if it does."""
     look = program.look or (lambda: Snapshot(()))
     before = look()
     final = _run(program, events, clock)
@@ -111,15 +127,22 @@ def _compare(program: SteadyProgram, events: list[Event], clock: Clock | None) -
     if final is not None and events:
         if again.actions():
             raise nondeterministic("goes on where it ended before", len(events), events[-1])
-        after = again.final()
-        if (after.kind, after.state) != (final.kind, final.state):
-            one, two = (", ".join(map(str, f.state.values())) for f in (final, after))
-            raise nondeterministic(
-                f"ends with {after.kind} {two}, before with {final.kind} {one}", len(events), events[-1]
-            )
+        _ends_alike(final, again.final(), events)
     program.outlives = any(map(_outlives, events))
     program.unretrieved.clear()
     del shifted
+    return final
+
+
+def _ends_alike(before: Final | None, after: Final | None, events: Sequence[Event]) -> None:
+    """What is followed, and what is there already, must make no difference to how a schedule ends."""
+    if before is None or after is None or not events:
+        return
+    if (after.kind, after.state) != (before.kind, before.state):
+        one, two = (", ".join(map(str, f.state.values())) for f in (before, after))
+        raise nondeterministic(
+            f"ends with {after.kind} {two}, before with {before.kind} {one}", len(events), events[-1]
+        )
 
 
 def _run(program: SteadyProgram, events: list[Event], clock: Clock | None) -> Final | None:

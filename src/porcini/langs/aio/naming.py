@@ -40,10 +40,22 @@ class StepLabel(NamedTuple):
 class Name:
     """A process's name, with those of its children and of the futures that it makes, in order."""
 
-    __slots__ = ("_actions", "_children", "_places", "cancelling", "handle", "pid", "position", "state", "text")
+    __slots__ = (
+        "_actions",
+        "_children",
+        "_of_children",
+        "_places",
+        "cancelling",
+        "handle",
+        "pid",
+        "position",
+        "state",
+        "text",
+    )
 
-    def __init__(self, pid: Pid) -> None:
+    def __init__(self, pid: Pid, of_children: Pid | None = None) -> None:
         self.pid = pid
+        self._of_children = of_children or pid
         self.text = str(pid)
         self.state = Location(f"task {self.text}")
         self.cancelling = Location(f"task {self.text}.cancel")
@@ -56,7 +68,7 @@ class Name:
     def child(self, number: int) -> Name:
         children = self._children
         while number >= len(children):
-            children.append(Name(self.pid.child(len(children))))
+            children.append(Name(self._of_children.child(len(children))))
         return children[number]
 
     def place(self, number: int) -> Location:

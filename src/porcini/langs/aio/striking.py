@@ -46,6 +46,9 @@ _done = asyncio.Future.done
 
 FAULTS = Pid((2,))
 """The process that cancels task p is 2.p."""
+_AFTER_FAULTS = Pid((3,))
+"""What that makes, callbacks say, is 3.n.p.0 and so on, where n is how many numbers p has: by 2.p.0, task p.0 is
+cancelled."""
 _TIMEOUTS = dict.fromkeys(("_release_waiter", "Timeout._on_timeout"), "a timeout")
 """What timers of asyncio's own do, in words for the user: of `wait` and `wait_for`, and of `timeout`."""
 MOST_CALLS = 29
@@ -80,6 +83,11 @@ class Raise:
 
 
 Fault = Cancel | Early | Raise
+
+
+def by_faults(pid: Pid) -> bool:
+    """Does this process exist only because a task was cancelled?"""
+    return pid[:1] in (FAULTS, _AFTER_FAULTS)
 
 
 def rank(fault: Fault) -> tuple[object, ...]:
@@ -223,8 +231,9 @@ class Striking:
         if canceller is not None:
             self._loop.woke[canceller] = None
             return canceller
-        pid = Pid((*FAULTS, *process.name.pid))
-        name = self._possible.names.setdefault(pid, Name(pid))
+        task = process.name.pid
+        pid = Pid((*FAULTS, *task))
+        name = self._possible.names.setdefault(pid, Name(pid, Pid((*_AFTER_FAULTS, len(task), *task))))
         canceller = self._cancellers[process] = Process(name, "fault")
         canceller.end = canceller.fault = f"cancels {process.title} ({process.name.text})"
         canceller.followed = True
