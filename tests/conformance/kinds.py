@@ -36,6 +36,7 @@ from conformance.par import edits as par_edits
 from conformance.par import parser as par_parser
 from conformance.par import programs as par_programs
 from conformance.promela import chains as promela_chains
+from conformance.promela import claims as promela_claims
 from conformance.promela import comparison as promela_comparison
 from conformance.promela import edits as promela_edits
 from conformance.promela import everything as promela_everything
@@ -292,6 +293,10 @@ def _compare_with_spin(model: Any, engines: Sequence[str] | None = None) -> int:
     return promela_comparison.compare(model)
 
 
+def _compare_claims_with_spin(claimed: Any, engines: Sequence[str] | None = None) -> int:
+    return promela_claims.compare(claimed)
+
+
 # Rewrite theories -----------------------------------------------------------------------------------------------
 
 
@@ -389,9 +394,10 @@ KINDS = {
         Kind("faults", 150, wrong.generate, wrong.check, classes=False),
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
         Kind("spin chains", 200, promela_chains.generate, _compare_with_spin, promela_text.smaller),
+        Kind("spin claims", 200, promela_claims.generate, _compare_claims_with_spin, promela_claims.smaller),
         # These two check judges:
         Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),
         Kind("plain maude", 60, _rewriting_program, _check_against_maude),
     )
 }
-NEED_SPIN = {"spin", "spin chains", "pml judge"}
+NEED_SPIN = {"spin", "spin chains", "spin claims", "pml judge"}

@@ -22,7 +22,8 @@ from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
 from porcini.ir.expr import Timeout, nodes
-from porcini.ir.packed import guards, relations
+from porcini.ir.packed import claims, guards, relations
+from porcini.ir.packed.claims import NeverClaim
 from porcini.ir.packed.code import EdgeCode
 from porcini.ir.packed.guards import Guards
 from porcini.ir.packed.processes import PointCode, Process
@@ -515,6 +516,18 @@ MUTANTS = [
         Mutant(f"{name} (locks)", put_in, kinds=("waiters",), known=("waiters", seed))
         for name, put_in, seed in _OF_LOCKS
     ],
+    Mutant(
+        "labels of processes are no part of a claim",
+        _patch(claims, "_is_labelled", lambda *_: False),
+        kinds=("spin claims",),
+        known=("spin claims", 7),
+    ),
+    Mutant(
+        "a claim does not end at a label",
+        _patch(NeverClaim, "_ends_at", lambda claim, here: here == claim.template.end),
+        kinds=("spin claims",),
+        known=("spin claims", 8),
+    ),
     Mutant(
         "nobody is started any more (stubborn sets)",
         _patch(Relations, "_find_later", lambda self: None),

@@ -509,3 +509,87 @@ def test_a_label_that_an_included_file_asks_for(tmp_path: Path) -> None:
     (tmp_path / "formula").write_text("ltl { [] !P@m }")
     (tmp_path / "model.pml").write_text(f'{JUMP}\n#include "formula"\n')
     assert porcini.check(tmp_path / "model.pml").verdict == "violated"
+
+
+CLAIMS = {
+    "a variable of a process, where a label could be": (
+        "active proctype Q() { byte y; y = 2; y = 3 } byte y; never { do :: Q:y == 2 -> break :: true od }",
+        True,
+    ),
+    "one in a statement": (
+        "active proctype Q() { byte y = 1; y = 2; y = 3 } byte y; active proctype R() { Q:y == 2; assert(false) }",
+        True,
+    ),
+    "one in an inline that was written before": (
+        "inline f() { Q:y == 2; assert(false) } active proctype Q() { byte y; y = 2; y = 3 } byte y; "
+        "active proctype R() { f() }",
+        True,
+    ),
+    "a label of the name of a later proctype": (
+        "byte y; active proctype R() { Q: y++; if :: y < 3 -> goto Q :: else fi; assert(y != 3) } "
+        "proctype Q() { skip }",
+        True,
+    ),
+    "an end label of a claim": (
+        "byte x; active proctype P() { do :: x = 1 - x od } never { end: do :: true od }",
+        True,
+    ),
+    "an end label that is not reached": (
+        "byte x; active proctype P() { do :: x = 1 - x od } never { do :: true :: x == 2 -> end: true od }",
+        False,
+    ),
+    "an accept label of a process": (
+        "byte x; active proctype P() { accept: do :: x = 1 - x od } never { do :: true od }",
+        True,
+    ),
+    "one that is left for ever": (
+        "byte x; active proctype P() { accept: x = 1; do :: x = 3 - x od } never { do :: true od }",
+        False,
+    ),
+    "one on the way that a claim goes along with": (
+        "byte x; active proctype P() { do :: x < 5 -> accept: x++ :: x = 0 od } never { do :: x < 2 od }",
+        True,
+    ),
+    "one after which the claim cannot go on": (
+        "byte x; active proctype P() { do :: x < 5 -> accept: x++ :: x = 0 od } never { do :: x < 1 od }",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("machine", ["python", "native"])
+@pytest.mark.parametrize("source, fails", CLAIMS.values(), ids=list(CLAIMS))
+def test_claims(source: str, fails: bool, machine: Any) -> None:
+    report = porcini.check(porcini.loads(source, "pml"), options=Options(machine=machine))
+    found = report.verdict == "violated" and (report.trail is not None or "assertion" in str(report))
+    assert found == fails
+
+
+@pytest.mark.skipif(not (shutil.which("spin") and shutil.which("tcc")), reason="SPIN or tcc is not installed")
+@pytest.mark.parametrize("source, fails", CLAIMS.values(), ids=list(CLAIMS))
+def test_spin_agrees_on_claims(source: str, fails: bool, tmp_path: Path) -> None:
+    test_spin_agrees(Case(source, fails), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("active proctype P() { skip } never { do :: timeout -> break :: true od }", "`timeout` in a never claim"),
+        (
+            "byte x; active proctype P() { do :: atomic { x = 1; accept: x = 0 } od } never { do :: true od }",
+            "`accept` is inside of `atomic`",
+        ),
+    ],
+)
+def test_claims_that_are_refused(source: str, message: str) -> None:
+    """The first was an internal error. SPIN's verifier sees such a label, although no state is stored there."""
+    with pytest.raises(InputError, match=message):
+        porcini.check(porcini.loads(source, "pml"))
+
+
+def test_a_formula_has_no_part_in_accept_labels() -> None:
+    """`pan -a` reports a cycle; the formula holds."""
+    model = porcini.loads("byte x; active proctype P() { accept: do :: x = 1 - x od } ltl p { [] (x < 2) }", "pml")
+    report = porcini.check(model)
+    assert report.formulas == {"p": "holds"} and any("--acceptance" in note for note in report.notes)
+    assert porcini.check(model, cycles="acceptance").verdict == "violated"

@@ -91,7 +91,8 @@ def _module(text: str) -> ModuleType:
 def check(wrong: Wrong, engines: Sequence[str] | None = None) -> int:
     """How many classes there are; all engines and the judge must find the same outcomes."""
     text = wrong.text()
-    if "__del__" in text or (wrong.kind == "suspend" and "current_task()" in text):
+    cancels_itself = "current_task()" in text or "join.cancel()" in text
+    if "__del__" in text or (wrong.kind == "suspend" and cancels_itself):
         raise oracle.TooMany  # who cancels itself can tell that it was suspended
     module = _module(text)
     sys.modules[module.__name__] = module

@@ -264,10 +264,10 @@ class Where:
 
 
 def generate(random: Random, shape: Shape | None = None) -> Model:
-    return _Writer(random, shape or random.choice(SHAPES)).model()
+    return Writer(random, shape or random.choice(SHAPES)).model()
 
 
-class _Writer:
+class Writer:
     """Writes one model."""
 
     def __init__(self, random: Random, shape: Shape) -> None:
@@ -309,9 +309,9 @@ class _Writer:
         if self.has("runs"):
             proctypes.insert(self.random.choice([0, len(proctypes)]), self._late(pid))
         formulas = tuple(self._formula() for _ in range(self.random.randint(2, 3)))
-        return Model(self._declarations(proctypes, formulas), tuple(proctypes), formulas)
+        return Model(self.declarations(proctypes, formulas), tuple(proctypes), formulas)
 
-    def _declarations(self, proctypes: Sequence[Proctype], formulas: Sequence[str]) -> tuple[str, ...]:
+    def declarations(self, proctypes: Sequence[Proctype], formulas: Sequence[str]) -> tuple[str, ...]:
         """Those that are needed."""
         text = Model((), tuple(proctypes), tuple(formulas)).text()
         words = set(re.findall(r"(?<![.:])\b[a-z]\w*", text))
@@ -384,9 +384,9 @@ class _Writer:
         wanted += [f"end{n}" for n in range(self.random.randint(1, 2))] if self.has("ends") else []
         body = proctype.body
         for label in wanted:
-            places = list(_places(body))
-            if places:
-                body = _put(body, self.random.choice(places), label)
+            found = list(places(body))
+            if found:
+                body = put(body, self.random.choice(found), label)
         text = "\n".join(Proctype("", (), body).lines())
         gone = [label for label in wanted if f"{label}:" not in text]
         without = tuple(_without_jumps(statement, gone) for statement in body)
@@ -401,9 +401,9 @@ class _Writer:
     # Formulas
 
     def _formula(self) -> str:
-        return self.random.choice(FORMULAS).format(*(f"({self._proposition()})" for _ in range(3)))
+        return self.random.choice(FORMULAS).format(*(f"({self.proposition()})" for _ in range(3)))
 
-    def _proposition(self) -> str:
+    def proposition(self) -> str:
         if self.propositions and self.chance(2):
             return self.random.choice(self.propositions)
         found = self.pick(TESTS | LENGTHS)  # SPIN counts the claim as a process
@@ -568,7 +568,7 @@ Path = tuple[int, ...]
 _NO_LABEL = ("else", "byte ", "goto ", "break", "select")
 
 
-def _places(block: Block, first: bool = False) -> list[Path]:
+def places(block: Block, first: bool = False) -> list[Path]:
     """Where a label can stand, as numbers of statements and options from the outside to the inside; not at the
     start of an option, and not inside of a `d_step`."""
     found: list[Path] = []
@@ -578,25 +578,25 @@ def _places(block: Block, first: bool = False) -> list[Path]:
                 found.append((index,))
             case Choice(_, options):
                 found += [] if first and index == 0 else [(index,)]
-                found += [(index, n, *rest) for n, option in enumerate(options) for rest in _places(option, True)]
+                found += [(index, n, *rest) for n, option in enumerate(options) for rest in places(option, True)]
             case Braces("atomic", body):
                 found += [] if first and index == 0 else [(index,)]
-                found += [(index, 0, *rest) for rest in _places(body)]
+                found += [(index, 0, *rest) for rest in places(body)]
     return found
 
 
-def _put(block: Block, path: Path, label: str) -> Block:
+def put(block: Block, path: Path, label: str) -> Block:
     index, *rest = path
     statement = block[index]
     if not rest:
         changed: Statement = Labelled(label, statement)
     elif isinstance(statement, Choice):
         number, *inner = rest
-        options = [_put(o, tuple(inner), label) if n == number else o for n, o in enumerate(statement.options)]
+        options = [put(o, tuple(inner), label) if n == number else o for n, o in enumerate(statement.options)]
         changed = replace(statement, options=tuple(options))
     else:
         assert isinstance(statement, Braces)
-        changed = replace(statement, body=_put(statement.body, tuple(rest[1:]), label))
+        changed = replace(statement, body=put(statement.body, tuple(rest[1:]), label))
     return (*block[:index], changed, *block[index + 1 :])
 
 

@@ -214,7 +214,7 @@ def _without_one(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
 
 
 def _smaller_proctype(proctype: Proctype) -> Iterator[Proctype]:
-    for body in _smaller_block(proctype.body):
+    for body in smaller_block(proctype.body):
         if body:
             yield replace(proctype, body=body)
     for declarations in _without_one(proctype.declarations):
@@ -224,7 +224,7 @@ def _smaller_proctype(proctype: Proctype) -> Iterator[Proctype]:
         yield replace(proctype, head=fewer)
 
 
-def _smaller_block(block: Block) -> Iterator[Block]:
+def smaller_block(block: Block) -> Iterator[Block]:
     yield from _without_one(block)
     for index, statement in enumerate(block):
         for instead in _instead_of(statement):
@@ -245,13 +245,13 @@ def _instead_of(statement: Statement) -> Iterator[Block]:
                 if fewer:
                     yield (Choice(head, fewer),)
             for index, option in enumerate(options):
-                for less in filter(None, _smaller_block(option)):
+                for less in filter(None, smaller_block(option)):
                     yield (Choice(head, (*options[:index], less, *options[index + 1 :])),)
         case Braces(head, body, escape):
             yield body
-            for less in filter(None, _smaller_block(body)):
+            for less in filter(None, smaller_block(body)):
                 yield (Braces(head, less, escape),)
-            for less in _smaller_block(escape):
+            for less in smaller_block(escape):
                 yield (Braces(head, body, less),)
         case Line(text):
             yield from ((Line(less),) for less in _smaller_line(text))

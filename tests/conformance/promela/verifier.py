@@ -7,6 +7,7 @@ at a time, because it stops at the first error:
     states        with errors ignored (`-c0 -A -E`), so that the whole graph is seen
     end states    `-A`: a failed assertion is passed over
     assertions    `-E`: an invalid end state is passed over
+    cycles        `-a`, or `-DNP` and `-l`, without a claim
     claims        `-a -N name`; with `-f` under weak fairness. SPIN translates `[] p` into an assertion inside of
                   the claim, so `-A` would lose it: the assertions of processes are taken out of the source instead
 """
@@ -95,6 +96,14 @@ class Verifier:
             raise Unfinished(answer.error)
         return answer.violates_claim
 
+    def has_cycle(self, *, progress: bool = False, fair: bool = False) -> bool:
+        """Of a model without a claim: is there an acceptance cycle, or one without progress?"""
+        verifier, asks = (self._for_progress, "-l") if progress else (self._for_claims, "-a")
+        error = self._ran(verifier, asks, *(["-f"] if fair else []), "-A", "-E").error
+        if error and "cycle" not in error:
+            raise Unfinished(error)
+        return "cycle" in error
+
     # The verifiers are compiled when they are needed
 
     @cached_property
@@ -106,6 +115,10 @@ class Verifier:
         moves = Path(self._folder, "pan.m")
         moves.write_text(_PASS_OVER + _without_assertions(moves.read_text("utf-8", "replace")))
         return self._compiled("claims", "-DNFAIR=3")
+
+    @cached_property
+    def _for_progress(self) -> str:
+        return self._compiled("progress", "-DNFAIR=3", "-DNP")
 
     def _compiled(self, name: str, *flags: str) -> str:
         compilers = [

@@ -1,16 +1,18 @@
 """Never claims (`engines.product.LetterClaim`): processes that only test, and take a step whenever the system
 does.
 
-A claim that reaches its end, or visits an `accept` label infinitely often, has observed what must never happen.
-Labels of the model itself define claims as well: acceptance cycles, and cycles without progress.
+A claim that reaches its end, or an `end` label, has observed what must never happen. So has one with which a run
+goes on for ever that visits some `accept` label infinitely often: the claim's own or, as SPIN has it, that of a
+process. Labels of the model define claims by themselves as well: acceptance cycles, and cycles without progress.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 from porcini.core.systems import LetterPart
 from porcini.ir.packed.code import Coder, Constants
@@ -38,12 +40,16 @@ class NeverClaim:
             [_ClaimEdge(edge, [coder.function(guard) for guard in edge.guards]) for edge in point.edges]
             for point in template.points
         ]
+        self._accepted = AcceptanceCycles(system) if _is_labelled(system, AcceptanceCycles.label) else None
 
     def moves(self, here: int, state: int) -> Sequence[tuple[int, int]]:
-        return self._moves(here, lambda edge: self._true(edge, state))
+        moves = self._moves(here, lambda edge: self._true(edge, state))
+        if self._accepted is not None and self._accepted.is_labelled(state):
+            return [(there, _ACCEPTING) for there, _ in moves]
+        return moves
 
     def _moves(self, here: int, holds: Callable[[_ClaimEdge], bool]) -> list[tuple[int, int]]:
-        if here == self.template.end:
+        if self._ends_at(here):
             return [(here, _ACCEPTING)]
         accepts = any(label.startswith("accept") for label in self.template.points[here].labels)
         marks = _ACCEPTING if accepts else 0
@@ -56,6 +62,10 @@ class NeverClaim:
             else:
                 found.append((edge.target, marks))
         return found
+
+    def _ends_at(self, here: int) -> bool:
+        points = self.template.points
+        return here == self.template.end or any(label.startswith("end") for label in points[here].labels)
 
     def _true(self, each: _ClaimEdge, state: int) -> bool:
         try:
@@ -77,6 +87,9 @@ class NeverClaim:
                     return None
                 holds = partial(self._true, each)
                 parts.append(LetterPart(1 << number, bits, holds))
+            if self._accepted is not None:
+                bit = 1 << len(parts)
+                parts += [replace(part, letter=bit) for part in self._accepted.lists[0]]
             found.append(parts)
         return found
 
@@ -88,13 +101,16 @@ class NeverClaim:
 
     def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:
         numbers = {each: number for number, each in enumerate(self._tried_at(here))}
-        return self._moves(here, lambda each: bool(letter >> numbers[each] & 1))
+        moves = self._moves(here, lambda each: bool(letter >> numbers[each] & 1))
+        if self._accepted is not None and letter >> len(numbers) & 1:
+            return [(there, _ACCEPTING) for there, _ in moves]
+        return moves
 
     def _tried_at(self, here: int) -> list[_ClaimEdge]:
         """The edges with guards at a point, and at those that are passed in the same state."""
         found, left, seen = list[_ClaimEdge](), [here], {here}
         for point in left:
-            if point == self.template.end:
+            if self._ends_at(point):
                 continue
             for each in self._edges[point]:
                 if not each.edge.otherwise:
@@ -103,6 +119,12 @@ class NeverClaim:
                     seen.add(each.edge.target)
                     left.append(each.edge.target)
         return found
+
+
+def _is_labelled(system: PackedSystem, kind: str) -> bool:
+    """Has a process a label of this kind?"""
+    points = (point for template in system.program.templates for point in template.points)
+    return any(label.startswith(kind) for point in points for label in point.labels)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -115,9 +137,10 @@ class _LabelClaim(ABC):
     """A claim about infinite runs that labels define; its only mark is for acceptance."""
 
     initial, acceptance, states = 0, 1, 1
+    label: ClassVar[str]
 
-    def __init__(self, system: PackedSystem, label: str) -> None:
-        self.system, self.label = system, label
+    def __init__(self, system: PackedSystem) -> None:
+        self.system = system
 
     def is_labelled(self, state: int) -> bool:
         """Does some process stand at a label of this kind?"""
@@ -153,8 +176,7 @@ class _LabelClaim(ABC):
 class AcceptanceCycles(_LabelClaim):
     """Runs on which some process is at an `accept` label infinitely often."""
 
-    def __init__(self, system: PackedSystem) -> None:
-        super().__init__(system, "accept")
+    label = "accept"
 
     def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:
         return [(0, _ACCEPTING if letter else 0)]
@@ -163,9 +185,7 @@ class AcceptanceCycles(_LabelClaim):
 class NonProgressCycles(_LabelClaim):
     """Runs on which from some point on (state 1) no process is at a `progress` label."""
 
-    def __init__(self, system: PackedSystem) -> None:
-        super().__init__(system, "progress")
-
+    label = "progress"
     states = 2
 
     def moves_on(self, here: int, letter: int) -> Sequence[tuple[int, int]]:

@@ -68,6 +68,7 @@ class PromelaModel(Model):
 
     def never_claim(self, system: System) -> NeverClaim:
         assert isinstance(system, PackedView)
+        self._refuse_hidden_accepts()
         return NeverClaim(system.system, self.graph.nevers[0])
 
     def with_claim(self, text: str, file: str) -> PromelaModel:
@@ -75,7 +76,26 @@ class PromelaModel(Model):
 
     def cycle_claim(self, system: System, cycles: Cycles) -> AcceptanceCycles | NonProgressCycles:
         assert isinstance(system, PackedView)
-        return (AcceptanceCycles if cycles == "acceptance" else NonProgressCycles)(system.system)
+        if cycles == "non-progress":
+            return NonProgressCycles(system.system)
+        self._refuse_hidden_accepts()
+        return AcceptanceCycles(system.system)
+
+    def _refuse_hidden_accepts(self) -> None:
+        """SPIN sees `accept` labels inside of `atomic`; here states are those between two steps. (It does not see
+        `progress` labels there, either.)"""
+        for template in self.graph.program.templates:
+            inside = {edge.target for edge in template.edges if edge.atomic and edge.target != template.end}
+            for point in map(template.points.__getitem__, sorted(inside)):
+                for label in point.labels:
+                    if label.startswith(AcceptanceCycles.label):
+                        raise InputError(
+                            f"`{label}` is inside of `atomic`, where nobody stands between two steps",
+                            file=self.file,
+                            place=point.place,
+                            source=self.graph.source,
+                            hint="put the label before the `atomic`",
+                        )
 
     def proposition(self, text: str, place: Place) -> Expr:
         return self.graph.proposition(text, place)

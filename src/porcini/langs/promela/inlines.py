@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,15 +23,20 @@ _ENDS_OPERAND = frozenset({")", "]", "++", "--"})
 _BEFORE_NAME = frozenset({"unsigned", "goto"})
 
 
-def labels(stream: Sequence[Word]) -> set[int]:
-    """Where a label is defined: a name at the start of a statement, before a colon."""
+def labels(stream: Sequence[Word], proctypes: Iterable[str] = ()) -> set[int]:
+    """Where a label is defined: a name at the start of a statement, before a colon. One of the proctypes that are
+    known by then is none: `p:x == 1` asks for the `x` of `p`."""
     found: set[int] = set()
-    depth = 0
+    depth, known = 0, set(proctypes)
     for i, word in enumerate(stream):
         depth += (word.text in ("(", "[")) - (word.text in (")", "]"))
         if depth or word.kind != "NAME" or word.text in KEYWORDS:
             continue
         before = stream[i - 1]
+        if i and before.text in PROCTYPE:
+            known.add(word.text)
+        if word.text in known:
+            continue
         starts = i == 0 or before.text in _BEFORE_STATEMENT or i - 2 in found
         if word.fresh and before.text not in _BEFORE_NAME:
             starts = starts or before.kind != "OP" or before.text in _ENDS_OPERAND
@@ -39,6 +44,8 @@ def labels(stream: Sequence[Word]) -> set[int]:
             found.add(i)
     return found
 
+
+PROCTYPE = ("proctype", "D_proctype")
 
 # Inlines and formulas
 
@@ -56,6 +63,7 @@ class Inlines:
     def __init__(self, preprocessor: Preprocessor) -> None:
         self.preprocessor = preprocessor
         self.known: dict[str, _Inline] = {}
+        self.proctypes: set[str] = set()
         self.formulas: list[Ltl] = []
         self.expansions = 0
         self.unnamed = 0
@@ -67,6 +75,8 @@ class Inlines:
         while todo:
             word = todo.popleft()
             depth += (word.text == "{") - (word.text == "}")
+            if out and out[-1].text in PROCTYPE:
+                self.proctypes.add(word.text)
             if depth == 0 and word.text == "inline" and word.kind == "NAME":
                 self._define(word, todo)
             elif depth == 0 and word.text == "ltl" and word.kind == "NAME":
@@ -92,7 +102,7 @@ class Inlines:
         if name.text in self.known:
             raise wrong(name, f"a second inline `{name.text}`")
         body = _braced(name, todo)
-        own = {body[i].text for i in labels(body)} - set(parameters)
+        own = {body[i].text for i in labels(body, self.proctypes)} - set(parameters)
         self.known[name.text] = _Inline(parameters, body, frozenset(own))
 
     def _formula(self, word: Word, todo: deque[Word]) -> None:
@@ -150,9 +160,9 @@ class Inlines:
             else:
                 out.append(part)
         out.append(word._replace(kind="OP", text="}"))
-        defined = labels(out) if inline.labels else ()
+        defined = labels(out, self.proctypes) if inline.labels else ()
         for i, part in enumerate(out):
-            if part.text in inline.labels and (i in defined or out[i - 1].text == "goto"):
+            if part.text in inline.labels - self.proctypes and (i in defined or out[i - 1].text == "goto"):
                 out[i] = part._replace(text=f"{part.text}#{number}")
         return out
 

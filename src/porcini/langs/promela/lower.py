@@ -8,7 +8,7 @@ from dataclasses import replace
 from porcini.core.errors import InputError, Place
 from porcini.ir.expr import OWN_NUMBER, TRUE, ZERO, Expr, Timeout, Var, free, nodes, select
 from porcini.ir.operations import Assign, variable_of
-from porcini.ir.program import ChannelType, Program, Template, Variable, targets_of
+from porcini.ir.program import ChannelType, Program, Template, Variable, nodes_of, targets_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.events import EventEffects, Watcher
 from porcini.langs.promela.expressions import Expressions, World
@@ -116,6 +116,11 @@ class Lowered:
         self._mark_constants()
         self._check_labels()
         self.program.notes += [*self.types.notes, *self.world.notes]
+        labels = (label for template in self.program.templates for label in template.labels)
+        if tree.formulas and any(label.startswith("accept") for label in labels):
+            self.program.notes.append(
+                "`accept` labels of proctypes are no part of a formula: --acceptance asks for them"
+            )
 
     def _unique(self, tree: ast.Program) -> None:
         seen: dict[str, Place] = {}
@@ -280,6 +285,8 @@ class Lowered:
         for statement, _, _ in _declarations(never.body):
             raise problem("a never claim has no variables of its own here", statement.place)
         Flow(self.world, template, self._declared, parameters, never=True).lower(never.body, never.place, scope)
+        if any(isinstance(node, Timeout) for edge in template.edges for node in nodes_of(edge)):
+            raise problem("`timeout` in a never claim: it is not about a state", never.place)
         self.nevers.append(template)
 
     def _watch_events(self, trace: ast.EventTrace, parameters: Mapping[str, list[Variable]]) -> None:

@@ -16,7 +16,7 @@ from lark.lexer import Lexer
 from porcini.core.errors import InputError, Place
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.builder import Builder, check_depth
-from porcini.langs.promela.inlines import Inlines, tokens
+from porcini.langs.promela.inlines import PROCTYPE, Inlines, tokens
 from porcini.langs.promela.preprocess import Preprocessor
 from porcini.langs.promela.words import Word, wrong
 from porcini.langs.promela.words import words as split
@@ -55,7 +55,7 @@ def parse(
         asked = frozenset(label.text for at, label in pairwise(preprocessor.out) if at.text == "@")
         inlines = Inlines(preprocessor)
         stream = inlines.top(preprocessor.out)
-        proctypes = {word.text for before, word in pairwise(stream) if before.text in ("proctype", "D_proctype")}
+        proctypes = {word.text for before, word in pairwise(stream) if before.text in PROCTYPE}
         program = _build(stream, proctypes, "program", source)
         assert isinstance(program, ast.Program)
         return replace(
