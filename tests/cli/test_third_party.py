@@ -12,6 +12,7 @@ import pytest
 
 from docs_of import blocks
 from forking import Forking
+from porcini.cli import problems
 
 PACKAGES = Path(__file__).parents[1] / "third_party"
 TWO = "x=1 y=x\nx+2 x*3\n"
@@ -120,3 +121,17 @@ def test_both_are_in_the_tables(porcini) -> None:
     assert turns["commands"]["symbolic"] == "their language does not provide what this needs"
     assert "round-robin" in {engine["name"] for engine in json.loads(porcini("engines", "--json")[1])["engines"]}
     assert "one run, in which processes take turns" in porcini("engines")[1]
+
+
+@pytest.mark.parametrize("inside, ours", [("turns", False), ("helper", False), ("porcini.core.pids", True)])
+def test_its_errors_are_not_ours(monkeypatch, inside: str, ours: bool) -> None:
+    """A fault in a plug-in, or below it; a call of ours that goes wrong is our fault."""
+    monkeypatch.setattr(problems, "plug_ins", lambda: {"turns"})
+    plug_in, below = {"__name__": "turns"}, {"__name__": inside}
+    exec("def fail(): return {}['x']", below)
+    exec("def fire(): return fail()", plug_in | {"fail": below["fail"]}, plug_in)
+    with pytest.raises(KeyError) as raised:
+        plug_in["fire"]()
+    text = problems.problem_of(raised.value).text
+    assert ("a bug in Porcini" in text) == ours
+    assert ("raised in `turns`, which is no part of Porcini" in text) != ours

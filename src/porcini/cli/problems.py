@@ -18,6 +18,7 @@ from typing import Literal
 
 import porcini
 from porcini.core.errors import InputError, InternalError, Place
+from porcini.core.registry import plug_ins
 
 BAD_INPUT, UNKNOWN, INTERNAL, INTERRUPTED = 2, 3, 4, 130
 _Kind = Literal["usage", "input", "internal", "output", "memory", "interrupted"]
@@ -72,8 +73,19 @@ def problem_of(error: BaseException) -> Problem:
     what = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
     line = next(iter(what.splitlines()), "")
     please = f"a bug in Porcini {porcini.__version__}: please report it with the program and the command"
+    if (package := _plug_in(error)) is not None:
+        please = f"raised in `{package}`, which is no part of Porcini"
     text = f"porcini: internal error: {line} ({please}; --debug shows where it happened)"
     return Problem("internal", INTERNAL, text, line)
+
+
+def _plug_in(error: BaseException) -> str | None:
+    """The package of a language, an engine or a format that is not ours, if the error comes from there."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    names = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in reversed(frames)]
+    others = plug_ins() if len(set(names)) > 1 else set()
+    nearest = next((name for name in names if name == "porcini" or name in others), "porcini")
+    return None if nearest == "porcini" else nearest
 
 
 def tell(error: BaseException, *, as_json: bool, debug: bool) -> int:

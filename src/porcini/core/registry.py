@@ -13,6 +13,15 @@ from porcini.core.errors import InputError
 T = TypeVar("T")
 
 
+GROUPS = ("porcini.languages", "porcini.engines", "porcini.formats")
+
+
+def plug_ins() -> set[str]:
+    """The names of other people's packages, as they are imported."""
+    points = (point for group in GROUPS for point in entry_points(group=group))
+    return {point.module.partition(".")[0] for point in points} - {"porcini"}
+
+
 class Registry(Mapping[str, T], Generic[T]):
     """All entry points of a group, by name. An unknown name is bad input, and the error lists the known ones."""
 
