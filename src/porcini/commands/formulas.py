@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.events import Event
 from porcini.core.languages import Checker, CheckerOptions, Model
 from porcini.core.reports import Counts, Cycles, Trail
-from porcini.core.systems import OwnReduction, System, Watched
+from porcini.core.systems import OwnReduction, Restart, System, Watched
 from porcini.core.traces import Trace
 from porcini.engines.equivalence import Comparison, build, compare
 from porcini.engines.graph import StateReduction
@@ -105,9 +106,15 @@ class FormulaQuestion:
 
 
 def build_question(
-    subject: Subject, named: NamedFormula, atoms: Sequence[ltl.Atom], options: Options, stats: SearchStats
+    subject: Subject,
+    named: NamedFormula,
+    atoms: Sequence[ltl.Atom],
+    options: Options,
+    stats: SearchStats,
+    instead: System | None = None,
 ) -> FormulaQuestion:
-    """The states of a model with the propositions of a formula, and a reduction that preserves them."""
+    """The states of a model with the propositions of a formula, and a reduction that preserves them. `instead` is
+    searched instead of what the model is usually compiled to."""
     model, notes = subject.model, tuple[str, ...]()
     counts_steps = ltl.has_next(named.formula)
     if counts_steps:
@@ -118,7 +125,7 @@ def build_question(
         notes = (*notes, "fairness is about who could move: no reduction")
     # This comes first, since what propositions read must not be optimised away.
     propositions = [model.proposition(atom.text, atom.place or Place(1, 1)) for atom in atoms]
-    system = subject.system(optimise=options.optimise and not counts_steps)
+    system = instead or subject.system(optimise=options.optimise and not counts_steps)
     watched = system.watching(propositions)
     graph = system.state_graph(exact=options.fair)
     if options.fair and not system.state_graph(exact=False).exact:
@@ -133,21 +140,42 @@ def build_question(
     return FormulaQuestion(system, graph, watched, reduction, shown, notes)
 
 
+def _answer(
+    ask: Callable[[System | None], FormulaQuestion],
+    search: Callable[[FormulaQuestion, SearchStats], None],
+    stats: SearchStats,
+) -> FormulaQuestion:
+    """Ask a question and search for its answer; again, if another program must be searched instead."""
+    instead: System | None = None
+    while True:
+        question = ask(instead)
+        try:
+            stats.explore(partial(search, question))
+        except Restart as restart:
+            assert isinstance(restart.program, System)
+            instead = restart.program
+            stats.begin_again()
+        else:
+            return question
+
+
 def check_formula(subject: Subject, named: NamedFormula, stats: SearchStats, options: Options) -> CheckResult:
     """Search for a run that violates a formula, in the product of its negation with the states."""
     negated = ltl.nnf(named.formula, negated=True)
     atoms = list(dict.fromkeys(ltl.atoms(named.formula)))
-    with _in_formula(named):
-        question = build_question(subject, named, atoms, options, stats)
     found: list[Lasso[Any] | None] = []
 
-    def work(stats: SearchStats) -> None:  # the automaton can be too large as well
+    def ask(instead: System | None) -> FormulaQuestion:
+        with _in_formula(named):
+            return build_question(subject, named, atoms, options, stats, instead)
+
+    def work(question: FormulaQuestion, stats: SearchStats) -> None:  # the automaton can be too large as well
         letters = question.letter, question.watched.parts
         claim = FormulaClaim(translate(negated), [atom.text for atom in atoms], *letters)
         search = ClaimSearch(question.system, question.graph, claim, question.reduction, options.fair)
         found.append(search.find(stats, options))
 
-    stats.explore(work)
+    question = _answer(ask, work, stats)
     lasso = found[0] if found else None
     notes = (*subject.model.notes, *question.notes, *question.system.runtime_notes())
     if lasso is None:
@@ -265,21 +293,18 @@ def lost_by_reduction(
     verdicts of its own checker."""
     atoms = list(dict.fromkeys(atom for named in formulas for atom in ltl.atoms(named.formula)))
     named = formulas[0] if formulas else NamedFormula("", ltl.TRUE, "", "")
-    with _in_formula(named):
-        question = build_question(subject, named, atoms, replace(options, fair=False), stats)
-    if question.reduction is None:
-        chosen = options.reduction != "none"
-        hint = (
-            f"programs in .{subject.language} are searched without one"
-            if chosen
-            else "--reduction stubborn or ample"
-        )
-        raise InputError("there is no reduction to verify", hint=hint)
     most = min(stats.limits.states, MOST_COMPARED)
     found: list[Comparison] = []
     lost: list[str] = []
 
-    def work(_: SearchStats) -> None:
+    def ask(instead: System | None) -> FormulaQuestion:
+        with _in_formula(named):
+            question = build_question(subject, named, atoms, replace(options, fair=False), stats, instead)
+        if question.reduction is None:
+            raise _nothing_to_verify(subject, options)
+        return question
+
+    def work(question: FormulaQuestion, _: SearchStats) -> None:
         whole = build(question.graph, None, most)
         reduced = build(question.graph, question.reduction, most)
         stats.counts.states = len(whole)
@@ -292,7 +317,7 @@ def lost_by_reduction(
             if not any(each.problem for each in found):
                 lost.extend(_other_verdicts(subject.model.checker, question, formulas, watched, stats, options))
 
-    stats.explore(work)
+    question = _answer(ask, work, stats)
     if not found:
         return None, question.notes
     told = f"the whole graph has {found[0].whole:,} states, the reduced one {found[0].reduced:,}"
@@ -300,6 +325,14 @@ def lost_by_reduction(
         told += f", that of the transformed program {found[1].reduced:,}"
     lost[:0] = [each.problem for each in found if each.problem]
     return (lost[0] if lost else None), (told, *question.notes)
+
+
+def _nothing_to_verify(subject: Subject, options: Options) -> InputError:
+    chosen = options.reduction != "none"
+    hint = (
+        f"programs in .{subject.language} are searched without one" if chosen else "--reduction stubborn or ample"
+    )
+    return InputError("there is no reduction to verify", hint=hint)
 
 
 def _compare_own(

@@ -165,11 +165,11 @@ class Program(ABC):
 
 
 class Restart(Exception):
-    """Footprints that a search has relied on were too small: the search must start again, with a program whose
-    footprints are larger."""
+    """What a search has relied on does not hold: footprints were too small, or numbers too large. It must start
+    again, with another form of the program."""
 
     def __init__(self, program: Program) -> None:
-        super().__init__("footprints were too small")
+        super().__init__("the search must start again")
         self.program = program
 
 
@@ -271,17 +271,20 @@ class SystemRun:
         return SystemRun(self.system, self.state)
 
 
-Structure = Literal["packed", "points", "processes"]
-"""What is known about a program besides the actions of its processes, for reductions of its graph of states:
-`packed` and `points` are programs of `ir.program` in its two layouts, of which each edge is known."""
+Structure = Literal["packed", "processes"]
+"""What is known about a program besides the actions of its processes, for searches of its graph of states:
+`packed` are programs of `ir.program` in packed states, of which each edge is known."""
 
 
 class System(Program):
     """A program as states and steps (`TransitionSystem`): what models are compiled to."""
 
-    structure: Structure = "processes"
     may_fail: bool = True
     """Can any step fail?"""
+
+    @property
+    def structure(self) -> Structure:
+        return "processes"
 
     @abstractmethod
     def initial(self) -> Any: ...

@@ -17,6 +17,10 @@ from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import StubbornSets
 
 _SHARE_OF_MEMORY = 0.8
+_IS_FOR_PACKED = (
+    "is for programs whose states can be packed: .pml, and .gcl and .par with numbers of at most 64 bits whose "
+    "processes are known before they run"
+)
 _SOME_MEMORY = 4 << 30
 """Where nobody says how much is free."""
 
@@ -154,10 +158,10 @@ class ClaimSearch:
 def refuse_machine(options: Options) -> None:
     """For programs that only the reference runs: refuse what is said about other machines."""
     if options.machine in ("native", "gpu"):
-        raise InputError(f"--machine {options.machine} is for Promela models", hint="--machine auto")
+        raise InputError(f"--machine {options.machine} {_IS_FOR_PACKED}", hint="--machine auto")
     for option, given in {"--workers": options.workers, "--max-memory": options.max_memory}.items():
         if given is not None:
-            raise InputError(f"{option} is for native code, which runs Promela models")
+            raise InputError(f"{option} is for native code, and native code {_IS_FOR_PACKED}")
 
 
 def workers_for(options: Options) -> int:

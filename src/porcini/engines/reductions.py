@@ -15,7 +15,6 @@ from porcini.engines.machines import NotForNativeCode, native_search, refuse_mac
 from porcini.engines.options import Options, Reducing
 from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import PackedAmple, StubbornSets
-from porcini.engines.stubborn_points import PointStubborn
 from porcini.engines.stubborn_processes import StubbornProcesses
 
 NOTHING_WATCHED: Watched[Any] = Watched(lambda state: 0)
@@ -48,13 +47,6 @@ def _for_packed(wanted: _Wanted) -> StateReduction[Any]:
     return StubbornSets(wanted.graph, visible)
 
 
-def _for_points(wanted: _Wanted) -> StateReduction[Any] | None:
-    visible = wanted.watched.visible
-    if isinstance(visible, frozenset) and wanted.options.reduction != "ample":
-        return PointStubborn(wanted.graph, wanted.system, visible)
-    return _for_processes(wanted)
-
-
 def _for_processes(wanted: _Wanted) -> StateReduction[Any] | None:
     """None if nothing is known about what processes may still do, or about what a formula depends on."""
     lookahead, watched = wanted.system.lookahead, wanted.watched
@@ -66,7 +58,6 @@ def _for_processes(wanted: _Wanted) -> StateReduction[Any] | None:
 
 _MAKERS: Mapping[Structure, Callable[[_Wanted], StateReduction[Any] | None]] = {
     "packed": _for_packed,
-    "points": _for_points,
     "processes": _for_processes,
 }
 

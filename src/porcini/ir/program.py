@@ -63,6 +63,8 @@ class Bounds:
     bits: int
     signed: bool = False
     kind: str = "int"
+    exact: bool = False
+    """Does a value that needs more bits end the search of packed states, instead of being wrapped around?"""
 
     @property
     def low(self) -> int:

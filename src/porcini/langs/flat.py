@@ -11,7 +11,7 @@ from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
 from porcini.core.systems import Value
 from porcini.ir.expr import Expr
-from porcini.ir.flat.interpreter import FlatSystem
+from porcini.ir.packed.unfolded import UnfoldedSystem
 from porcini.ir.passes.forgetting import forget_dead_variables
 from porcini.ir.program import Program
 
@@ -65,13 +65,13 @@ class FlatModel(Model):
     def observable(self) -> set[str]:
         return {variable.name for variable in self.program.variables if "#" not in variable.name}
 
-    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> FlatSystem:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> UnfoldedSystem:
         missing = self.inputs.keys() - inputs.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         program = forget_dead_variables(self.program) if optimise else self.program
-        return FlatSystem(program.with_inputs(dict(inputs)))
+        return UnfoldedSystem(program.with_inputs(dict(inputs)))
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         if inputs:

@@ -50,6 +50,18 @@ class FlatAction(Action):
     children: int = field(kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A process of a state: who it is, where it stands (by `Numbering`), its number of children, and the cells of
+    its private variables."""
+
+    pid: Pid
+    template: int
+    point: int
+    children: int
+    cells: tuple[Scalar, ...]
+
+
 def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
     slots: dict[str, int] = {}
     for variable in variables:
@@ -60,8 +72,6 @@ def _place(variables: Sequence[Variable], first: int) -> dict[str, int]:
 
 class FlatSystem(FrameSystem):
     """A compiled program: a `TransitionSystem`, and a `Program` whose runs can be forked."""
-
-    structure = "points"
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -213,6 +223,12 @@ class FlatSystem(FrameSystem):
         return Footprint(fixed.reads.union(reads), fixed.writes.union(writes))
 
     # Looking at states
+
+    def state_of_parts(self, shared: Sequence[Scalar], processes: Sequence[Standing]) -> State:
+        """The state with these cells of shared variables, and these processes, which are in order."""
+        layout = self._layouts.of(tuple((each.pid, each.template) for each in processes))
+        frames = (part for each in processes for part in (each.point, each.children, *each.cells))
+        return (layout, *shared, *frames)
 
     def observe(self, state: Sequence[Any]) -> dict[str, Value]:
         """The shared variables by name, without those of the language itself, which have a `#`."""

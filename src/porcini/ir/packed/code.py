@@ -70,6 +70,8 @@ class Surroundings(Protocol):
 
     def wrapped(self, what: str) -> None: ...
 
+    def outgrown(self, what: str) -> None: ...
+
 
 @dataclass(eq=False, slots=True)
 class EdgeCode:
@@ -98,6 +100,18 @@ def _remainder(a: int, b: int) -> int:
     if b == 0:
         raise RunError("division by zero")
     return remainder(a, b)
+
+
+def _floor(a: int, b: int) -> int:
+    if b == 0:
+        raise RunError("division by zero")
+    return a // b
+
+
+def _modulo(a: int, b: int) -> int:
+    if b == 0:
+        raise RunError("division by zero")
+    return a % b
 
 
 def _shift_left(a: int, b: int) -> int:
@@ -142,6 +156,8 @@ _PROVIDED: dict[str, Any] = {
     "polled": _polled,
     "quot": _divide,
     "rem": _remainder,
+    "floor": _floor,
+    "modulo": _modulo,
     "shl": _shift_left,
     "shr": _shift_right,
     "index": _index,
@@ -253,6 +269,8 @@ class Coder:
                 return self._load(expr)
             case Ite(test=test, then=then, other=other) if then is ONE and other is ZERO:
                 return self.expr(test)  # as bits, a boolean is a number
+            case Binary(op="/" | "%", left=left, right=right):
+                return f"{'floor' if expr.op == '/' else 'modulo'}({self.expr(left)}, {self.expr(right)})"
             case OfChannel(question=question, channel=channel):
                 return _ASKED[question].format(c=self._channel(channel))
             case Poll(channel=channel, pattern=pattern, anywhere=anywhere):
@@ -274,10 +292,13 @@ class Coder:
             case _:
                 return None
 
+    def _first(self, var: Variable) -> int:
+        return self.layout.of_var[var] + (self.base if var.local else 0)
+
     def _at(self, cell: Target) -> str:
         """The bit at which a cell begins."""
         var = self.layout.declared[variable_of(cell)]
-        first, bits = self.layout.of_var[var] + (self.base if var.local else 0), var.bounded.bits
+        first, bits = self._first(var), var.bounded.bits
         if isinstance(cell, Var):
             return str(first)
         known = self.constants.of(cell.index)
@@ -383,7 +404,7 @@ class Coder:
                 case Forget(variables=variables):
                     mask = 0
                     for var in map(self.layout.declared.__getitem__, variables):
-                        mask |= (1 << var.bounded.bits * var.size) - 1 << self.base + self.layout.of_var[var]
+                        mask |= (1 << var.bounded.bits * var.size) - 1 << self._first(var)
                     lines.append(f"    s &= {~mask:#x}")
                 case Exit():
                     lines.append(f"    s = (s & {~self.frame:#x}) - {ONE_PROCESS}")
@@ -395,9 +416,10 @@ class Coder:
         var = self.layout.declared[variable_of(target)]
         bounds = var.bounded
         what = self._object(f"`{var.title}`")
+        refuse = "outgrown" if bounds.exact else "wrapped"
         return [
             f"    v = {value}",
-            f"    if not {bounds.low} <= v <= {bounds.high}: around.wrapped({what})",
+            f"    if not {bounds.low} <= v <= {bounds.high}: around.{refuse}({what})",
             f"    o = {self._at(target)}",
             f"    s ^= ((s >> o ^ v) & {(1 << bounds.bits) - 1}) << o",
         ]

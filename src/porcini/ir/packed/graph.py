@@ -39,7 +39,7 @@ class PackedGraph:
             state = step.after
         return events + delayed
 
-    def with_run_names(self, events: Sequence[Event]) -> list[Event]:
+    def with_run_names(self, events: Sequence[Event]) -> Sequence[Event]:
         names = Names(len(self.space.system.program.initial))
         return [names.rename(event) for event in events]
 

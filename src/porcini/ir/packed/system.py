@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from porcini.core.errors import InputError, InternalError, LimitHit
 from porcini.core.events import Failure
+from porcini.core.systems import Program as Searched
+from porcini.core.systems import Restart
 from porcini.ir.expr import Timeout
 from porcini.ir.operations import Assert, Receive, Send
 from porcini.ir.packed.code import POLLED_RENDEZVOUS, RENDEZVOUS_IN_D_STEP, Coder, Constants, EdgeCode
@@ -62,10 +64,14 @@ class PackedStep(NamedTuple):
 
 
 class PackedSystem:
-    """A program with its states; they are whole numbers."""
+    """A program with its states; they are whole numbers. What is `wider` has room for all values, and is searched
+    instead where bits are not enough that were to be (`Bounds.exact`)."""
 
-    def __init__(self, program: Program, inputs: Mapping[Variable, int] | None = None) -> None:
+    def __init__(
+        self, program: Program, inputs: Mapping[Variable, int] | None = None, wider: Searched | None = None
+    ) -> None:
         self.program = program
+        self._wider = wider
         self.inputs = dict(inputs or {})
         """Shared variables whose initial value differs from that in the program."""
         self.layout = Layout(program)
@@ -215,6 +221,12 @@ class PackedSystem:
 
     def wrapped(self, what: str) -> None:
         self.notes[f"a value did not fit {what} and was wrapped around"] = None
+
+    def outgrown(self, what: str) -> None:
+        """A value does not fit bits that were to be enough."""
+        if self._wider is None:
+            raise InternalError(f"a value does not fit {what}")
+        raise Restart(self._wider)
 
     # The processes of a state
 

@@ -21,7 +21,18 @@ from porcini.core.events import Action, Event, Label
 from porcini.core.footprints import EMPTY, Footprint, Location
 from porcini.core.observations import nest_cells
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Kind, Observed, Run, StateGraph, StepSource, System, Waiting, Watched
+from porcini.core.systems import (
+    Final,
+    Kind,
+    Observed,
+    Run,
+    StateGraph,
+    StepSource,
+    Structure,
+    System,
+    Waiting,
+    Watched,
+)
 from porcini.core.traces import Trace
 from porcini.ir.expr import Expr, Select, Timeout
 from porcini.ir.operations import Print, Receive, Send, loads, variable_of
@@ -64,11 +75,12 @@ _MOST_KNOWN = 1 << 13
 class PackedView(System):
     """A compiled packed program, whose runs can be forked."""
 
-    structure = "packed"
     has_choices = True
 
-    def __init__(self, program: Program, inputs: Mapping[Variable, int] | None = None) -> None:
-        self.system = PackedSystem(program, inputs)
+    def __init__(
+        self, program: Program, inputs: Mapping[Variable, int] | None = None, wider: System | None = None
+    ) -> None:
+        self.system = PackedSystem(program, inputs, wider)
         self.may_fail = self.system.may_fail
         self._labels: dict[tuple[object, ...], StepLabel] = {}
         shared = [channel.name for channel in self.system.layout.shared_channels]
@@ -86,6 +98,10 @@ class PackedView(System):
         self._known: dict[int, list[PackedAction]] = {}
         self._waiting_actions: dict[tuple[Process, int, int], PackedAction] = {}
         self._footprints: dict[tuple[Process, int], tuple[tuple[Footprint, ...], frozenset[Location]]] = {}
+
+    @property
+    def structure(self) -> Structure:
+        return "packed"
 
     def initial(self) -> int:
         return self.system.initial()

@@ -1,4 +1,5 @@
-"""Stubborn sets of program graphs on wide programs: ends as the judge has them, formulas as on the whole graph."""
+"""Stubborn sets of guarded commands and the parallel language on wide programs: ends as the judge has them,
+formulas as on the whole graph. Some of the programs have packed states, some flat ones (`ir.packed.unfolded`)."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ import pytest
 import porcini
 from conformance import oracle
 from conformance.kinds import KINDS
-from porcini.engines import stubborn_points
 from porcini.engines.options import Options, Order
-from porcini.ir.analysis.enabling import PointEnabling
+from porcini.ir.expr import Var
+from porcini.ir.operations import Assign, Op
+from porcini.ir.packed.relations import Relations
 
 SEEDS = range(150)
 STUBBORN = Options(reduction="stubborn")
@@ -75,34 +77,30 @@ def broken() -> bool:
 
 
 def test_mutant_without_d1(monkeypatch) -> None:
-    monkeypatch.setattr(PointEnabling, "points_conflicting_with", lambda self, foot: 0)
+    monkeypatch.setattr(Relations, "conflicts", lambda self, number: 0)
     assert broken()
 
 
 def test_mutant_without_d2(monkeypatch) -> None:
-    real = stubborn_points._Here._required_by
-
-    def only_d1(self, pid, new, found):
-        return real(self, pid, new, found) if new >> self.points[pid] & 1 and pid in self.now else []
-
-    monkeypatch.setattr(stubborn_points._Here, "_required_by", only_d1)
+    monkeypatch.setattr(Relations, "enablers", lambda self, guard: 0)
     assert broken()
 
 
-def test_mutant_without_the_future(monkeypatch) -> None:
-    real = PointEnabling.__init__
+def test_mutant_that_starts_nobody(monkeypatch) -> None:
+    """A process may be enabled by being started, too: its flag is a guard like any other."""
+    real = Relations.enablers
 
-    def now_only(self, graph):
-        real(self, graph)
-        self.reach = [1 << point for point in range(len(self.reach))]
+    def forgetful(self, guard):
+        return real(self, guard) & ~sum(
+            1 << t.number for t in self.all if any(starts(op) for code in t.codes for op in code.edge.block)
+        )
 
-    monkeypatch.setattr(PointEnabling, "__init__", now_only)
+    monkeypatch.setattr(Relations, "enablers", forgetful)
     assert broken()
 
 
-def test_mutant_that_takes_any_guard_for_false(monkeypatch) -> None:
-    monkeypatch.setattr(PointEnabling, "unmet_locations", lambda self, point, store: frozenset())
-    assert broken()
+def starts(op: Op) -> bool:
+    return isinstance(op, Assign) and isinstance(op.target, Var) and op.target.name.startswith("#")
 
 
 def test_a_guard_that_cannot_be_evaluated_lets_its_process_go() -> None:
