@@ -70,11 +70,11 @@ def test_options_that_do_not_fit(porcini, options, message) -> None:  # noqa: F8
 
 @pytest.mark.parametrize("option", ["--workers", "--max-memory"])
 def test_options_of_native_code(porcini, option) -> None:  # noqa: F811
-    status, out, err = porcini("check", VINEYARD, option, "2" if option == "--workers" else "1G")
-    assert (status, out) == (
-        2,
-        "",
-    ) and f"{option} is for native code, and native code is for programs whose states can be packed" in err
+    value = "2" if option == "--workers" else "1G"
+    assert porcini("check", VINEYARD, option, value)[0] == 0
+    status, out, err = porcini("check", "examples/abs/lock.abs", option, value)
+    assert (status, out) == (2, "")
+    assert f"{option} is for native code, and native code is for programs whose states can be packed" in err
 
 
 @pytest.mark.parametrize("option", [["-D", "N=2"], ["--por", "a.toml"]])

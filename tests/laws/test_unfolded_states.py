@@ -17,28 +17,29 @@ from porcini.engines.options import Options
 from porcini.engines.reductions import GRAPH
 from porcini.engines.stats import SearchStats
 from porcini.ir.packed import unfolded
-from porcini.ir.packed.unfolded import UnfoldedGraph, UnfoldedSystem
+from porcini.ir.packed.unfolded import UnfoldedGraph
 from porcini.ir.passes import unfolding
 from porcini.ir.program import Bounds
+from porcini.langs.flat import PointSystem
 
 SEEDS = range(60)
 MOST = 400
 
 
-def unfolded_system(kind: str, seed: int, optimise: bool) -> UnfoldedSystem:
+def unfolded_system(kind: str, seed: int, optimise: bool) -> PointSystem:
     program = KINDS[kind].draw(Random(seed))
     model = porcini.loads(program.text(), kind)
     found = model.compile(program.inputs(), optimise=optimise)
-    assert isinstance(found, UnfoldedSystem)
+    assert isinstance(found, PointSystem)
     return found
 
 
-def compare_graphs(system: UnfoldedSystem) -> bool:
+def compare_graphs(system: PointSystem) -> bool:
     """Go through both graphs at once. False if the program cannot be unfolded."""
     graph = system.state_graph()
     if not isinstance(graph, UnfoldedGraph):
         return False
-    flat, flat_state = SystemGraph(system), graph.correspondence.flat_state
+    flat, flat_state = SystemGraph(graph.unfolding.flat), graph.unfolding.flat_state
     pairs = {graph.initial(): flat_state(graph.initial())}
     assert pairs[graph.initial()] == flat.initial()
     todo = list(pairs)
@@ -146,7 +147,7 @@ def test_native_code_has_the_same_states(kind: str) -> None:
                 assert counts[0] == counts[1]
 
 
-def searched(system: UnfoldedSystem, options: Options) -> tuple[object, ...]:
+def searched(system: PointSystem, options: Options) -> tuple[object, ...]:
     stats = SearchStats(Limits(max_states=20_000))
     stats.explore(lambda stats: GRAPH(system, stats, options))
     if stats.stopped == "limit":

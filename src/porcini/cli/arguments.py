@@ -114,14 +114,14 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--reduction",
         choices=get_args(Reducing),
-        help="how to reduce (default: the best that the language has, which is stubborn for .pml)",
+        help="how to reduce (default: the best that the language has)",
     )
     check.add_argument("--ample", choices=get_args(Ample), default="closure", help="P1's heuristics")
     check.add_argument(
         "--machine",
         choices=get_args(Machine),
         default="auto",
-        help="who takes the steps (.pml; default: native code where it pays)",
+        help="who takes the steps (.pml, .gcl, .par; default: native code where it pays)",
     )
     check.add_argument(
         "--workers",

@@ -1,22 +1,49 @@
-"""Models that run in flat states: guarded commands and the parallel language."""
+"""Models of points and edges, which run in flat states: guarded commands and the parallel language."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from porcini.core.capabilities import Capabilities
 from porcini.core.errors import InputError, Place
 from porcini.core.languages import Model, Source
-from porcini.core.systems import Value
+from porcini.core.systems import StateGraph, Structure, Value, Watched
 from porcini.ir.expr import Expr
-from porcini.ir.packed.unfolded import UnfoldedSystem
+from porcini.ir.flat.interpreter import FlatSystem
 from porcini.ir.passes.forgetting import forget_dead_variables
 from porcini.ir.program import Program
 
 if TYPE_CHECKING:
+    from porcini.ir.packed.unfolded import Unfolding
     from porcini.ir.symbolic.formulas import SymbolicSystem
+
+
+class PointSystem(FlatSystem):
+    """A program of points and edges. Its graph of states is packed, if it can be: see `ir.packed.unfolded`."""
+
+    def __init__(self, program: Program, *, packed: bool = True) -> None:
+        super().__init__(program)
+        self._may_be_packed = packed
+
+    @cached_property
+    def unfolding(self) -> Unfolding | None:
+        from porcini.ir.packed.unfolded import Unfolding  # which runs do not need
+
+        flat = PointSystem(self.program, packed=False)
+        return Unfolding.of(flat) if self._may_be_packed else None
+
+    @property
+    def structure(self) -> Structure:
+        return "processes" if self.unfolding is None else "packed"
+
+    def state_graph(self, *, exact: bool = True) -> StateGraph[Any]:
+        return super().state_graph() if self.unfolding is None else self.unfolding.graph()
+
+    def watching(self, propositions: Sequence[Expr]) -> Watched[Any]:
+        return super().watching(propositions) if self.unfolding is None else self.unfolding.watching(propositions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +92,13 @@ class FlatModel(Model):
     def observable(self) -> set[str]:
         return {variable.name for variable in self.program.variables if "#" not in variable.name}
 
-    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> UnfoldedSystem:
+    def compile(self, inputs: Mapping[str, Value], *, optimise: bool) -> PointSystem:
         missing = self.inputs.keys() - inputs.keys()
         if missing:
             flags = " ".join(f"--input {name}=..." for name in sorted(missing))
             raise InputError(f"no value for input {', '.join(sorted(missing))}", file=self.file, hint=flags)
         program = forget_dead_variables(self.program) if optimise else self.program
-        return UnfoldedSystem(program.with_inputs(dict(inputs)))
+        return PointSystem(program.with_inputs(dict(inputs)))
 
     def symbolic(self, inputs: Sequence[str] = ()) -> SymbolicSystem:
         if inputs:

@@ -11,11 +11,10 @@ An integer that outgrows its bits ends such a search, which starts again with fl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from porcini.core.events import Event
 from porcini.core.pids import Pid
-from porcini.core.systems import Final, Scalar, StateGraph, Structure, SystemGraph, Watched
+from porcini.core.systems import Final, Scalar, SystemGraph, Watched
 from porcini.ir.analysis.numbering import FAILED_ASSERTION, FAILED_ERROR
 from porcini.ir.evaluation import defined
 from porcini.ir.expr import ArrayType, Expr, Var, conj
@@ -24,43 +23,28 @@ from porcini.ir.flat.interpreter import FlatSystem, Standing
 from porcini.ir.packed.graph import PackedGraph
 from porcini.ir.packed.view import PackedView
 from porcini.ir.passes.unfolding import Instance, Unfolded, unfold
-from porcini.ir.program import Program
 
 
-class UnfoldedSystem(FlatSystem):
-    """A program of points and edges, whose graph of states is packed if that is possible."""
+class Unfolding:
+    """A program in packed states, and the flat states that these stand for."""
 
-    def __init__(self, program: Program, *, packed: bool = True) -> None:
-        super().__init__(program)
-        self._may_be_packed = packed
-
-    @property
-    def structure(self) -> Structure:
-        return "processes" if self.correspondence is None else "packed"
-
-    @cached_property
-    def correspondence(self) -> Correspondence | None:
-        found = unfold(self.program) if self._may_be_packed else None
-        return None if found is None else Correspondence(self, found)
-
-    def state_graph(self, *, exact: bool = True) -> StateGraph[int] | StateGraph[State]:
-        return super().state_graph() if self.correspondence is None else UnfoldedGraph(self.correspondence)
-
-    def watching(self, propositions: Sequence[Expr]) -> Watched[int] | Watched[State]:  # type: ignore[override]
-        """A proposition without a value does not hold."""
-        if self.correspondence is None:
-            return super().watching(propositions)
-        return self.correspondence.view.watching([conj(defined(expr), expr) for expr in propositions])
-
-
-class Correspondence:
-    """Flat states and packed states of one program."""
+    @staticmethod
+    def of(flat: FlatSystem) -> Unfolding | None:
+        """None if a program cannot be unfolded."""
+        found = unfold(flat.program)
+        return None if found is None else Unfolding(flat, found)
 
     def __init__(self, flat: FlatSystem, unfolded: Unfolded) -> None:
         self.flat, self.instances = flat, unfolded.instances
-        wider = UnfoldedSystem(flat.program, packed=False)
-        self.view = PackedView(unfolded.program, wider=wider)
+        self.view = PackedView(unfolded.program, wider=flat)
         self.system = self.view.system
+
+    def graph(self) -> UnfoldedGraph:
+        return UnfoldedGraph(self)
+
+    def watching(self, propositions: Sequence[Expr]) -> Watched[int]:
+        """A proposition without a value does not hold."""
+        return self.view.watching([conj(defined(expr), expr) for expr in propositions])
 
     def _cells(self, state: int, instance: Instance | None, variable: Var) -> list[Scalar]:
         declared = self.system.layout.declared[variable]
@@ -105,20 +89,20 @@ class Correspondence:
 class UnfoldedGraph(PackedGraph):
     """The graph of packed states; what is told about them is told by the flat system."""
 
-    def __init__(self, correspondence: Correspondence) -> None:
-        super().__init__(correspondence.view)
-        self.correspondence = correspondence
-        self._flat = SystemGraph(correspondence.flat)
+    def __init__(self, unfolding: Unfolding) -> None:
+        super().__init__(unfolding.view)
+        self.unfolding = unfolding
+        self._flat = SystemGraph(unfolding.flat)
 
     def events_between(self, state: int, after: int) -> list[Event]:
-        flat_state = self.correspondence.flat_state
+        flat_state = self.unfolding.flat_state
         return self._flat.events_between(flat_state(state), flat_state(after))
 
     def with_run_names(self, events: Sequence[Event]) -> Sequence[Event]:
         return events
 
     def state_after(self, events: Sequence[Event]) -> int:
-        state, instances = self.initial(), self.correspondence.instances
+        state, instances = self.initial(), self.unfolding.instances
         for event in events:
             state = next(
                 step.after
@@ -128,4 +112,4 @@ class UnfoldedGraph(PackedGraph):
         return state
 
     def final(self, state: int) -> Final:
-        return self.correspondence.flat.final(self.correspondence.flat_state(state))
+        return self.unfolding.flat.final(self.unfolding.flat_state(state))
