@@ -162,6 +162,18 @@ def _check_par(program: Any, engines: Sequence[str] | None = None) -> int:
     return laws.compared(system, program.machine(), _as_pairs, _searches(engines), most=400)
 
 
+def _check_gcl_commuting(program: Any, engines: Sequence[str] | None = None) -> int:
+    system = porcini.loads(program.text()).system(program.inputs())
+    outcomes = oracle.outcomes(program.machine(), most=3_000)
+    return laws.commuting(system, outcomes, _as_pairs, _searches(engines), most=200)
+
+
+def _check_par_commuting(program: Any, engines: Sequence[str] | None = None) -> int:
+    system = porcini.loads(program.text(), "par").system(program.inputs())
+    outcomes = oracle.outcomes(program.machine(), most=3_000)
+    return laws.commuting(system, outcomes, _as_pairs, _searches(engines), most=200)
+
+
 def _check_symbolic(program: Any, engines: Sequence[str] | None = None) -> int:
     """For the program's inputs, the paths whose conditions hold are its classes. (A cell that is not known before
     is the whole array, so there may be more than one path for a class.)"""
@@ -207,6 +219,12 @@ def _check_actors(program: Any, engines: Sequence[str] | None = None) -> int:
     system = porcini.loads(program.text(), "abs").system()
     searches = _searches(engines, (*TRANSDPOR, Search("fagiani")))
     return laws.compared(system, program.machine(), _as_sets, searches, most=400)
+
+
+def _check_actors_commuting(program: Any, engines: Sequence[str] | None = None) -> int:
+    system = porcini.loads(program.text(), "abs").system()
+    outcomes = oracle.outcomes(program.machine(), most=3_000)
+    return laws.commuting(system, outcomes, _as_sets, _searches(engines), most=100)
 
 
 def _check_actors_with_input(program: Any, engines: Sequence[str] | None = None) -> int:
@@ -275,6 +293,14 @@ def _check_promela(model: Any, engines: Sequence[str] | None = None) -> int:
     outcomes = oracle.outcomes(judge)
     system = porcini.loads(model.text(), "pml").system()
     return laws.agreeing(system, outcomes, _as_pairs, _searches(engines), most=60)
+
+
+def _check_promela_commuting(model: Any, engines: Sequence[str] | None = None) -> int:
+    judge = PromelaJudge(model)
+    if promela_judge.endless(judge, most=2_500):
+        raise oracle.TooMany
+    system = porcini.loads(model.text(), "pml").system()
+    return laws.commuting(system, oracle.outcomes(judge), _as_pairs, _searches(engines), most=60)
 
 
 def _check_against_spin(model: Any, engines: Sequence[str] | None = None) -> int:
@@ -387,6 +413,10 @@ KINDS = {
         Kind("abs", 1_500, _actor_program, _check_actors),
         Kind("abs symbolic", 200, _actor_program, _check_actors_with_input),
         Kind("pml", 1_200, _promela_model, _check_promela, promela_edits.smaller, classes=False),
+        Kind("gcl semantic", 400, _gcl_program, _check_gcl_commuting, classes=False),
+        Kind("par semantic", 200, _par_program, _check_par_commuting, classes=False),
+        Kind("abs semantic", 150, _actor_program, _check_actors_commuting, classes=False),
+        Kind("pml semantic", 150, _promela_model, _check_promela_commuting, promela_edits.smaller, classes=False),
         Kind("maude", 500, _rewriting_program, _check_rewriting),
         Kind("theories", 300, theory_writer.generate, _check_theory),
         Kind("asyncio", 750, _coroutine_program, _check_coroutines, classes=False),

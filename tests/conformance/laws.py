@@ -4,6 +4,7 @@
                  the same classes, each run once, the same outcomes, and nothing given up under `optimal`
     agreeing     the same for programs whose classes no judge counts: engines against each other, outcomes
                  against the judge's
+    commuting    the same with semantic independence, where only the number of classes can be compared
 
 The judge counts classes by independence and outcomes without it, so it also notices where its own idea of what a
 step touches is wrong.
@@ -12,7 +13,7 @@ step touches is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance import oracle
 from helpers import Collecting, class_of
@@ -20,6 +21,7 @@ from porcini import InternalError, Limits
 from porcini.core.reports import Counts
 from porcini.core.systems import Program
 from porcini.engines.catalogue import ENGINES, Options
+from porcini.engines.semantic import SemanticDependence
 
 COMPLETE = ("optimal", "source", "dpor", "sleep")
 MOST_RUNS = 3_000
@@ -39,7 +41,8 @@ class Search:
     once: bool = True
 
     def __str__(self) -> str:
-        return f"{self.engine} ({self.options.actors}, {self.options.tasks})" if self.options else self.engine
+        by_actors = self.options is not None and self.engine == "transdpor"
+        return f"{self.engine} ({self.options.actors}, {self.options.tasks})" if by_actors else self.engine
 
 
 SEARCHES = tuple(map(Search, COMPLETE))
@@ -107,6 +110,28 @@ def agreeing(
         if set(show(stats)) != outcomes:
             raise Broken(f"{search}: other outcomes than the judge's")
     return len(classes or ())
+
+
+def commuting(
+    system: Program,
+    outcomes: set[oracle.Outcome],
+    show: Callable[[Collecting], Iterable[oracle.Outcome]],
+    searches: Sequence[Search] = SEARCHES,
+    most: int = MOST_RUNS,
+) -> int:
+    """How many classes a program has if steps that provably commute are independent: by all engines as many, each
+    run once, with the judge's outcomes."""
+    classes: int | None = None
+    options = Options(dependence=SemanticDependence())
+    for search in searches:
+        stats = ran(system, replace(search, options=options), most if classes is None else 5 * most)
+        if stats is None:
+            raise oracle.TooMany if classes is None else _lost(search)
+        classes = stats.counts.classes if classes is None else classes
+        check_counts(search, stats.counts, classes)
+        if set(show(stats)) != outcomes:
+            raise Broken(f"{search}: other outcomes than the judge's, with semantic independence")
+    return classes or 0
 
 
 def _check(search: Search, words: Sequence[object], wanted: set[object], stats: Collecting) -> None:

@@ -17,11 +17,11 @@ from conformance.fault_mutants import FAULT_MUTANTS
 from porcini.core.events import Action, Event
 from porcini.core.execution import Execution
 from porcini.core.footprints import OPAQUE, Footprint
-from porcini.engines import backtracking, optimal, races, search, wakeup, wakeup_sequences
+from porcini.engines import backtracking, optimal, races, search, semantic, wakeup, wakeup_sequences
 from porcini.engines.foreseeing import Foresight
 from porcini.engines.search import Search
 from porcini.engines.transdpor import TransDpor
-from porcini.ir.expr import Timeout, nodes
+from porcini.ir.expr import TRUE, Expr, Timeout, nodes
 from porcini.ir.packed import claims, guards, relations
 from porcini.ir.packed.claims import NeverClaim
 from porcini.ir.packed.code import EdgeCode
@@ -31,6 +31,8 @@ from porcini.ir.packed.relations import Relations
 from porcini.ir.packed.touch import Toucher
 from porcini.ir.packed.transitions import NOBODY, Guard, Transition, disturbs
 from porcini.ir.program import Edge
+from porcini.ir.symbolic.commuting import commute
+from porcini.ir.symbolic.labels import Label
 from porcini.langs.aio import sections
 from porcini.langs.aio.joins import Joins
 from porcini.langs.maude import bindings, derived, model, reduction, steps, text, theory, written
@@ -38,6 +40,7 @@ from porcini.langs.maude.names import Names
 from porcini.langs.maude.patterns import Pattern
 from porcini.langs.maude.searching import Finder
 from porcini.langs.maude.system import MaudeSystem
+from porcini.solvers.smt import Smt
 
 MODELS = ("gcl", "abs", "par")
 
@@ -59,6 +62,23 @@ def _patch(place: object, name: str, mutant: Callable[..., Any]) -> Callable[[],
 
 
 # Reversals that are skipped -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _as_it_happened() -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(semantic, "_formulas_of", lambda step: step.label))
+        stack.enter_context(patch.object(semantic, "ways_to_end", lambda label: iter((label,))))
+        yield
+
+
+def _same_effects(a: Label, b: Label, smt: Smt, known: Expr = TRUE) -> bool:
+    """Two labels commute if both orders lead to the same state, even if one may switch the other off."""
+    return commute(_without_guards(a), _without_guards(b), smt, known)
+
+
+def _without_guards(label: Label) -> Label:
+    return replace(label, guards=tuple(TRUE for _ in label.guards))
 
 
 @contextmanager
@@ -419,6 +439,18 @@ _OF_LOCKS = (
 )
 
 MUTANTS = [
+    Mutant(
+        "failed steps commute as what they did",
+        _as_it_happened,
+        kinds=("gcl semantic",),
+        known=("gcl semantic", 139),
+    ),
+    Mutant(
+        "what commutes where both can go commutes",
+        _patch(semantic, "commute", _same_effects),
+        kinds=("gcl semantic", "par semantic"),
+        known=("gcl semantic", 0),
+    ),
     Mutant("races of new events only", _races_of_new_events, known=("gcl", 257)),
     Mutant(
         "guard reversals that look as before",

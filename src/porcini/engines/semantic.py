@@ -12,7 +12,7 @@ from porcini.core.pids import Pid
 from porcini.ir.expr import Expr, conj
 from porcini.ir.symbolic.commuting import commute, keeps_guards
 from porcini.ir.symbolic.formulas import Formulated, Ways
-from porcini.ir.symbolic.labels import Label
+from porcini.ir.symbolic.labels import Label, ways_to_end
 from porcini.ir.tasks.events import StepLabel
 from porcini.solvers.smt import Mismatch, Smt
 
@@ -41,7 +41,7 @@ class SemanticDependence(Dependence):
 
     def _commute(self, one: Hashable, two: Hashable) -> bool:
         if isinstance(one, Label) and isinstance(two, Label):
-            return commute(one, two, self.smt)
+            return all(commute(a, b, self.smt) for a, b in product(ways_to_end(one), ways_to_end(two)))
         if isinstance(one, StepLabel) and isinstance(two, StepLabel) and one.me == two.me:
             return one.effects.commute(one, two, self.smt)
         if isinstance(one, Ways) and isinstance(two, Ways):
@@ -68,9 +68,13 @@ class SemanticDependence(Dependence):
 
 
 def _formulas_of(step: Event | Action) -> Hashable:
-    """What the solver is asked about: all formulas that a label stands for, or the label itself."""
+    """What the solver is asked about: all formulas that a label stands for, or the label itself. A step that
+    failed has the label of the step that was planned: before it is taken nobody knows that it will fail, and it
+    must not become more independent by that."""
     if isinstance(step.label, Formulated):
         return step.label.formulas(step)
+    if isinstance(step.label, Label):
+        return step.label.whole or step.label
     return step.label
 
 

@@ -161,7 +161,7 @@ class FlatSystem(FrameSystem):
         choice, pid, children = action.choice_.choice, action.pid, action.children
         label = self._intern_label(
             (edge.number, pid, children, stopped),
-            lambda: labels.label_of_failure(choice, edge.position, pid, children, position, kind),
+            lambda: labels.label_of_failure(choice, edge.position, children, position, kind, _label(action.label)),
         )
         return Event(
             pid, choice.number, label, action.footprint, label.spawned, label.failure, action.guard_locations

@@ -7,8 +7,8 @@ only their process touches (P0, erratum 4): so weakest preconditions stay exact 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -71,6 +71,8 @@ class Label:
     it."""
     place: Place | None = None
     """Its place in the source."""
+    whole: Label | None = None
+    """For a step that failed: the label of the same step if it had come to its end."""
 
     def __str__(self) -> str:
         return self.text
@@ -140,9 +142,11 @@ def label_of(choice: Choice, taken: int, pid: Pid, children: int) -> Label:
 
 
 def label_of_failure(
-    choice: Choice, taken: int, pid: Pid, children: int, position: int, kind: FailureKind
+    choice: Choice, taken: int, children: int, position: int, kind: FailureKind, whole: Label
 ) -> Label:
-    """The label of an edge whose block stopped at an operation, by an assertion or a run-time error."""
+    """The label of an edge whose block stopped at an operation, by an assertion or a run-time error. `whole` is
+    that of the edge taken to its end."""
+    pid = whole.pid
     edge = choice.edges[taken]
     op = edge.block[position]
     if kind == "assertion":
@@ -163,7 +167,23 @@ def label_of_failure(
         _op_of_process(op, pid),
         Failure(kind, message, edge.place),
         place=edge.place,
+        whole=whole,
     )
+
+
+def ways_to_end(label: Label) -> Iterator[Label]:
+    """All that may become of a step that takes the same edge: it comes to its end, or stops at an operation."""
+    whole = label.whole or label
+    yield whole
+    for position, op in enumerate(whole.line):
+        stops: list[FailureKind] = []
+        if defined_op(op) is not TRUE:
+            stops.append("error")
+        if isinstance(op, Assert) and op.test is not TRUE:
+            stops.append("assertion")
+        for kind in stops:
+            failure = Failure(kind, whole.text, whole.place)
+            yield replace(whole, line=whole.line[:position], stopped=op, failure=failure)
 
 
 def label_of_guard_error(choice: Choice, pid: Pid) -> Label:

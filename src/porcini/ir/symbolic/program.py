@@ -150,11 +150,13 @@ class SymbolicProgram:
                     spawned_before = spawned[: sum(isinstance(o, Spawn) for o in edge.block[:position])]
                     if isinstance(op, Assert):
                         failed = labels.label_of_failure(
-                            choice, taken, pid, standing.children, position, "assertion"
+                            choice, taken, standing.children, position, "assertion", label
                         )
                         yield PointStep(failed, choice.number, FAILED_ASSERTION, spawned_before)
                     if simplify(defined_op(op)) is not TRUE:
-                        failed = labels.label_of_failure(choice, taken, pid, standing.children, position, "error")
+                        failed = labels.label_of_failure(
+                            choice, taken, standing.children, position, "error", label
+                        )
                         yield PointStep(failed, choice.number, FAILED_ERROR, spawned_before)
             if simplify(conj(*(defined(edge.guard) for edge in choice.edges))) is not TRUE:
                 yield PointStep(labels.label_of_guard_error(choice, pid), choice.number, FAILED_ERROR)
