@@ -4,7 +4,9 @@
 
    tables.h     from some bits of a state to a number
    moves.h      what can be done in a state: units, sets of them, entries
+   groups.h     units that are looked up together
    stubborn.h   which of that is enough: stubborn sets
+   lines.h      lines of its hash table
    store.h      the states that were found, by hash; for each width of states
    breadth.h    the search in breadth, by one worker or by several; for each width of states
    claim.h      where a claim goes: letters, and the tables for them
@@ -20,6 +22,9 @@
 #include "tables.h"
 
 #include "moves.h"
+
+#include "groups.h"
+
 #include "stubborn.h"
 
 #include "claim.h"
@@ -29,6 +34,8 @@
 #include "search.h"
 
 #include "workers.h"
+
+#include "lines.h"
 
 #define GLUE_(name, words) name##_##words
 #define GLUE(name, words) GLUE_(name, words)
@@ -54,8 +61,6 @@
 
 static int is_spare(u32 words, u32 bits) { return words <= 2 && bits < words * 64; }
 
-static u32 words_of_slot(const Search *search) { return search->spare && !search->numbered ? search->words : 1; }
-
 /* What is called from outside. Those that return int return 0 where memory is full. */
 
 void porcini_free(Search *search)
@@ -67,7 +72,7 @@ void porcini_free(Search *search)
         forget_moves(&worker->moves);
         free(worker->store.state);
         free(worker->store.parent);
-        free_zeroed(worker->store.slot, worker->store.slots * words_of_slot(search));
+        free_zeroed(worker->store.line, worker->store.lines * LINE);
         free(worker->aside);
         for (u32 k = 0; k < search->workers; k++)
             free_block(worker->out[k]);
@@ -92,11 +97,12 @@ static int make_worker(Search *search, u32 number)
     worker->number = number;
     worker->search = search;
     worker->moves.rules = &search->rules;
+    worker->moves.ordered = search->numbered;
     worker->store.room = 1024;
-    worker->store.slots = 4096;
+    worker->store.lines = 1024;
     worker->store.state = malloc(worker->store.room * search->words * sizeof(u64));
     worker->store.parent = malloc(worker->store.room * sizeof(u32));
-    worker->store.slot = zeroed(worker->store.slots * words_of_slot(search));
+    worker->store.line = zeroed(worker->store.lines * LINE);
 #if THREADS
     pthread_mutex_init(&worker->lock, 0);
     pthread_cond_init(&worker->wake, 0);
@@ -104,7 +110,7 @@ static int make_worker(Search *search, u32 number)
     for (u32 k = 0; k < search->workers; k++)
         if (!(worker->out[k] = new_block(search->words)))
             return 0;
-    return worker->store.state && worker->store.parent && worker->store.slot;
+    return worker->store.state && worker->store.parent && worker->store.line;
 }
 
 /* Puts a state into the store of its owner. */
@@ -152,7 +158,7 @@ Search *porcini_new(u32 words, u32 bits, u32 workers, u32 reduces, u32 numbered,
 /* States have more bits, which are 0 in those that are there. Tables that should look at them must be told so. */
 int porcini_widen(Search *search, u32 words, u32 bits)
 {
-    u32 before = search->words, slot_words = words_of_slot(search);
+    u32 before = search->words;
     int other = words != before || search->spare != is_spare(words, bits); /* slots have another form */
     search->spare = is_spare(words, bits);
     search->bits = bits;
@@ -177,7 +183,7 @@ int porcini_widen(Search *search, u32 words, u32 bits)
                     return 0;
             }
         }
-        if (other && !BY_WIDTH(number_again)(search, store, slot_words))
+        if (other && !BY_WIDTH(number_again)(search, store))
             return 0;
     }
     return 1;

@@ -15,8 +15,8 @@
 #define BLOCK 256
 #define CHUNK_OF_STATES 512
 #define THERE (1ull << 63)
-#define SMALL_TABLE (1 << 16)
-#define GIVE_BACK (1 << 17) /* slots, in steps of which the memory of an old table is given back */
+#define SMALL_TABLE (1 << 17) /* lines: up to here, a table that grows is doubled */
+#define GIVE_BACK (1 << 15)   /* lines, in steps of which the memory of an old table is given back */
 #define HUGE_BYTES (8u << 20)
 #define MOST_WORKERS 256
 #if defined(__GNUC__) && !defined(__TINYC__)
@@ -28,7 +28,7 @@
 typedef struct { /* States in the order in which they were found, each with the number of the one before it. */
     u64 *state, states, room, expanded;
     u32 *parent;
-    u64 *slot, slots;
+    u64 *line, lines; /* the hash table */
 } Store;
 
 typedef struct { /* A state of which some successors were left out: are those in the block new, or not yet done? */
@@ -85,44 +85,44 @@ typedef struct Search {
 
 /* Memory */
 
-static u64 *zeroed(u64 slots)
+static u64 *zeroed(u64 words)
 {
 #if defined(__linux__)
-    u64 *made = mmap(0, slots * sizeof(u64), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    u64 *made = mmap(0, words * sizeof(u64), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED)
         return 0;
 #ifdef MADV_HUGEPAGE
-    if (slots * sizeof(u64) >= HUGE_BYTES)
-        madvise(made, slots * sizeof(u64), MADV_HUGEPAGE);
+    if (words * sizeof(u64) >= HUGE_BYTES)
+        madvise(made, words * sizeof(u64), MADV_HUGEPAGE);
 #endif
     return made;
 #else
-    return calloc(slots, sizeof(u64));
+    return calloc(words, sizeof(u64));
 #endif
 }
 
-static void free_zeroed(u64 *array, u64 slots)
+static void free_zeroed(u64 *array, u64 words)
 {
 #if defined(__linux__)
     if (array)
-        munmap(array, slots * sizeof(u64));
+        munmap(array, words * sizeof(u64));
 #else
-    (void)slots;
+    (void)words;
     free(array);
 #endif
 }
 
-/* These slots are not looked at any more. */
-static void give_back(u64 *array, u64 slots)
+/* These words are not looked at any more. */
+static void give_back(u64 *array, u64 words)
 {
 #if defined(__linux__)
-    madvise(array, slots * sizeof(u64), MADV_DONTNEED); /* GIVE_BACK slots are whole pages */
+    madvise(array, words * sizeof(u64), MADV_DONTNEED); /* GIVE_BACK lines are whole pages */
 #else
-    (void)array, (void)slots;
+    (void)array, (void)words;
 #endif
 }
 
-static inline u64 home(const Store *store, u64 hash) { return (hash >> 32) * store->slots >> 32; }
+static inline u64 home(const Store *store, u64 hash) { return (hash >> 32) * store->lines >> 32; }
 
 static void free_block(Block *block)
 {

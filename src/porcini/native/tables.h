@@ -49,12 +49,22 @@ typedef struct { /* From the bits that are picked to a number; 0 if there is non
     u64 slots, used;
 } Table;
 
-typedef struct { /* What one unit can do, or several. Of each change: which transition it is, and who moves. */
+typedef struct { /* What one unit can do, or several. After it in memory are its changes; for each of them, which
+                    transition it is; and for each of them, who moves. */
     u32 count, fails;
-    u64 *change;
-    u32 *transition;
-    u32 *mover;
 } Entry;
+
+static inline u64 *changes_of(const Entry *entry) { return (u64 *)(entry + 1); }
+
+static inline u32 *transitions_of(const Entry *entry, u32 words)
+{
+    return (u32 *)(changes_of(entry) + (u64)entry->count * words);
+}
+
+static inline u32 *movers_of(const Entry *entry, u32 words) { return transitions_of(entry, words) + entry->count; }
+
+/* The entry, its changes, and two numbers of 32 bits for each of them. */
+static inline u64 words_of_entry(u64 count, u32 words) { return 1 + count * words + count; }
 
 typedef struct { /* Memory that is freed all at once, and does not move. */
     u64 *chunk, *all;
@@ -80,6 +90,18 @@ static int reserve(void *array, u64 *room, u64 wanted, size_t size)
 
 #define RESERVE(owner, array, wanted) \
     reserve(&(owner)->array, &(owner)->array##_room, (wanted), sizeof *(owner)->array)
+
+static inline u32 lowest(u64 word)
+{
+#if defined(__GNUC__) && !defined(__TINYC__)
+    return (u32)__builtin_ctzll(word);
+#else
+    u32 n = 0;
+    for (; !(word & 1); word >>= 1)
+        n++;
+    return n;
+#endif
+}
 
 #define CHUNK 8192
 

@@ -9,9 +9,12 @@
 #endif
 #if WORDS == 1 || WORDS == 2
 #define INLINE (search->spare && !search->numbered)
+#define W_INLINE WORDS
 #else
 #define INLINE 0
+#define W_INLINE 1
 #endif
+#define SLOTS (INLINE ? LINE / W_INLINE : LINE) /* of a line */
 
 #include "store.h"
 
@@ -21,7 +24,8 @@
 #include "depth.h"
 #endif
 
-#undef SLOT_WORDS
+#undef SLOTS
+#undef W_INLINE
 #undef INLINE
 #undef W
 #undef ROOM
