@@ -14,14 +14,37 @@ static inline u32 NAME(owner)(const Search *search, u64 hash)
     return search->workers == 1 ? 0 : (u32)((hash & 0xFFFFFFFF) * search->workers >> 32);
 }
 
-/* Hashes the last successors of a block, and fetches what will be needed of the table; `parent` is before all of them. */
-static inline void NAME(announce)(const Search *search, const Store *store, Block *block, u32 begin, u32 parent)
+/* Was this successor made lately? Then it need not be made again: it is in a block, or has been. Many are, since the
+   successors of neighbouring states have most of theirs in common. Where there is nothing yet, the entry is the first
+   state, of which all bits are 0, and which has been stored. */
+static inline int NAME(is_recent)(const Search *search, Worker *worker, const u64 *state, u64 hash)
 {
+    u64 *recent = worker->recent + (hash & (RECENT - 1)) * W;
+    if (NAME(equal)(search, recent, state))
+        return 1;
+    memcpy(recent, state, sizeof(u64) * W);
+    return 0;
+}
+
+/* Hashes the last successors of a block, and fetches what will be needed of the table; `parent` is before all of them.
+   Those that were made lately are left out, if that makes no difference. */
+static inline void NAME(announce)(const Search *search, Worker *worker, Block *block, u32 begin, u32 parent, int all)
+{
+    const Store *store = &worker->store;
+    u32 kept = begin;
     for (u32 i = begin; i < block->count; i++) {
-        block->parent[i] = parent;
-        block->hash[i] = NAME(hash)(search, block->state + (u64)i * W);
-        PREFETCH(store->line + home(store, block->hash[i]) * LINE);
+        u64 after[ROOM];
+        memcpy(after, block->state + (u64)i * W, sizeof(u64) * W);
+        u64 hash = NAME(hash)(search, after);
+        if (!all && NAME(is_recent)(search, worker, after, hash))
+            continue;
+        memcpy(block->state + (u64)kept * W, after, sizeof(u64) * W);
+        block->hash[kept] = hash;
+        block->parent[kept++] = parent;
+        PREFETCH(store->line + home(store, hash) * LINE);
     }
+    worker->transitions += block->count - begin;
+    block->count = kept;
 }
 
 /* Stores all successors of a state, at once, and leaves room for some more states. */
@@ -77,7 +100,6 @@ static int NAME(store_block)(Search *search, Worker *worker, Block *block)
             }
         }
     }
-    worker->transitions += block->count;
     block->count = block->reduced = 0;
     return 1;
 }
@@ -130,7 +152,7 @@ static inline i64 NAME(expand_all)(Search *search, Worker *worker, u64 number)
     if (count == begin)
         return ask(moves, ASK_END, 0, 0, 0);
     block->count = count;
-    NAME(announce)(search, store, block, begin, (u32)number);
+    NAME(announce)(search, worker, block, begin, (u32)number, 0);
     return 0;
 }
 
@@ -166,7 +188,7 @@ static i64 NAME(expand_reduced)(Search *search, Worker *worker, u64 number)
     }
     if (chosen && search->avoids_ignoring)
         block->reduction[block->reduced++] = (Reduction){(u32)number, begin, block->count, 0};
-    NAME(announce)(search, store, block, begin, (u32)number);
+    NAME(announce)(search, worker, block, begin, (u32)number, 1);
     return 0;
 }
 
@@ -195,6 +217,9 @@ static i64 NAME(distribute)(Search *search, Worker *worker, u64 number)
             for (u32 w = 0; w < W; w++)
                 after[w] = state[w] ^ changes_of(entry)[(u64)k * W + w];
             u64 hash = NAME(hash)(search, after);
+            worker->transitions++;
+            if (NAME(is_recent)(search, worker, after, hash))
+                continue;
             u32 owner = NAME(owner)(search, hash);
             Block *block = worker->out[owner];
             memcpy(block->state + (u64)block->count * W, after, sizeof(u64) * W);

@@ -202,9 +202,10 @@ static const Entry *join(Moves *moves, Grouping *grouping, Group *group, const u
         count += entry->count;
     }
     u64 at = moves->joins, size = words_of_entry(count, rules->words);
-    ask(moves, ASK_MEMORY, 0, 0, 0);
-    if (at + size >= UINT32_MAX || !RESERVE(moves, joined, at + size) || !enter(&group->cache, state, (u32)at + 1))
+    if (at + size >= UINT32_MAX || !RESERVE(moves, joined, at + size) || !enter(&group->cache, state, (u32)at + 1)) {
+        ask(moves, ASK_MEMORY, 0, 0, 0);
         return 0;
+    }
     moves->joins += size;
     Entry *made = (Entry *)(moves->joined + at);
     *made = (Entry){count, 0};

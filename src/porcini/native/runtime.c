@@ -70,6 +70,7 @@ void porcini_free(Search *search)
     for (u32 i = 0; search->worker && i < search->workers; i++) {
         Worker *worker = search->worker + i;
         forget_moves(&worker->moves);
+        free(worker->recent);
         free(worker->store.state);
         free(worker->store.parent);
         free_zeroed(worker->store.line, worker->store.lines * LINE);
@@ -98,6 +99,7 @@ static int make_worker(Search *search, u32 number)
     worker->search = search;
     worker->moves.rules = &search->rules;
     worker->moves.ordered = search->numbered;
+    worker->recent = calloc(RECENT * (u64)search->words, sizeof(u64));
     worker->store.room = 1024;
     worker->store.lines = 1024;
     worker->store.state = malloc(worker->store.room * search->words * sizeof(u64));
@@ -110,7 +112,7 @@ static int make_worker(Search *search, u32 number)
     for (u32 k = 0; k < search->workers; k++)
         if (!(worker->out[k] = new_block(search->words)))
             return 0;
-    return worker->store.state && worker->store.parent && worker->store.line;
+    return worker->recent && worker->store.state && worker->store.parent && worker->store.line;
 }
 
 /* Puts a state into the store of its owner. */
@@ -177,6 +179,9 @@ int porcini_widen(Search *search, u32 words, u32 bits)
                 memcpy(state + n * words, store->state + n * before, before * sizeof(u64));
             free(store->state);
             store->state = state;
+            free(worker->recent);
+            if (!(worker->recent = calloc(RECENT * (u64)words, sizeof(u64))))
+                return 0;
             for (u32 k = 0; k < search->workers; k++) {
                 free_block(worker->out[k]);
                 if (!(worker->out[k] = new_block(words)))

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #endif
 
-#define BLOCK 256
+#define BLOCK 128
+#define RECENT (1 << 14) /* successors, of those that were made lately */
 #define CHUNK_OF_STATES 512
 #define THERE (1ull << 63)
 #define SMALL_TABLE (1 << 17) /* lines: up to here, a table that grows is doubled */
@@ -47,6 +48,7 @@ typedef struct {
     u32 number;
     Moves moves;
     Store store;
+    u64 *recent; /* by their hashes, successors that were made lately */
     u64 transitions;
     Block *out[MOST_WORKERS];
     u32 *aside; /* states about which something must be asked */
