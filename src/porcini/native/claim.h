@@ -150,7 +150,7 @@ static i64 spell(Claim *claim, Moves *moves, List *list, Letters *group, const u
             found |= claim->part[number].letter;
     }
     *letter |= found;
-    if (!group->cache.value)
+    if (!is_made(&group->cache))
         return 0;
     if (!RESERVE(claim, letter, claim->letters + 1ull))
         return ask(moves, ASK_MEMORY, 0, 0, 0);
@@ -167,7 +167,7 @@ static inline i64 goings_of(Claim *claim, Moves *moves, const u64 *state, const 
         return ask(moves, ASK_MEMORY, 0, 0, 0);
     for (u32 i = 0; i < list->groups; i++) {
         Letters *group = list->group + i;
-        u32 at = group->cache.value ? look_up(&group->cache, state) : 0;
+        u32 at = is_made(&group->cache) ? look_up(&group->cache, state) : 0;
         if (at)
             read[0] |= claim->letter[at - 1];
         else if (spell(claim, moves, list, group, state, read) < 0)

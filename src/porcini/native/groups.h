@@ -16,6 +16,7 @@
 #define OFTEN 6                /* how often each value should be in the sample: then the others are few */
 #define MOST_ENTRIES (1 << 15) /* of a group */
 #define MOST_OPEN 8            /* groups that one more unit may be put into */
+#define MOST_KEY_BITS 256
 
 static void free_grouping(Grouping *grouping)
 {
@@ -41,7 +42,7 @@ static void forget_moves(Moves *moves)
 
 typedef struct { /* States of one set of processes, in order of age, and room for counting values in them. */
     u64 *state, *value;
-    u32 states;
+    u32 states, most; /* values of one group */
 } Sample;
 
 static int take_sample(const Moves *moves, u32 set, const u64 *states, u64 count, Sample *sample)
@@ -88,8 +89,7 @@ typedef struct { /* Groups in the making; those of too many values are closed. *
 } Making;
 
 /* The group to which one more unit adds least; as many as there are groups, if it should have one of its own. */
-static u32 best_group(const Moves *moves, const Grouping *grouping, const Making *making, const Sample *sample,
-                      const u64 *mask)
+static u32 best_group(const Moves *moves, const Making *making, const Sample *sample, const u64 *mask)
 {
     u32 words = moves->rules->words, best = making->groups, least = UINT32_MAX;
     u32 open = moves->ordered ? 1 : MOST_OPEN, first = making->groups > open ? making->groups - open : 0;
@@ -100,10 +100,10 @@ static u32 best_group(const Moves *moves, const Grouping *grouping, const Making
             together[w] = mask[w] | making->mask[g * (u64)words + w];
             bits += ones(together[w]);
         }
-        if (bits > 64 || making->values[g] > grouping->most)
+        if (bits > MOST_KEY_BITS || making->values[g] > sample->most)
             continue;
-        u32 values = count_values(sample, together, words, grouping->most);
-        if (values <= grouping->most && values - making->values[g] < least) {
+        u32 values = count_values(sample, together, words, sample->most);
+        if (values <= sample->most && values - making->values[g] < least) {
             least = values - making->values[g];
             best = g;
         }
@@ -112,24 +112,23 @@ static u32 best_group(const Moves *moves, const Grouping *grouping, const Making
 }
 
 /* Puts units into groups. Without a sample each of them is alone. */
-static int assign_units(const Moves *moves, u32 number, const Grouping *grouping, const Sample *sample, Making *making)
+static void assign_units(const Moves *moves, u32 number, const Sample *sample, Making *making)
 {
     const Rules *rules = moves->rules;
     const Set *set = rules->set + number;
     u32 words = rules->words;
     for (u32 i = 0; i < set->units; i++) {
         const u64 *mask = rules->unit[rules->member[set->first + i]].mask;
-        u32 g = sample->states ? best_group(moves, grouping, making, sample, mask) : making->groups;
+        u32 g = sample->states ? best_group(moves, making, sample, mask) : making->groups;
         if (g == making->groups) {
             making->groups++;
             memset(making->mask + g * (u64)words, 0, words * sizeof(u64));
         }
         for (u32 w = 0; w < words; w++)
             making->mask[g * (u64)words + w] |= mask[w];
-        making->values[g] = count_values(sample, making->mask + g * (u64)words, words, grouping->most);
+        making->values[g] = count_values(sample, making->mask + g * (u64)words, words, sample->most);
         making->group_of[i] = g;
     }
-    return 1;
 }
 
 /* Groups as they were made; those of too many values have no cache. */
@@ -149,7 +148,7 @@ static int lay_out_groups(const Rules *rules, u32 number, Grouping *grouping, co
         grouping->groups++;
         for (u32 w = 0; w < rules->words; w++)
             bits += ones(mask[w]);
-        if (sample->states && bits <= 64 && making->values[g] <= grouping->most &&
+        if (sample->states && bits <= MOST_KEY_BITS && making->values[g] <= sample->most &&
             !make_table(&group->cache, mask, rules->words))
             return 0;
     }
@@ -177,9 +176,12 @@ static int make_groups(Moves *moves, u32 number, const u64 *states, u64 count)
     int made = grouping->group && grouping->member && making.group_of && making.mask && RESERVE(moves, offer, units);
     if (made) {
         making.values = making.group_of + units;
-        made = take_sample(moves, number, states, grouping->looked < SAMPLE / 2 ? 0 : count, &sample) &&
-               assign_units(moves, number, grouping, &sample, &making) &&
-               lay_out_groups(rules, number, grouping, &sample, &making);
+        made = take_sample(moves, number, states, grouping->looked < SAMPLE / 2 ? 0 : count, &sample);
+    }
+    if (made) {
+        sample.most = sample.states / OFTEN < grouping->most ? sample.states / OFTEN : grouping->most;
+        assign_units(moves, number, &sample, &making);
+        made = lay_out_groups(rules, number, grouping, &sample, &making);
     }
     free(sample.state);
     free(making.group_of);
@@ -228,7 +230,7 @@ static const Entry *join(Moves *moves, Grouping *grouping, Group *group, const u
 /* What a group can do in a state; 0: see the question. It may move when the next one is looked up. */
 static inline const Entry *entry_of_group(Moves *moves, Grouping *grouping, Group *group, const u64 *state)
 {
-    if (group->cache.value) {
+    if (is_made(&group->cache)) {
         u32 known = look_up(&group->cache, state);
         return known ? (const Entry *)(moves->joined + (known - 1)) : join(moves, grouping, group, state);
     }

@@ -60,7 +60,7 @@ typedef struct { /* The groups of one set of processes; `member` has their units
     u32 *member;
     u32 groups, version;
     u64 looked, again; /* how often; and when groups are to be made again, since more states are known by then */
-    u32 most;          /* entries of a group, as far as the sample shows */
+    u32 most;          /* values that a group may take in the sample; less where that was too many */
 } Grouping;
 
 typedef struct { /* What one worker has looked up. */

@@ -52,7 +52,7 @@ static inline void NAME(fill)(u64 *line, u32 slot, const u64 *state, u64 hash, u
 }
 
 /* The number of a state, and whether it is new; then it is stored. An INLINE table knows no number of an old one. */
-static inline u64 NAME(insert)(const Search *search, Store *store, const u64 *state, u64 hash, u32 parent, int *fresh)
+static ALWAYS_INLINE u64 NAME(insert)(const Search *search, Store *store, const u64 *state, u64 hash, u32 parent, int *fresh)
 {
     for (u64 at = home(store, hash);; at = at + 1 == store->lines ? 0 : at + 1) {
         u64 *line = store->line + at * LINE;
@@ -149,7 +149,7 @@ static int NAME(rehash)(const Search *search, Store *store, u64 lines)
 static int NAME(number_again)(const Search *search, Store *store)
 {
     free_zeroed(store->line, store->lines * LINE);
-    while (store->states * 5 > store->lines * SLOTS * 4)
+    while (store->states * 20 > store->lines * SLOTS * MOST_FULL)
         store->lines *= 2;
     store->line = zeroed(store->lines * LINE);
     if (!store->line)
@@ -167,8 +167,8 @@ static int NAME(make_room)(const Search *search, Store *store, u64 more)
     u64 wanted = store->states + more, lines = store->lines, room = store->room;
     while (wanted > room)
         room += room / 2;
-    while (wanted * 5 > lines * SLOTS * 4)
-        lines += lines < SMALL_TABLE ? lines : lines / 4;
+    while (wanted * 20 > lines * SLOTS * MOST_FULL)
+        lines += lines < SMALL_TABLE ? lines : lines / 20 * GROWTH;
     if (room == store->room && lines == store->lines)
         return 1;
     if (wanted * search->workers >= UINT32_MAX)
