@@ -79,9 +79,9 @@ static int NAME(store_block)(Search *search, Worker *worker, Block *block)
     int fresh;
     if (!NAME(make_room)(search, store, block->count))
         return 0;
-    if (search->workers > 1)
-        for (u32 i = 0; i < block->count; i++)
-            PREFETCH(store->line + home(store, block->hash[i]) * LINE);
+    u32 fetched = search->workers == 1 ? block->count : !INLINE || block->count < AHEAD ? block->count : AHEAD;
+    for (u32 i = 0; search->workers > 1 && i < fetched; i++)
+        PREFETCH(store->line + home(store, block->hash[i]) * LINE);
     if (!INLINE)
         for (u32 i = 0; i < block->count; i++) {
             u32 likely = NAME(likely)(store, block->hash[i]);
@@ -89,6 +89,8 @@ static int NAME(store_block)(Search *search, Worker *worker, Block *block)
                 PREFETCH(store->state + (likely - 1ull) * W);
         }
     for (u32 i = 0; i < block->count; i++) {
+        if (i + fetched < block->count)
+            PREFETCH(store->line + home(store, block->hash[i + fetched]) * LINE);
         u64 number = NAME(insert)(search, store, block->state + (u64)i * W, block->hash[i], block->parent[i], &fresh);
         if (reduced < block->reduced && i >= block->reduction[reduced].begin) {
             Reduction *reduction = block->reduction + reduced;
@@ -112,8 +114,10 @@ static int NAME(send)(Search *search, Worker *worker, u32 owner)
         return 1;
     if (owner == worker->number)
         return NAME(store_block)(search, worker, block);
-    Block *spare = new_block(search->words);
-    if (!spare)
+    Block *spare = worker->spare;
+    if (spare)
+        worker->spare = spare->next;
+    else if (!(spare = new_block(search->words)))
         return 0;
     worker->out[owner] = spare;
     push(search, search->worker + owner, block);
@@ -225,7 +229,8 @@ static i64 NAME(distribute)(Search *search, Worker *worker, u64 number)
             memcpy(block->state + (u64)block->count * W, after, sizeof(u64) * W);
             block->hash[block->count] = hash;
             block->parent[block->count++] = parent;
-            if (block->count == BLOCK && !NAME(send)(search, worker, owner))
+            u32 most = owner == worker->number ? BLOCK : MESSAGE;
+            if (block->count == most && !NAME(send)(search, worker, owner))
                 return ask(moves, ASK_MEMORY, 0, 0, 0);
         }
     }
@@ -266,7 +271,9 @@ static void NAME(work)(Search *search, Worker *worker)
         Block *block = pull(search, worker);
         if (block) {
             int stored = search_goes_on(search) && NAME(store_block)(search, worker, block);
-            free_block(block);
+            block->count = block->reduced = 0;
+            block->next = worker->spare;
+            worker->spare = block;
             if (!stored)
                 give_up(search);
             leave(search); /* the block is no longer under way */

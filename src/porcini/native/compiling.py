@@ -32,9 +32,12 @@ SOURCES = (
     "store.h",
     "breadth.h",
     "depth.h",
+    "bits.h",
+    "bitstate.h",
     "together.h",
     "telling.h",
     "product_calls.h",
+    "bitstate_calls.h",
 )
 _FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
 _SECONDS = 60

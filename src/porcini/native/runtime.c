@@ -15,8 +15,11 @@
    search.h     what a search consists of
    workers.h    what several workers send to each other
    together.h   several workers at once
+   bits.h       what a bitstate search keeps
+   bitstate.h   this search; for each width of states
    telling.h    what fills the tables
-   product_calls.h   what fills those of a claim, and what a product is asked */
+   product_calls.h    what fills those of a claim, and what a product is asked
+   bitstate_calls.h   what a bitstate search is asked */
 
 #define _GNU_SOURCE
 #include "tables.h"
@@ -31,11 +34,13 @@
 
 #include "product.h"
 
+#include "lines.h"
+
 #include "search.h"
 
 #include "workers.h"
 
-#include "lines.h"
+#include "bits.h"
 
 #define GLUE_(name, words) name##_##words
 #define GLUE(name, words) GLUE_(name, words)
@@ -77,6 +82,7 @@ void porcini_free(Search *search)
         free(worker->aside);
         for (u32 k = 0; k < search->workers; k++)
             free_block(worker->out[k]);
+        free_blocks(&worker->spare);
 #if THREADS
         pthread_mutex_destroy(&worker->lock);
         pthread_cond_destroy(&worker->wake);
@@ -87,6 +93,7 @@ void porcini_free(Search *search)
     pthread_cond_destroy(&search->opens);
 #endif
     free_product(search->product);
+    free_bits(search->bitstate);
     free_rules(&search->rules);
     free(search->worker);
     free(search);
@@ -164,7 +171,8 @@ int porcini_widen(Search *search, u32 words, u32 bits)
     int other = words != before || search->spare != is_spare(words, bits); /* slots have another form */
     search->spare = is_spare(words, bits);
     search->bits = bits;
-    if (words != before && !(restride(&search->rules, words) && widen_product(search->product, before, words)))
+    if (words != before && !(restride(&search->rules, words) && widen_product(search->product, before, words) &&
+                             widen_bits(search->bitstate, before, words)))
         return 0;
     search->words = words;
     for (u32 i = 0; i < search->workers; i++) {
@@ -182,6 +190,7 @@ int porcini_widen(Search *search, u32 words, u32 bits)
             free(worker->recent);
             if (!(worker->recent = calloc(RECENT * (u64)words, sizeof(u64))))
                 return 0;
+            free_blocks(&worker->spare);
             for (u32 k = 0; k < search->workers; k++) {
                 free_block(worker->out[k]);
                 if (!(worker->out[k] = new_block(words)))
@@ -198,6 +207,8 @@ u64 porcini_states(const Search *search)
 {
     if (search->product)
         return search->product->entered;
+    if (search->bitstate)
+        return search->bitstate->found;
     u64 states = 0;
     for (u32 i = 0; i < search->workers; i++)
         states += search->worker[i].store.states;
@@ -275,6 +286,8 @@ int porcini_answer_end(Search *search, const u64 *states, u32 count)
    what. */
 u32 porcini_run(Search *search, u64 most)
 {
+    if (search->bitstate)
+        return BY_WIDTH(run_by_bits)(search, most);
     if (search->product)
         return search->words == 1   ? run_in_depth_1(search, most)
                : search->words == 2 ? run_in_depth_2(search, most)
@@ -285,3 +298,5 @@ u32 porcini_run(Search *search, u64 most)
 #include "telling.h"
 
 #include "product_calls.h"
+
+#include "bitstate_calls.h"

@@ -12,7 +12,9 @@
 #include <sys/mman.h>
 #endif
 
-#define BLOCK 128
+#define BLOCK 128   /* successors that are stored at once */
+#define MESSAGE 512 /* successors that are sent to another worker at once */
+#define AHEAD 32    /* so many successors before it is stored, the line of one is fetched */
 #define RECENT (1 << 14) /* successors, of those that were made lately */
 #define CHUNK_OF_STATES 512
 #define THERE (1ull << 63)
@@ -50,7 +52,7 @@ typedef struct {
     Store store;
     u64 *recent; /* by their hashes, successors that were made lately */
     u64 transitions;
-    Block *out[MOST_WORKERS];
+    Block *out[MOST_WORKERS], *spare; /* blocks that were received, and are used again */
     u32 *aside; /* states about which something must be asked */
     u32 asides;
     u64 aside_room;
@@ -70,7 +72,8 @@ typedef struct Search {
     int reduces; /* are stubborn sets enough? */
     int avoids_ignoring;
     int numbered; /* must the number of a state be found by its hash? */
-    Product *product; /* of a search for runs that a claim accepts */
+    Product *product;      /* of a search for runs that a claim accepts */
+    struct Bits *bitstate; /* of a search that keeps bits instead of states */
     u64 hash_mask, most_bytes;
     Rules rules;
     Worker *worker;
@@ -163,10 +166,19 @@ static int widen_block(Block *block, u32 words, u64 more)
     return 1;
 }
 
+static void free_blocks(Block **list)
+{
+    while (*list) {
+        Block *block = *list;
+        *list = block->next;
+        free_block(block);
+    }
+}
+
 static Block *new_block(u32 words)
 {
     Block *block = calloc(1, sizeof(Block));
-    if (block && widen_block(block, words, 2 * BLOCK))
+    if (block && widen_block(block, words, MESSAGE))
         return block;
     free_block(block);
     return 0;

@@ -25,6 +25,8 @@
 
 #include "breadth.h"
 
+#include "bitstate.h"
+
 #if WORDS < 3 /* wider ones go by what is for any: each width takes a compiler time */
 #include "depth.h"
 #endif
