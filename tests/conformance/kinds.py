@@ -41,6 +41,7 @@ from conformance.promela import comparison as promela_comparison
 from conformance.promela import edits as promela_edits
 from conformance.promela import everything as promela_everything
 from conformance.promela import judge as promela_judge
+from conformance.promela import machines as promela_machines
 from conformance.promela import programs as promela_programs
 from conformance.promela import spin
 from conformance.promela import text as promela_text
@@ -323,6 +324,15 @@ def _compare_claims_with_spin(claimed: Any, engines: Sequence[str] | None = None
     return promela_claims.compare(claimed)
 
 
+def _wide_or_small_model(random: Random) -> Program:
+    """Of the whole language, or models of nothing but steps that move several processes."""
+    return promela_chains.generate(random) if random.random() < 0.2 else promela_everything.generate(random)
+
+
+def _compare_machines(model: Any, engines: Sequence[str] | None = None) -> int:
+    return promela_machines.compare(model)
+
+
 # Rewrite theories -----------------------------------------------------------------------------------------------
 
 
@@ -425,6 +435,7 @@ KINDS = {
         Kind("spin", 150, promela_everything.generate, _compare_with_spin, promela_text.smaller),
         Kind("spin chains", 200, promela_chains.generate, _compare_with_spin, promela_text.smaller),
         Kind("spin claims", 200, promela_claims.generate, _compare_claims_with_spin, promela_claims.smaller),
+        Kind("native", 1_000, _wide_or_small_model, _compare_machines, promela_text.smaller),
         # These two check judges:
         Kind("pml judge", 200, _promela_model, _check_against_spin, promela_edits.smaller),
         Kind("plain maude", 60, _rewriting_program, _check_against_maude),

@@ -136,6 +136,13 @@ def _parser() -> argparse.ArgumentParser:
         help="what native code may use, such as 8G (default: four fifths of what is free)",
     )
     check.add_argument(
+        "--bitstate",
+        type=_bytes,
+        metavar="SIZE",
+        help="keep bits instead of states, in a table of this size, such as 2G, for what does not fit in memory: "
+        "this finds errors, but cannot show that there are none (.pml, .gcl, .par)",
+    )
+    check.add_argument(
         "--verify-reduction", action="store_true", help="build both graphs and compare them (up to 100,000 states)"
     )
     check.add_argument(

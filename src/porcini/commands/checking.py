@@ -26,6 +26,7 @@ from porcini.commands.searching import search
 from porcini.core.errors import InputError
 from porcini.core.languages import Checker
 from porcini.core.reports import Counts, Report, Verdict
+from porcini.engines.machines import refuse_bitstate
 from porcini.engines.options import USUAL
 from porcini.engines.stats import SearchStats
 from porcini.properties.outcomes import Question, verdict
@@ -44,6 +45,8 @@ def check(request: Request) -> Report:
     require("check", request.subject)
     if question.pattern is not None:
         return search(request, question.pattern)
+    if any(each is not None for each in (question.ltl, question.formula, question.cycles, question.claim)):
+        refuse_bitstate(request.options, "formulas, claims or cycles")
     if question.ltl is not None:
         named = given_formula(question.ltl, model)
         fair = request.options.fair and request.engine is None  # other checkers do not support fairness
@@ -84,7 +87,7 @@ def _check_all(request: Request) -> Report:
     for named in formulas_of(model):
         name = named.name.removeprefix("ltl ")
         verdicts[name] = "unknown"
-        if safe and not found.interrupted:
+        if safe and not found.interrupted and request.options.bitstate is None:
             report = _check_formula(request, named)
             verdicts[name] = report.verdict
             found = _combine(found, report) if found.verdict != "violated" else _add_counts(found, report)
@@ -93,6 +96,11 @@ def _check_all(request: Request) -> Report:
         if not safe:
             names = ", ".join(verdicts)
             found = replace(found, notes=(*found.notes, f"not checked, since this comes first: {names}"))
+        elif request.options.bitstate is not None:
+            names = ", ".join(verdicts)
+            found = replace(found, notes=(*found.notes, f"not checked by a bitstate search: {names}"))
+    if claimed:
+        refuse_bitstate(request.options, "never claims")
     if claimed and found.verdict != "violated" and not found.interrupted:
         found = _combine(found, _check_never(request))
     return found

@@ -133,6 +133,7 @@ def build_report(
         selection=stats.selection,
         reduction=stats.reduction,
         machine=stats.machine,
+        bitstate=stats.bitstate,
         property=property,
         verdict=verdict(counterexample is not None, stats.stopped == "exhausted"),
         stopped=stats.stopped,

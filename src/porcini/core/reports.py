@@ -37,6 +37,30 @@ class Counts:
     """States at which no actor was provably stable (H of P4's Table 1): `transdpor` only."""
 
 
+BITSTATE = "what a bitstate search can tell apart"
+"""In the place of a limit, where such a search has come to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitstateCoverage:
+    """What a bitstate search saw: how many states it found, in a table of so many bytes, and how many others it is
+    expected to have taken for one of them."""
+
+    bytes: int
+    states: int
+    missed: float
+
+    @property
+    def hash_factor(self) -> float:
+        """How many bits of the table there are for each state."""
+        return 8 * self.bytes / max(1, self.states)
+
+    @property
+    def estimate(self) -> float:
+        """The share of the states to which the search came that it saw."""
+        return self.states / (self.states + self.missed) if self.states else 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A way in which executions end, how many do, and one of them as an example."""
@@ -210,6 +234,8 @@ class Report:
     """For a search that keeps states: the reduction that was really used."""
     machine: str | None = None
     """For such a search of a packed program: the machine that took the steps, `python` or `native`."""
+    bitstate: BitstateCoverage | None = None
+    """For a bitstate search."""
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = field(default=0.0, compare=False)

@@ -33,6 +33,8 @@ def native_search(
     system: System, graph: Any, reduction: StateReduction[Any] | None, stats: SearchStats, options: Options
 ) -> Graph[Any] | None:
     """A search by native code, if one is wanted, can be had, and is worth it. It goes in breadth."""
+    if options.bitstate is not None:
+        return _bitstate_search(system, graph, reduction, stats, options)
     if options.machine == "gpu":
         return _gpu_search(graph, stats, options)
     if options.machine == "python" or not (reduction is None or type(reduction) is StubbornSets):
@@ -59,6 +61,47 @@ def native_search(
         stats.notes += (f"{problem}: the reference took the steps",)
         return None
     return search
+
+
+def _bitstate_search(
+    system: System, graph: Any, reduction: StateReduction[Any] | None, stats: SearchStats, options: Options
+) -> Graph[Any]:
+    """A search that keeps bits instead of states: by native code alone, in depth, by one worker."""
+    from porcini.engines.native_bitstate import NativeBitstate
+    from porcini.native.compiling import NoCompiler
+    from porcini.native.library import load_library
+
+    assert options.bitstate is not None
+    if options.machine in ("python", "gpu"):
+        raise InputError(
+            f"--bitstate is for native code, not for --machine {options.machine}", hint="--machine native"
+        )
+    if options.search == "bfs":
+        raise InputError("--bitstate searches in depth, not in breadth")
+    if options.workers not in (None, 1):
+        raise InputError("--bitstate is for one worker")
+    if not (reduction is None or type(reduction) is StubbornSets):
+        raise InputError("--bitstate has no ample sets", hint="--reduction stubborn")
+    try:
+        load_library()
+    except NoCompiler as problem:
+        raise InputError(f"--bitstate is for native code: {problem}") from None
+    search = NativeBitstate(
+        graph,
+        stats,
+        reduction,
+        size=options.bitstate,
+        avoid_ignoring=system.may_fail,
+        most_bytes=options.max_memory or free_memory(),
+    )
+    search.is_small()  # the bits that change
+    return search
+
+
+def refuse_bitstate(options: Options, asked: str) -> None:
+    """For questions about runs, which a search that keeps bits cannot answer."""
+    if options.bitstate is not None:
+        raise InputError(f"--bitstate looks for deadlocks and failures; it does not check {asked}")
 
 
 def _gpu_search(graph: Any, stats: SearchStats, options: Options) -> Graph[Any]:
@@ -159,7 +202,12 @@ def refuse_machine(options: Options) -> None:
     """For programs that only the reference runs: refuse what is said about other machines."""
     if options.machine in ("native", "gpu"):
         raise InputError(f"--machine {options.machine} {_IS_FOR_PACKED}", hint="--machine auto")
-    for option, given in {"--workers": options.workers, "--max-memory": options.max_memory}.items():
+    given_options = {
+        "--workers": options.workers,
+        "--max-memory": options.max_memory,
+        "--bitstate": options.bitstate,
+    }
+    for option, given in given_options.items():
         if given is not None:
             raise InputError(f"{option} is for native code, and native code {_IS_FOR_PACKED}")
 

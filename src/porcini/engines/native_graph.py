@@ -78,6 +78,7 @@ class NativeGraph(Graph[int]):
         try:
             while (asked := self.native.run(most)) != Ask.NOTHING:
                 self._give(asked)
+                self._after_answer()
                 self._count()
                 self.stats.check_limits()
                 most_states = self.stats.limits.max_states
@@ -90,6 +91,9 @@ class NativeGraph(Graph[int]):
         finally:
             self._count()
         self._note_failures()
+
+    def _after_answer(self) -> None:
+        """Something about the state at hand has been told."""
 
     def _start(self) -> NativeSearch | GpuSearch:
         if self.device is not None:

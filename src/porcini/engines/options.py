@@ -51,6 +51,9 @@ class Options:
     the shortest ones."""
     max_memory: int | None = None
     """How many bytes native code may use; None is four fifths of what is free."""
+    bitstate: int | None = None
+    """Of searches that keep states: keep three bits of each state, in a table of so many bytes; what does not fit
+    can be searched for errors then."""
     optimise: bool = True
     fair: bool = False
     """Weak fairness: a process that can always move moves eventually."""

@@ -88,6 +88,10 @@ def search_states(program: Program, stats: SearchStats, options: Options) -> Non
         (search or Graph(graph, reduction, stats, avoid_ignoring=program.may_fail)).explore(options.search)
     except NotForNativeCode:
         stats.begin_again()
+        if options.bitstate is not None:
+            stats.reduction = "none"
+            native_search(program, graph, None, stats, options).explore(options.search)  # type: ignore[union-attr]
+            return
         stats.machine = "python"
         Graph(graph, reduction, stats, avoid_ignoring=program.may_fail).explore(options.search)
 

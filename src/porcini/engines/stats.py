@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from porcini.core.errors import LimitHit
 from porcini.core.events import Event
-from porcini.core.reports import Counts, Outcome, Stopped
+from porcini.core.reports import BitstateCoverage, Counts, Outcome, Stopped
 from porcini.core.systems import Final, Observed
 from porcini.core.traces import Trace
 from porcini.engines.limits import Clock, Limits
@@ -52,6 +52,8 @@ class SearchStats:
     """For a search that keeps states: how its graph was reduced."""
     machine: str | None = None
     """For such a search of a packed program: the machine that takes the steps."""
+    bitstate: BitstateCoverage | None = None
+    """For a bitstate search: what it saw."""
     notes: tuple[str, ...] = ()
     """What a user should know about the search."""
     exact: bool = True

@@ -70,6 +70,13 @@ def to_json(report: Report) -> dict[str, Any]:
         found["reduction"] = report.reduction
     if report.machine:
         found["machine"] = report.machine
+    if report.bitstate is not None:
+        seen = report.bitstate
+        found["bitstate"] = {
+            "bytes": seen.bytes,
+            "hash_factor": round(seen.hash_factor, 1),
+            "estimated_coverage": round(seen.estimate, 6),
+        }
     if report.selection:
         found["selection"] = report.selection
     if report.limit:

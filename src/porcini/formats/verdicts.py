@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from porcini.core.events import Event
-from porcini.core.reports import Report
+from porcini.core.reports import BITSTATE, Report
 from porcini.core.traces import Trace
 from porcini.formats.lanes import cut
 
@@ -31,7 +31,9 @@ def verdict_of(report: Report) -> str:
         seen = f"{ways} in {states}" if report.outcomes or "deadlock" in report.property else f"seen {states}"
     elif report.command == "explore" and report.coverage is None:
         seen += f" ({count_of(report.counts.classes, 'class')})"
-    if report.stopped == "limit":
+    if report.stopped == "limit" and report.limit == BITSTATE:
+        seen += "; a bitstate search may have missed others"
+    elif report.stopped == "limit":
         limit = report.limit or ""
         seen += f", stopped by {limit.replace('executions', 'schedules') if noun == 'schedule' else limit}"
     if report.verdict == "unknown":
@@ -203,7 +205,7 @@ def footer_of(report: Report) -> str:
         seen += f", {count_of(counts.heuristic, 'state')} without a stable actor"
     how = describe_reduction(report) if report.kept_states else f"{report.independence} independence"
     if report.machine == "native":
-        how += ", native code"
+        how += ", native code" if report.bitstate is None else ", native code, three bits for each state"
     return f"engine {report.engine}, {how}: {seen}, {report.seconds:.2f} s"
 
 

@@ -1,7 +1,6 @@
 /* Where a claim goes: what it looks at are letters, a few bits that tell which of its propositions hold.
 
-   Each part of a letter depends on few bits of a state, and is asked for once for each value of these. Neighbouring
-   parts are put together as units are (`moves.h`). Where the claim goes is asked for once for each of its states and
+   Each part of a letter depends on few bits of a state, and is asked for once for each value of these. Where the claim goes is asked for once for each of its states and
    each letter. The state of the claim is in the lowest bits of a state; the one in which it begins is 0. */
 
 typedef struct { /* Does it hold? 1: no; 2: yes. Then this bit is in the letter. */
@@ -95,6 +94,22 @@ static int widen_claim(Claim *claim, u32 before, u32 words)
     return 1;
 }
 
+#define LETTER_BITS 12 /* parts are looked up together if they depend on at most so many bits */
+
+/* The bits of two masks together, if they are few. */
+static int join_masks(u64 *mask, const u64 *more, u32 words)
+{
+    u32 together = 0;
+    for (u32 w = 0; w < words; w++)
+        together += ones(mask[w] | more[w]);
+    if (together > LETTER_BITS)
+        return 0;
+    for (u32 w = 0; w < words; w++)
+        mask[w] |= more[w];
+    return 1;
+}
+
+/* Neighbouring parts are put together as long as they depend on few bits. */
 static int group_parts(Claim *claim, List *list, u32 words)
 {
     u64 mask[MOST_WORDS];
@@ -135,7 +150,7 @@ static i64 spell(Claim *claim, Moves *moves, List *list, Letters *group, const u
             found |= claim->part[number].letter;
     }
     *letter |= found;
-    if (!group->cache.value)
+    if (!is_made(&group->cache))
         return 0;
     if (!RESERVE(claim, letter, claim->letters + 1ull))
         return ask(moves, ASK_MEMORY, 0, 0, 0);
@@ -152,7 +167,7 @@ static inline i64 goings_of(Claim *claim, Moves *moves, const u64 *state, const 
         return ask(moves, ASK_MEMORY, 0, 0, 0);
     for (u32 i = 0; i < list->groups; i++) {
         Letters *group = list->group + i;
-        u32 at = group->cache.value ? look_up(&group->cache, state) : 0;
+        u32 at = is_made(&group->cache) ? look_up(&group->cache, state) : 0;
         if (at)
             read[0] |= claim->letter[at - 1];
         else if (spell(claim, moves, list, group, state, read) < 0)

@@ -21,18 +21,23 @@ SOURCES = (
     "runtime.c",
     "tables.h",
     "moves.h",
+    "groups.h",
     "stubborn.h",
     "claim.h",
     "product.h",
     "search.h",
     "workers.h",
+    "lines.h",
     "width.h",
     "store.h",
     "breadth.h",
     "depth.h",
+    "bits.h",
+    "bitstate.h",
     "together.h",
     "telling.h",
     "product_calls.h",
+    "bitstate_calls.h",
 )
 _FLAGS = ("-std=c11", "-O2", "-w", "-fPIC", "-shared")
 _SECONDS = 60

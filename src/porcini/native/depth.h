@@ -24,7 +24,7 @@ static i64 NAME(successors)(Search *search, Worker *worker, u32 number, int *cho
         return -1;
     if (!going->count)
         return 0;
-    i64 count = offers_of(moves, state, &set);
+    i64 count = offers_of(moves, state, &set, worker->store.state, worker->store.states);
     if (count < 0)
         return -1;
     int ended = !count;
@@ -54,7 +54,7 @@ static i64 NAME(successors)(Search *search, Worker *worker, u32 number, int *cho
         memset(p->able, 0, words * sizeof(u64));
         for (u32 i = 0; !ended && i < moves->offers; i++)
             for (u32 k = 0; k < moves->offer[i]->count; k++)
-                add_marks(p, p->able, CREW_OF(moves->offer[i]->transition[k]));
+                add_marks(p, p->able, CREW_OF(transitions_of(moves->offer[i], W)[k]));
         for (u32 k = 0; ended && k < count; k++)
             add_marks(p, p->able, CREW_OF(p->end_crew[k]));
         add_marks(p, p->everyone, p->able);
@@ -62,9 +62,10 @@ static i64 NAME(successors)(Search *search, Worker *worker, u32 number, int *cho
     if (!ended)
         for (u32 i = 0; i < moves->offers; i++) {
             const Entry *entry = moves->offer[i];
+            const u32 *transition = transitions_of(entry, W);
             for (u32 k = 0; k < entry->count; k++)
-                if (!enough || has(enough, entry->transition[k])) {
-                    const u64 *change = entry->change + (u64)k * W, *crew = CREW_OF(entry->transition[k]);
+                if (!enough || has(enough, transition[k])) {
+                    const u64 *change = changes_of(entry) + (u64)k * W, *crew = CREW_OF(transition[k]);
                     STEP(state[w] ^ change[w], crew)
                 }
         }
@@ -100,7 +101,7 @@ static int NAME(number_nodes)(Search *search, Worker *worker)
     }
     for (u32 i = 0; i < block->count; i++) {
         block->hash[i] = NAME(hash)(search, block->state + (u64)i * W);
-        PREFETCH(store->slot + home(store, block->hash[i]));
+        PREFETCH(store->line + home(store, block->hash[i]) * LINE);
     }
     for (u32 i = 0; i < block->count; i++) {
         u32 likely = block->parent[i] = NAME(likely)(store, block->hash[i]);

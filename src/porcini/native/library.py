@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Sequence
-from ctypes import POINTER, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_double, c_int, c_uint32, c_uint64, c_void_p
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -102,6 +102,11 @@ _SIGNATURES: dict[str, tuple[list[type], type | None]] = {
     "path_marks": ([c_void_p], POINTER(c_uint64)),
     "everyone": ([c_void_p], POINTER(c_uint64)),
     "in_component": ([c_void_p, c_uint32], c_int),
+    "use_bits": ([c_void_p, c_uint64], c_int),
+    "depth": ([c_void_p], c_uint64),
+    "state_at_depth": ([c_void_p, c_uint64], POINTER(c_uint64)),
+    "missed": ([c_void_p], c_double),
+    "answer_end_by_bits": ([c_void_p, c_void_p, c_uint32], c_int),
 }
 
 

@@ -1,6 +1,4 @@
-/* What can be done in a state: the tables of all units, and for each worker a cache of several units at once. */
-
-#define GROUP_BITS 12 /* units are looked up together if their moves depend on at most so many bits */
+/* What can be done in a state: the tables of all units (`groups.h` looks up several of them at once). */
 
 enum { /* What is missing. */
     ASK_NOTHING = 0,
@@ -45,7 +43,7 @@ typedef struct {
     Set *set;
     Unit *unit;
     Table *table;
-    Entry *entry;
+    Entry **entry;
     u32 *member;
     u32 sets, units, tables, entries, members;
     u64 set_room, unit_room, table_room, entry_room, member_room;
@@ -53,24 +51,26 @@ typedef struct {
 } Rules;
 
 typedef struct { /* Units that are looked up together, or one by itself, without a cache. */
-    u32 first, units;
+    u32 first, units, entries;
     Table cache;
 } Group;
 
-typedef struct { /* The groups of one set of processes. */
+typedef struct { /* The groups of one set of processes; `member` has their units. */
     Group *group;
+    u32 *member;
     u32 groups, version;
+    u64 looked, again; /* how often; and when groups are to be made again, since more states are known by then */
+    u32 most;          /* values that a group may take in the sample; less where that was too many */
 } Grouping;
 
 typedef struct { /* What one worker has looked up. */
     const Rules *rules;
+    int ordered; /* must moves come in the order of the units? */
     Grouping *grouping;
     u64 grouping_room;
     u32 groupings;
-    Entry **joined;
-    u32 joins;
-    u64 joined_room;
-    Arena arena;
+    u64 *joined; /* the entries of all groups, one after the other */
+    u64 joins, joined_room;
     const Entry **offer; /* for the state at hand, one for each group */
     u32 offers;
     u64 offer_room;
@@ -83,156 +83,6 @@ static i64 ask(Moves *moves, u32 kind, u32 a, u32 b, u32 c)
 {
     moves->question = (Question){kind, a, b, c};
     return -1;
-}
-
-static void free_grouping(Grouping *grouping)
-{
-    for (u32 i = 0; i < grouping->groups; i++)
-        free_table(&grouping->group[i].cache);
-    free(grouping->group);
-    memset(grouping, 0, sizeof *grouping);
-}
-
-static void forget_moves(Moves *moves)
-{
-    for (u32 i = 0; i < moves->groupings; i++)
-        free_grouping(moves->grouping + i);
-    free(moves->grouping);
-    free(moves->joined);
-    free(moves->offer);
-    free(moves->scratch);
-    free_arena(&moves->arena);
-    const Rules *rules = moves->rules;
-    memset(moves, 0, sizeof *moves);
-    moves->rules = rules;
-}
-
-/* The bits of two masks together, if they are few. */
-static int join_masks(u64 *mask, const u64 *more, u32 words)
-{
-    u32 together = 0;
-    for (u32 w = 0; w < words; w++)
-        together += ones(mask[w] | more[w]);
-    if (together > GROUP_BITS)
-        return 0;
-    for (u32 w = 0; w < words; w++)
-        mask[w] |= more[w];
-    return 1;
-}
-
-/* Neighbouring units are put together as long as they depend on few bits. */
-static int make_groups(Moves *moves, u32 number)
-{
-    const Rules *rules = moves->rules;
-    const Set *set = rules->set + number;
-    Grouping *grouping = moves->grouping + number;
-    u64 mask[MOST_WORDS];
-    free_grouping(grouping);
-    grouping->version = set->version;
-    grouping->group = calloc(set->units + 1, sizeof(Group));
-    if (!grouping->group)
-        return 0;
-    for (u32 i = 0; i < set->units;) {
-        Group *group = grouping->group + grouping->groups++;
-        group->first = i;
-        memset(mask, 0, sizeof mask);
-        for (; i < set->units; i++) {
-            const u64 *more = rules->unit[rules->member[set->first + i]].mask;
-            if (!join_masks(mask, more, rules->words))
-                break;
-            group->units++;
-        }
-        if (!group->units) { /* too many bits: it is looked up by itself */
-            group->units = 1;
-            i++;
-        } else if (!make_table(&group->cache, mask, rules->words))
-            return 0;
-    }
-    return RESERVE(moves, offer, grouping->groups + 1);
-}
-
-static inline const Entry *entry_of(const Rules *rules, u32 unit, const u64 *state)
-{
-    u32 at = look_up(&rules->unit[unit].points, state);
-    u32 found = at ? look_up(rules->table + (at - 1), state) : 0;
-    return found ? rules->entry + (found - 1) : 0;
-}
-
-/* Joins what the units of a group can do, and keeps it. */
-static i64 join(Moves *moves, const Set *set, Group *group, const u64 *state, const Entry **found)
-{
-    const Rules *rules = moves->rules;
-    u32 count = 0, fails = 0;
-    for (u32 i = 0; i < group->units; i++) {
-        u32 unit = rules->member[set->first + group->first + i];
-        const Entry *entry = entry_of(rules, unit, state);
-        if (!entry)
-            return ask(moves, ASK_UNIT, unit, 0, 0);
-        count += entry->count;
-        fails |= entry->fails;
-    }
-    u64 words = (u64)count * rules->words, numbers = (count + 1) / 2;
-    u64 *room = allot(&moves->arena, words + 2 * numbers + (sizeof(Entry) + 7) / 8);
-    if (!room || !RESERVE(moves, joined, moves->joins + 1))
-        return ask(moves, ASK_MEMORY, 0, 0, 0);
-    Entry *made = (Entry *)(room + words + 2 * numbers);
-    *made = (Entry){0, fails, room, (u32 *)(room + words), (u32 *)(room + words + numbers)};
-    for (u32 i = 0; i < group->units; i++) {
-        const Entry *entry = entry_of(rules, rules->member[set->first + group->first + i], state);
-        if (entry->count) {
-            memcpy(made->change + (u64)made->count * rules->words, entry->change,
-                   (size_t)entry->count * rules->words * sizeof(u64));
-            memcpy(made->transition + made->count, entry->transition, entry->count * sizeof(u32));
-            memcpy(made->mover + made->count, entry->mover, entry->count * sizeof(u32));
-        }
-        made->count += entry->count;
-    }
-    moves->joined[moves->joins++] = made;
-    if (!enter(&group->cache, state, moves->joins))
-        return ask(moves, ASK_MEMORY, 0, 0, 0);
-    *found = made;
-    return 0;
-}
-
-/* Fills `offer` with all that can be done in a state, and returns how many changes that are; -1: see `question`. */
-static inline i64 offers_of(Moves *moves, const u64 *state, u32 *set)
-{
-    const Rules *rules = moves->rules;
-    u32 found = look_up(&rules->presence, state);
-    if (!found)
-        return ask(moves, ASK_SET, 0, 0, 0);
-    *set = found - 1;
-    if (found > moves->groupings) {
-        if (!RESERVE(moves, grouping, found))
-            return ask(moves, ASK_MEMORY, 0, 0, 0);
-        memset(moves->grouping + moves->groupings, 0, (found - moves->groupings) * sizeof(Grouping));
-        moves->groupings = found;
-    }
-    const Set *present = rules->set + *set;
-    Grouping *grouping = moves->grouping + *set;
-    if (grouping->version != present->version && !make_groups(moves, *set))
-        return ask(moves, ASK_MEMORY, 0, 0, 0);
-    i64 count = 0;
-    moves->offers = 0;
-    for (u32 i = 0; i < grouping->groups; i++) {
-        Group *group = grouping->group + i;
-        const Entry *entry = 0;
-        if (group->cache.value) {
-            u32 known = look_up(&group->cache, state);
-            if (known)
-                entry = moves->joined[known - 1];
-            else if (join(moves, present, group, state, &entry) < 0)
-                return -1;
-        } else {
-            u32 unit = rules->member[present->first + group->first];
-            entry = entry_of(rules, unit, state);
-            if (!entry)
-                return ask(moves, ASK_UNIT, unit, 0, 0);
-        }
-        moves->offer[moves->offers++] = entry;
-        count += entry->count;
-    }
-    return count;
 }
 
 /* Changes of wider states. */
@@ -250,25 +100,28 @@ static int restride(Rules *rules, u32 words)
         rules->unit[i].mask = mask;
     }
     for (u32 i = 0; i < rules->entries; i++) {
-        Entry *entry = rules->entry + i;
-        u64 size = (u64)entry->count * words, numbers = (entry->count + 1) / 2;
-        u64 *room = allot(&rules->arena, size + 2 * numbers + 1);
-        if (!room)
+        const Entry *narrow = rules->entry[i];
+        Entry *entry = (Entry *)allot(&rules->arena, words_of_entry(narrow->count, words));
+        if (!entry)
             return 0;
-        memset(room, 0, size * sizeof(u64));
+        *entry = *narrow;
+        memset(changes_of(entry), 0, (size_t)entry->count * words * sizeof(u64));
         for (u32 k = 0; k < entry->count; k++)
-            memcpy(room + (u64)k * words, entry->change + (u64)k * old, old * sizeof(u64));
-        if (numbers) {
-            memcpy(room + size, entry->transition, entry->count * sizeof(u32));
-            memcpy(room + size + numbers, entry->mover, entry->count * sizeof(u32));
-        }
-        entry->change = room;
-        entry->transition = (u32 *)(room + size);
-        entry->mover = (u32 *)(room + size + numbers);
+            memcpy(changes_of(entry) + (u64)k * words, changes_of(narrow) + (u64)k * old, old * sizeof(u64));
+        memcpy(transitions_of(entry, words), transitions_of(narrow, old), 2 * entry->count * sizeof(u32));
+        rules->entry[i] = entry;
     }
     free_arena(&before);
     rules->words = words;
     return 1;
+}
+
+/* What a unit by itself can do; 0 if the tables do not have it. */
+static inline const Entry *entry_of(const Rules *rules, u32 unit, const u64 *state)
+{
+    u32 at = look_up(&rules->unit[unit].points, state);
+    u32 found = at ? look_up(rules->table + (at - 1), state) : 0;
+    return found ? rules->entry[found - 1] : 0;
 }
 
 static void free_relations(Relations *relations);

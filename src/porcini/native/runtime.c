@@ -4,7 +4,9 @@
 
    tables.h     from some bits of a state to a number
    moves.h      what can be done in a state: units, sets of them, entries
+   groups.h     units that are looked up together
    stubborn.h   which of that is enough: stubborn sets
+   lines.h      lines of its hash table
    store.h      the states that were found, by hash; for each width of states
    breadth.h    the search in breadth, by one worker or by several; for each width of states
    claim.h      where a claim goes: letters, and the tables for them
@@ -13,22 +15,32 @@
    search.h     what a search consists of
    workers.h    what several workers send to each other
    together.h   several workers at once
+   bits.h       what a bitstate search keeps
+   bitstate.h   this search; for each width of states
    telling.h    what fills the tables
-   product_calls.h   what fills those of a claim, and what a product is asked */
+   product_calls.h    what fills those of a claim, and what a product is asked
+   bitstate_calls.h   what a bitstate search is asked */
 
 #define _GNU_SOURCE
 #include "tables.h"
 
 #include "moves.h"
+
+#include "groups.h"
+
 #include "stubborn.h"
 
 #include "claim.h"
 
 #include "product.h"
 
+#include "lines.h"
+
 #include "search.h"
 
 #include "workers.h"
+
+#include "bits.h"
 
 #define GLUE_(name, words) name##_##words
 #define GLUE(name, words) GLUE_(name, words)
@@ -54,8 +66,6 @@
 
 static int is_spare(u32 words, u32 bits) { return words <= 2 && bits < words * 64; }
 
-static u32 words_of_slot(const Search *search) { return search->spare && !search->numbered ? search->words : 1; }
-
 /* What is called from outside. Those that return int return 0 where memory is full. */
 
 void porcini_free(Search *search)
@@ -65,12 +75,14 @@ void porcini_free(Search *search)
     for (u32 i = 0; search->worker && i < search->workers; i++) {
         Worker *worker = search->worker + i;
         forget_moves(&worker->moves);
+        free(worker->recent);
         free(worker->store.state);
         free(worker->store.parent);
-        free_zeroed(worker->store.slot, worker->store.slots * words_of_slot(search));
+        free_zeroed(worker->store.line, worker->store.lines * LINE);
         free(worker->aside);
         for (u32 k = 0; k < search->workers; k++)
             free_block(worker->out[k]);
+        free_blocks(&worker->spare);
 #if THREADS
         pthread_mutex_destroy(&worker->lock);
         pthread_cond_destroy(&worker->wake);
@@ -81,6 +93,7 @@ void porcini_free(Search *search)
     pthread_cond_destroy(&search->opens);
 #endif
     free_product(search->product);
+    free_bits(search->bitstate);
     free_rules(&search->rules);
     free(search->worker);
     free(search);
@@ -92,11 +105,13 @@ static int make_worker(Search *search, u32 number)
     worker->number = number;
     worker->search = search;
     worker->moves.rules = &search->rules;
+    worker->moves.ordered = search->numbered;
+    worker->recent = calloc(RECENT * (u64)search->words, sizeof(u64));
     worker->store.room = 1024;
-    worker->store.slots = 4096;
+    worker->store.lines = 1024;
     worker->store.state = malloc(worker->store.room * search->words * sizeof(u64));
     worker->store.parent = malloc(worker->store.room * sizeof(u32));
-    worker->store.slot = zeroed(worker->store.slots * words_of_slot(search));
+    worker->store.line = zeroed(worker->store.lines * LINE);
 #if THREADS
     pthread_mutex_init(&worker->lock, 0);
     pthread_cond_init(&worker->wake, 0);
@@ -104,7 +119,7 @@ static int make_worker(Search *search, u32 number)
     for (u32 k = 0; k < search->workers; k++)
         if (!(worker->out[k] = new_block(search->words)))
             return 0;
-    return worker->store.state && worker->store.parent && worker->store.slot;
+    return worker->recent && worker->store.state && worker->store.parent && worker->store.line;
 }
 
 /* Puts a state into the store of its owner. */
@@ -152,11 +167,12 @@ Search *porcini_new(u32 words, u32 bits, u32 workers, u32 reduces, u32 numbered,
 /* States have more bits, which are 0 in those that are there. Tables that should look at them must be told so. */
 int porcini_widen(Search *search, u32 words, u32 bits)
 {
-    u32 before = search->words, slot_words = words_of_slot(search);
+    u32 before = search->words;
     int other = words != before || search->spare != is_spare(words, bits); /* slots have another form */
     search->spare = is_spare(words, bits);
     search->bits = bits;
-    if (words != before && !(restride(&search->rules, words) && widen_product(search->product, before, words)))
+    if (words != before && !(restride(&search->rules, words) && widen_product(search->product, before, words) &&
+                             widen_bits(search->bitstate, before, words)))
         return 0;
     search->words = words;
     for (u32 i = 0; i < search->workers; i++) {
@@ -171,13 +187,17 @@ int porcini_widen(Search *search, u32 words, u32 bits)
                 memcpy(state + n * words, store->state + n * before, before * sizeof(u64));
             free(store->state);
             store->state = state;
+            free(worker->recent);
+            if (!(worker->recent = calloc(RECENT * (u64)words, sizeof(u64))))
+                return 0;
+            free_blocks(&worker->spare);
             for (u32 k = 0; k < search->workers; k++) {
                 free_block(worker->out[k]);
                 if (!(worker->out[k] = new_block(words)))
                     return 0;
             }
         }
-        if (other && !BY_WIDTH(number_again)(search, store, slot_words))
+        if (other && !BY_WIDTH(number_again)(search, store))
             return 0;
     }
     return 1;
@@ -187,6 +207,8 @@ u64 porcini_states(const Search *search)
 {
     if (search->product)
         return search->product->entered;
+    if (search->bitstate)
+        return search->bitstate->found;
     u64 states = 0;
     for (u32 i = 0; i < search->workers; i++)
         states += search->worker[i].store.states;
@@ -264,6 +286,8 @@ int porcini_answer_end(Search *search, const u64 *states, u32 count)
    what. */
 u32 porcini_run(Search *search, u64 most)
 {
+    if (search->bitstate)
+        return BY_WIDTH(run_by_bits)(search, most);
     if (search->product)
         return search->words == 1   ? run_in_depth_1(search, most)
                : search->words == 2 ? run_in_depth_2(search, most)
@@ -274,3 +298,5 @@ u32 porcini_run(Search *search, u64 most)
 #include "telling.h"
 
 #include "product_calls.h"
+
+#include "bitstate_calls.h"

@@ -12,11 +12,14 @@
 #include <sys/mman.h>
 #endif
 
-#define BLOCK 256
+#define BLOCK 128   /* successors that are stored at once */
+#define MESSAGE 512 /* successors that are sent to another worker at once */
+#define AHEAD 32    /* so many successors before it is stored, the line of one is fetched */
+#define RECENT (1 << 14) /* successors, of those that were made lately */
 #define CHUNK_OF_STATES 512
 #define THERE (1ull << 63)
-#define SMALL_TABLE (1 << 16)
-#define GIVE_BACK (1 << 17) /* slots, in steps of which the memory of an old table is given back */
+#define SMALL_TABLE (1 << 17) /* lines: up to here, a table that grows is doubled */
+#define GIVE_BACK (1 << 15)   /* lines, in steps of which the memory of an old table is given back */
 #define HUGE_BYTES (8u << 20)
 #define MOST_WORKERS 256
 #if defined(__GNUC__) && !defined(__TINYC__)
@@ -28,7 +31,7 @@
 typedef struct { /* States in the order in which they were found, each with the number of the one before it. */
     u64 *state, states, room, expanded;
     u32 *parent;
-    u64 *slot, slots;
+    u64 *line, lines; /* the hash table */
 } Store;
 
 typedef struct { /* A state of which some successors were left out: are those in the block new, or not yet done? */
@@ -47,8 +50,9 @@ typedef struct {
     u32 number;
     Moves moves;
     Store store;
+    u64 *recent; /* by their hashes, successors that were made lately */
     u64 transitions;
-    Block *out[MOST_WORKERS];
+    Block *out[MOST_WORKERS], *spare; /* blocks that were received, and are used again */
     u32 *aside; /* states about which something must be asked */
     u32 asides;
     u64 aside_room;
@@ -68,7 +72,8 @@ typedef struct Search {
     int reduces; /* are stubborn sets enough? */
     int avoids_ignoring;
     int numbered; /* must the number of a state be found by its hash? */
-    Product *product; /* of a search for runs that a claim accepts */
+    Product *product;      /* of a search for runs that a claim accepts */
+    struct Bits *bitstate; /* of a search that keeps bits instead of states */
     u64 hash_mask, most_bytes;
     Rules rules;
     Worker *worker;
@@ -85,44 +90,44 @@ typedef struct Search {
 
 /* Memory */
 
-static u64 *zeroed(u64 slots)
+static u64 *zeroed(u64 words)
 {
 #if defined(__linux__)
-    u64 *made = mmap(0, slots * sizeof(u64), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    u64 *made = mmap(0, words * sizeof(u64), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED)
         return 0;
 #ifdef MADV_HUGEPAGE
-    if (slots * sizeof(u64) >= HUGE_BYTES)
-        madvise(made, slots * sizeof(u64), MADV_HUGEPAGE);
+    if (words * sizeof(u64) >= HUGE_BYTES)
+        madvise(made, words * sizeof(u64), MADV_HUGEPAGE);
 #endif
     return made;
 #else
-    return calloc(slots, sizeof(u64));
+    return calloc(words, sizeof(u64));
 #endif
 }
 
-static void free_zeroed(u64 *array, u64 slots)
+static void free_zeroed(u64 *array, u64 words)
 {
 #if defined(__linux__)
     if (array)
-        munmap(array, slots * sizeof(u64));
+        munmap(array, words * sizeof(u64));
 #else
-    (void)slots;
+    (void)words;
     free(array);
 #endif
 }
 
-/* These slots are not looked at any more. */
-static void give_back(u64 *array, u64 slots)
+/* These words are not looked at any more. */
+static void give_back(u64 *array, u64 words)
 {
 #if defined(__linux__)
-    madvise(array, slots * sizeof(u64), MADV_DONTNEED); /* GIVE_BACK slots are whole pages */
+    madvise(array, words * sizeof(u64), MADV_DONTNEED); /* GIVE_BACK lines are whole pages */
 #else
-    (void)array, (void)slots;
+    (void)array, (void)words;
 #endif
 }
 
-static inline u64 home(const Store *store, u64 hash) { return (hash >> 32) * store->slots >> 32; }
+static inline u64 home(const Store *store, u64 hash) { return (hash >> 32) * store->lines >> 32; }
 
 static void free_block(Block *block)
 {
@@ -161,10 +166,19 @@ static int widen_block(Block *block, u32 words, u64 more)
     return 1;
 }
 
+static void free_blocks(Block **list)
+{
+    while (*list) {
+        Block *block = *list;
+        *list = block->next;
+        free_block(block);
+    }
+}
+
 static Block *new_block(u32 words)
 {
     Block *block = calloc(1, sizeof(Block));
-    if (block && widen_block(block, words, 2 * BLOCK))
+    if (block && widen_block(block, words, MESSAGE))
         return block;
     free_block(block);
     return 0;

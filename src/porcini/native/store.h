@@ -25,63 +25,65 @@ static inline int NAME(equal)(const Search *search, const u64 *a, const u64 *b)
     return !difference;
 }
 
-static inline int NAME(is_free)(const Search *search, const u64 *slot)
+/* Slots of a line that may have this state, as bits; if they are INLINE, those that have it. Of states of two words a
+   line has the lower words of four, and then their upper words. */
+static inline u32 NAME(candidates)(const u64 *line, const u64 *state, u64 hash, int in_line)
 {
-    (void)search;
-    return INLINE ? !slot[W - 1] : !slot[0];
+    if (!in_line)
+        return equal_halves(line, hash);
+    u32 upper = equal_words(line, state[W_INLINE - 1] | THERE);
+    return W_INLINE == 1 ? upper : upper >> 4 & equal_words(line, state[0]);
 }
 
-static inline void NAME(fill)(const Search *search, u64 *slot, const u64 *state, u64 hash, u64 number)
+static inline u32 NAME(empty_slots)(const u64 *line, int in_line)
 {
-    (void)search;
-    if (INLINE) {
-        for (u32 w = 0; w < W; w++)
-            slot[w] = state[w];
-        slot[W - 1] |= THERE;
-    } else
-        slot[0] = hash >> 32 << 32 | (number + 1);
+    u32 empty = equal_words(line, 0);
+    return in_line && W_INLINE == 2 ? empty >> 4 : empty;
 }
 
-static inline int NAME(is_in)(const Search *search, const Store *store, const u64 *slot, const u64 *state, u64 hash)
+static inline void NAME(fill)(u64 *line, u32 slot, const u64 *state, u64 hash, u64 number, int in_line)
 {
-    if (!INLINE)
-        return slot[0] >> 32 == hash >> 32 && NAME(equal)(search, store->state + ((u32)slot[0] - 1) * W, state);
-    u64 difference = slot[W - 1] ^ (state[W - 1] | THERE);
-    for (u32 w = 0; w + 1 < W; w++)
-        difference |= slot[w] ^ state[w];
-    return !difference;
+    if (!in_line) {
+        line[slot] = hash >> 32 << 32 | (number + 1);
+        return;
+    }
+    line[slot] = state[0];
+    line[slot + (W_INLINE - 1) * 4] = state[W_INLINE - 1] | THERE;
 }
-
-#define SLOT_WORDS (INLINE ? W : 1)
 
 /* The number of a state, and whether it is new; then it is stored. An INLINE table knows no number of an old one. */
-static inline u64 NAME(insert)(const Search *search, Store *store, const u64 *state, u64 hash, u32 parent, int *fresh)
+static ALWAYS_INLINE u64 NAME(insert)(const Search *search, Store *store, const u64 *state, u64 hash, u32 parent, int *fresh)
 {
-    for (u64 i = home(store, hash);; i = i + 1 == store->slots ? 0 : i + 1) {
-        u64 *slot = store->slot + i * SLOT_WORDS;
-        if (NAME(is_free)(search, slot)) {
+    for (u64 at = home(store, hash);; at = at + 1 == store->lines ? 0 : at + 1) {
+        u64 *line = store->line + at * LINE;
+        u32 empty = NAME(empty_slots)(line, INLINE);
+        u32 found = NAME(candidates)(line, state, hash, INLINE) & (INLINE ? ~0u : ~empty);
+        *fresh = 0;
+        if (INLINE && found)
+            return 0;
+        for (; found; found &= found - 1) {
+            u32 number = (u32)line[lowest(found)] - 1;
+            if (NAME(equal)(search, store->state + (u64)number * W, state))
+                return number;
+        }
+        if (empty) {
             u64 number = store->states++;
             memcpy(store->state + number * W, state, sizeof(u64) * W);
             store->parent[number] = parent;
-            NAME(fill)(search, slot, state, hash, number);
+            NAME(fill)(line, lowest(empty), state, hash, number, INLINE);
             *fresh = 1;
             return number;
-        }
-        if (NAME(is_in)(search, store, slot, state, hash)) {
-            *fresh = 0;
-            return INLINE ? 0 : (u32)slot[0] - 1;
         }
     }
 }
 
-/* The number of the first state that has as much of this hash as a slot has, plus 1; 0 if there is none: most likely it
-   is the one that is looked for, so that its memory may be fetched. A table that is not INLINE. */
+/* The number of the first state that has as much of this hash as a slot of its home line has, plus 1; 0 if there is
+   none: most likely it is the one that is looked for, so that its memory may be fetched. A table that is not INLINE. */
 static inline u32 NAME(likely)(const Store *store, u64 hash)
 {
-    for (u64 i = home(store, hash); store->slot[i]; i = i + 1 == store->slots ? 0 : i + 1)
-        if (store->slot[i] >> 32 == hash >> 32)
-            return (u32)store->slot[i];
-    return 0;
+    const u64 *line = store->line + home(store, hash) * LINE;
+    u32 found = equal_halves(line, hash);
+    return found ? (u32)line[lowest(found)] : 0;
 }
 
 /* The number of a state; as many as there are states, if it is not there. */
@@ -93,57 +95,68 @@ static u64 NAME(find)(const Search *search, const Store *store, const u64 *state
             number++;
         return number;
     }
-    for (u64 i = home(store, hash); store->slot[i]; i = i + 1 == store->slots ? 0 : i + 1)
-        if (NAME(is_in)(search, store, store->slot + i, state, hash))
-            return (u32)store->slot[i] - 1;
-    return store->states;
+    for (u64 at = home(store, hash);; at = at + 1 == store->lines ? 0 : at + 1) {
+        const u64 *line = store->line + at * LINE;
+        u32 empty = equal_words(line, 0);
+        for (u32 found = equal_halves(line, hash) & ~empty; found; found &= found - 1) {
+            number = (u32)line[lowest(found)] - 1;
+            if (NAME(equal)(search, store->state + number * W, state))
+                return number;
+        }
+        if (empty)
+            return store->states;
+    }
 }
 
-/* A larger table. Old slots are read in order, and so are new ones written, nearly. */
-static int NAME(rehash)(const Search *search, Store *store, u64 slots)
+/* Puts a state that is not there yet into the table. */
+static inline void NAME(place)(const Search *search, Store *store, const u64 *state, u64 hash, u64 number)
 {
-    Store old = *store;
-    store->slot = zeroed(slots * SLOT_WORDS);
-    if (!store->slot) {
-        *store = old;
+    u64 at = home(store, hash);
+    u32 empty;
+    (void)search;
+    while (!(empty = NAME(empty_slots)(store->line + at * LINE, INLINE)))
+        at = at + 1 == store->lines ? 0 : at + 1;
+    NAME(fill)(store->line + at * LINE, lowest(empty), state, hash, number, INLINE);
+}
+
+/* A larger table. Old lines are read in order, and so are new ones written, nearly. */
+static int NAME(rehash)(const Search *search, Store *store, u64 lines)
+{
+    u64 *old = store->line, before = store->lines, *made = zeroed(lines * LINE);
+    if (!made)
         return 0;
-    }
-    store->slots = slots;
-    for (u64 i = 0; i < old.slots; i++) {
-        const u64 *slot = old.slot + i * SLOT_WORDS;
-        if (!NAME(is_free)(search, slot)) {
-            u64 bare[ROOM], hash = slot[0];
+    store->line = made;
+    store->lines = lines;
+    for (u64 i = 0; i < before; i++) {
+        const u64 *line = old + i * LINE;
+        for (u32 left = ~NAME(empty_slots)(line, INLINE) & ((1u << SLOTS) - 1); left; left &= left - 1) {
+            u32 slot = lowest(left);
             if (INLINE) {
-                for (u32 w = 0; w < W; w++)
-                    bare[w] = slot[w];
-                bare[W - 1] &= ~THERE;
-                hash = NAME(hash)(search, bare);
-            }
-            u64 at = home(store, hash);
-            while (!NAME(is_free)(search, store->slot + at * SLOT_WORDS))
-                at = at + 1 == slots ? 0 : at + 1;
-            memcpy(store->slot + at * SLOT_WORDS, slot, SLOT_WORDS * sizeof(u64));
+                u64 state[2] = {line[slot]};
+                state[W_INLINE - 1] = line[slot + (W_INLINE - 1) * 4] & ~THERE;
+                NAME(place)(search, store, state, NAME(hash)(search, state), 0);
+            } else
+                NAME(place)(search, store, 0, line[slot], (u32)line[slot] - 1);
         }
         if (i % GIVE_BACK == GIVE_BACK - 1)
-            give_back(old.slot + (i + 1 - GIVE_BACK) * SLOT_WORDS, GIVE_BACK * SLOT_WORDS);
+            give_back(old + (i + 1 - GIVE_BACK) * LINE, GIVE_BACK * LINE);
     }
-    free_zeroed(old.slot, old.slots * SLOT_WORDS);
+    free_zeroed(old, before * LINE);
     return 1;
 }
 
-/* All states again, where slots have another form; `words` is how many they had. */
-static int NAME(number_again)(const Search *search, Store *store, u32 words)
+/* All states again, where slots have another form. */
+static int NAME(number_again)(const Search *search, Store *store)
 {
-    free_zeroed(store->slot, store->slots * words);
-    store->slot = zeroed(store->slots * SLOT_WORDS);
-    if (!store->slot)
+    free_zeroed(store->line, store->lines * LINE);
+    while (store->states * 20 > store->lines * SLOTS * MOST_FULL)
+        store->lines *= 2;
+    store->line = zeroed(store->lines * LINE);
+    if (!store->line)
         return 0;
     for (u64 n = 0; n < store->states; n++) {
         const u64 *state = store->state + n * W;
-        u64 hash = NAME(hash)(search, state), at = home(store, hash);
-        while (!NAME(is_free)(search, store->slot + at * SLOT_WORDS))
-            at = at + 1 == store->slots ? 0 : at + 1;
-        NAME(fill)(search, store->slot + at * SLOT_WORDS, state, hash, n);
+        NAME(place)(search, store, state, NAME(hash)(search, state), n);
     }
     return 1;
 }
@@ -151,16 +164,16 @@ static int NAME(number_again)(const Search *search, Store *store, u32 words)
 /* Room for some more states in the arena and in the hash table; 0 where there is none. */
 static int NAME(make_room)(const Search *search, Store *store, u64 more)
 {
-    u64 wanted = store->states + more, slots = store->slots, room = store->room;
+    u64 wanted = store->states + more, lines = store->lines, room = store->room;
     while (wanted > room)
         room += room / 2;
-    while (wanted * 5 > slots * 4)
-        slots += slots < SMALL_TABLE ? slots : slots / 4;
-    if (room == store->room && slots == store->slots)
+    while (wanted * 20 > lines * SLOTS * MOST_FULL)
+        lines += lines < SMALL_TABLE ? lines : lines / 20 * GROWTH;
+    if (room == store->room && lines == store->lines)
         return 1;
-    if (wanted * search->workers >= UINT32_MAX || slots > UINT32_MAX)
+    if (wanted * search->workers >= UINT32_MAX)
         return 0;
-    u64 bytes = wanted * (W * 8 + 4) + slots * SLOT_WORDS * 8 + bytes_of_product(search->product);
+    u64 bytes = wanted * (W * 8 + 4) + lines * LINE * 8 + bytes_of_product(search->product);
     if (search->most_bytes && bytes > search->most_bytes / search->workers)
         return 0;
     if (room > store->room) {
@@ -174,5 +187,5 @@ static int NAME(make_room)(const Search *search, Store *store, u64 more)
         store->parent = parent;
         store->room = room;
     }
-    return slots == store->slots || NAME(rehash)(search, store, slots);
+    return lines == store->lines || NAME(rehash)(search, store, lines);
 }

@@ -71,18 +71,6 @@ static inline void include(u64 *set, u32 number) { set[number >> 6] |= 1ull << (
 
 static inline const u64 *set_of(const Relations *r, u32 number) { return r->set + (u64)number * r->words; }
 
-static inline u32 lowest(u64 word)
-{
-#if defined(__GNUC__) && !defined(__TINYC__)
-    return (u32)__builtin_ctzll(word);
-#else
-    u32 n = 0;
-    for (; !(word & 1); word >>= 1)
-        n++;
-    return n;
-#endif
-}
-
 typedef struct { /* One choice in progress. */
     Moves *moves;
     const Relations *r;
@@ -272,8 +260,9 @@ static i64 choose(Moves *moves, const u64 *state, u32 set, int forward, const u6
         const Entry *entry = moves->offer[i];
         if (entry->fails)
             return 0;
+        const u32 *transition = transitions_of(entry, moves->rules->words), *movers = transition + entry->count;
         for (u32 k = 0; k < entry->count; k++) {
-            u32 number = entry->transition[k], mover = entry->mover[k];
+            u32 number = transition[k], mover = movers[k];
             include(enabled, number);
             if (seed[mover] == UNKNOWN) {
                 seed[mover] = number;
@@ -285,9 +274,10 @@ static i64 choose(Moves *moves, const u64 *state, u32 set, int forward, const u6
         return 0;
     for (u32 i = 0; i < moves->offers; i++) { /* a process that nobody else depends on, at its point */
         const Entry *entry = moves->offer[i];
+        const u32 *transition = transitions_of(entry, moves->rules->words), *mover = transition + entry->count;
         for (u32 k = 0; k < entry->count; k++) {
-            u32 number = entry->transition[k];
-            if (k && entry->mover[k] == entry->mover[k - 1])
+            u32 number = transition[k];
+            if (k && mover[k] == mover[k - 1])
                 continue;
             if (r->transition[number].local == UNKNOWN)
                 return ask(moves, ASK_LOCAL, number, 0, 0);

@@ -20,6 +20,12 @@ typedef int64_t i64;
 typedef uint32_t u32;
 typedef uint8_t u8;
 
+#if defined(__GNUC__) && !defined(__TINYC__)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE inline
+#endif
+
 #define MOST_WORDS 64
 #define DIRECT_BITS 14 /* a table of so many bits is an array */
 #define NO_TRANSITION UINT32_MAX
@@ -41,20 +47,31 @@ typedef struct { /* Bits of one word of a state, and where they go in a key. */
     u64 mask;
 } Pick;
 
-typedef struct { /* From the bits that are picked to a number; 0 if there is none yet. */
+typedef struct { /* From the bits that are picked to a number; 0 if there is none yet. Few bits are an index of `value`;
+                    else a slot has a key and its number, side by side, so that they are fetched together. */
     Pick *pick;
     u32 picks, bits, key_words;
     u32 *value;
-    u64 *key;
+    u64 *slot;
     u64 slots, used;
 } Table;
 
-typedef struct { /* What one unit can do, or several. Of each change: which transition it is, and who moves. */
+typedef struct { /* What one unit can do, or several. After it in memory are its changes; for each of them, which
+                    transition it is; and for each of them, who moves. */
     u32 count, fails;
-    u64 *change;
-    u32 *transition;
-    u32 *mover;
 } Entry;
+
+static inline u64 *changes_of(const Entry *entry) { return (u64 *)(entry + 1); }
+
+static inline u32 *transitions_of(const Entry *entry, u32 words)
+{
+    return (u32 *)(changes_of(entry) + (u64)entry->count * words);
+}
+
+static inline u32 *movers_of(const Entry *entry, u32 words) { return transitions_of(entry, words) + entry->count; }
+
+/* The entry, its changes, and two numbers of 32 bits for each of them. */
+static inline u64 words_of_entry(u64 count, u32 words) { return 1 + count * words + count; }
 
 typedef struct { /* Memory that is freed all at once, and does not move. */
     u64 *chunk, *all;
@@ -80,6 +97,18 @@ static int reserve(void *array, u64 *room, u64 wanted, size_t size)
 
 #define RESERVE(owner, array, wanted) \
     reserve(&(owner)->array, &(owner)->array##_room, (wanted), sizeof *(owner)->array)
+
+static inline u32 lowest(u64 word)
+{
+#if defined(__GNUC__) && !defined(__TINYC__)
+    return (u32)__builtin_ctzll(word);
+#else
+    u32 n = 0;
+    for (; !(word & 1); word >>= 1)
+        n++;
+    return n;
+#endif
+}
 
 #define CHUNK 8192
 
@@ -116,7 +145,7 @@ static void free_table(Table *table)
 {
     free(table->pick);
     free(table->value);
-    free(table->key);
+    free(table->slot);
     memset(table, 0, sizeof *table);
 }
 
@@ -156,11 +185,14 @@ static int make_table(Table *table, const u64 *mask, u32 words)
     table->picks = make_picks(mask, words, table->pick, &table->bits);
     table->key_words = table->bits ? (table->bits + 63) / 64 : 1;
     table->slots = table->bits <= DIRECT_BITS ? 1ull << table->bits : 1024;
-    table->value = calloc(table->slots, sizeof(u32));
-    if (table->bits > DIRECT_BITS)
-        table->key = malloc(table->slots * table->key_words * sizeof(u64));
-    return table->value && (table->key || table->bits <= DIRECT_BITS);
+    if (table->bits <= DIRECT_BITS)
+        table->value = calloc(table->slots, sizeof(u32));
+    else
+        table->slot = calloc(table->slots * (table->key_words + 1ull), sizeof(u64));
+    return table->value || table->slot;
 }
+
+static inline int is_made(const Table *table) { return table->slots != 0; }
 
 static inline u64 place_of(const Table *table, const u64 *key)
 {
@@ -172,15 +204,15 @@ static inline u64 place_of(const Table *table, const u64 *key)
 
 static inline u32 find_long(const Table *table, const u64 *key)
 {
-    for (u64 i = place_of(table, key); table->value[i]; i = (i + 1) & (table->slots - 1)) {
-        const u64 *there = table->key + i * table->key_words;
-        u64 difference = 0;
-        for (u32 k = 0; k < table->key_words; k++)
+    u64 words = table->key_words;
+    for (u64 i = place_of(table, key);; i = (i + 1) & (table->slots - 1)) {
+        const u64 *there = table->slot + i * (words + 1);
+        u64 difference = there[0] ^ key[0];
+        for (u32 k = 1; k < words; k++)
             difference |= there[k] ^ key[k];
-        if (!difference)
-            return table->value[i];
+        if (!difference || !there[words]) /* an empty slot has a 0 for its number */
+            return (u32)there[words];
     }
-    return 0;
 }
 
 /* The bits of a state that a table looks at, close together. */
@@ -200,7 +232,7 @@ static inline u32 look_up(const Table *table, const u64 *state)
 {
     if (table->bits <= DIRECT_BITS) {
         u64 key = 0;
-        if (!table->value)
+        if (!is_made(table))
             return 0;
         for (u32 i = 0; i < table->picks; i++)
             key |= PICK(state[table->pick[i].word], table->pick + i) << table->pick[i].to;
@@ -213,33 +245,34 @@ static inline u32 look_up(const Table *table, const u64 *state)
 
 static void put(Table *table, const u64 *key, u32 value)
 {
-    u64 i = table->bits <= DIRECT_BITS ? key[0] : place_of(table, key);
-    if (table->bits > DIRECT_BITS) {
-        while (table->value[i])
-            i = (i + 1) & (table->slots - 1);
-        memcpy(table->key + i * table->key_words, key, table->key_words * sizeof(u64));
-        table->used++;
+    u64 words = table->key_words;
+    if (table->bits <= DIRECT_BITS) {
+        table->value[key[0]] = value;
+        return;
     }
-    table->value[i] = value;
+    u64 i = place_of(table, key);
+    while (table->slot[i * (words + 1) + words])
+        i = (i + 1) & (table->slots - 1);
+    memcpy(table->slot + i * (words + 1), key, words * sizeof(u64));
+    table->slot[i * (words + 1) + words] = value;
+    table->used++;
 }
 
 static int enlarge(Table *table)
 {
+    u64 words = table->key_words;
     Table grown = *table;
     grown.slots *= 2;
     grown.used = 0;
-    grown.value = calloc(grown.slots, sizeof(u32));
-    grown.key = malloc(grown.slots * grown.key_words * sizeof(u64));
-    if (!grown.value || !grown.key) {
-        free(grown.value);
-        free(grown.key);
+    grown.slot = calloc(grown.slots * (words + 1), sizeof(u64));
+    if (!grown.slot)
         return 0;
+    for (u64 i = 0; i < table->slots; i++) {
+        const u64 *there = table->slot + i * (words + 1);
+        if (there[words])
+            put(&grown, there, (u32)there[words]);
     }
-    for (u64 i = 0; i < table->slots; i++)
-        if (table->value[i])
-            put(&grown, table->key + i * table->key_words, table->value[i]);
-    free(table->value);
-    free(table->key);
+    free(table->slot);
     *table = grown;
     return 1;
 }
@@ -260,10 +293,11 @@ static int key_again(Table *table, const u64 *mask, u32 words, int keep)
 {
     Table made;
     int done = make_table(&made, mask, words);
-    for (u64 i = 0; done && keep && i < table->slots; i++)
-        if (table->value[i]) {
+    for (u64 i = 0; done && keep && i < table->slots; i++) {
+        const u64 *key = table->slot ? table->slot + i * (table->key_words + 1ull) : &i;
+        u32 value = table->slot ? (u32)key[table->key_words] : table->value[i];
+        if (value) {
             u64 state[MOST_WORDS] = {0};
-            const u64 *key = table->bits <= DIRECT_BITS ? &i : table->key + i * table->key_words;
             for (u32 k = 0; k < table->picks; k++) {
                 const Pick *pick = table->pick + k;
                 u64 left = key[pick->to >> 6] >> (pick->to & 63), all = GATHERS ? pick->mask : pick->mask << pick->shift;
@@ -271,8 +305,9 @@ static int key_again(Table *table, const u64 *mask, u32 words, int keep)
                     if (left & 1)
                         state[pick->word] |= all & (0 - all);
             }
-            done = enter(&made, state, table->value[i]);
+            done = enter(&made, state, value);
         }
+    }
     if (!done) {
         free_table(&made);
         return 0;

@@ -85,17 +85,16 @@ int porcini_add_entry(Search *search, u32 unit, const u64 *state, const u64 *cha
 {
     Rules *rules = &search->rules;
     Table *table = rules->table + (look_up(&rules->unit[unit].points, state) - 1);
-    u64 words = (u64)count * rules->words, numbers = (count + 1) / 2;
-    u64 *room = allot(&rules->arena, words + 2 * numbers + 1);
-    if (!room || !RESERVE(rules, entry, rules->entries + 1))
+    Entry *entry = (Entry *)allot(&rules->arena, words_of_entry(count, rules->words));
+    if (!entry || !RESERVE(rules, entry, rules->entries + 1))
         return 0;
-    Entry *entry = rules->entry + rules->entries++;
-    *entry = (Entry){count, 0, room, (u32 *)(room + words), (u32 *)(room + words + numbers)};
-    if (words)
-        memcpy(entry->change, changes, words * sizeof(u64));
+    rules->entry[rules->entries++] = entry;
+    *entry = (Entry){count, 0};
+    if (count)
+        memcpy(changes_of(entry), changes, (size_t)count * rules->words * sizeof(u64));
     for (u32 i = 0; i < count; i++) {
-        entry->transition[i] = transitions[i];
-        entry->mover[i] = mover;
+        transitions_of(entry, rules->words)[i] = transitions[i];
+        movers_of(entry, rules->words)[i] = mover;
         entry->fails |= transitions[i] == NO_TRANSITION;
     }
     return enter(table, state, rules->entries);

@@ -60,7 +60,7 @@ static u32 settle(Search *search)
     for (; search->at_worker < search->workers; search->at_worker++, search->settled = 0) {
         Worker *worker = search->worker + search->at_worker;
         for (; search->settled < worker->asides; search->settled++) {
-            if (BY_WIDTH(expand)(search, worker, worker->aside[search->settled]) < 0)
+            if (BY_WIDTH(distribute)(search, worker, worker->aside[search->settled]) < 0)
                 return worker->moves.question.kind;
             for (u32 owner = 0; owner < search->workers; owner++)
                 if (!BY_WIDTH(store_block)(search, search->worker + owner, worker->out[owner]))

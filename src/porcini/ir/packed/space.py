@@ -210,10 +210,7 @@ class Space:
 
     def lookup_moves(self, s: int, present: ProcessSet, unit: Unit) -> Moves:
         """The moves of a unit in a state, computed once for each value of the bits that they depend on."""
-        table = unit.tables.get(s & unit.points)
-        if table is None:
-            table = unit.tables[s & unit.points] = self._unit_mask(s, present, unit), {}
-        mask, known = table
+        mask, known = self._table_of(s, present, unit)
         moves = known.get(s & mask)
         if moves is None:
             if len(known) >= _MOST_KEPT:
@@ -221,6 +218,13 @@ class Space:
             found = tuple(self._moves(s, self._steps_of(s, present, unit, mask)))
             moves = known[s & mask] = unit.interned.setdefault(found, Moves(found))
         return moves
+
+    def _table_of(self, s: int, present: ProcessSet, unit: Unit) -> tuple[int, dict[int, Moves]]:
+        """The bits that the moves of a unit depend on where it stands, and the moves for their values."""
+        table = unit.tables.get(s & unit.points)
+        if table is None:
+            table = unit.tables[s & unit.points] = self._unit_mask(s, present, unit), {}
+        return table
 
     @staticmethod
     def mask_of(s: int, unit: Unit) -> int:
@@ -302,7 +306,7 @@ class Space:
     def _mask(self, present: ProcessSet, units: Sequence[Unit], s: int) -> int:
         mask = 0
         for unit in units:
-            mask |= self._unit_mask(s, present, unit)
+            mask |= self._table_of(s, present, unit)[0]
         return mask
 
     def _relevant_bits(self, present: ProcessSet, process: Process, s: int, meetings: bool = True) -> int:
