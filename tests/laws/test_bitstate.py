@@ -145,7 +145,7 @@ def test_a_mutant_that_ignores_a_process(monkeypatch: pytest.MonkeyPatch) -> Non
         ("pml", "active proctype P() { skip }", {"options": {"workers": 2}}, "one worker"),
         ("pml", "active proctype P() { skip }", {"options": {"reduction": "ample"}}, "no ample sets"),
         ("pml", "active proctype P() { skip } never { do :: skip od }", {}, "does not check never claims"),
-        ("gcl", "x |-> 0, True |> x := 1", {}, "--bitstate is for native code, which runs Promela models"),
+        ("gcl", "x |-> 0, x < 1 |>* spawn(True |> x := 1)", {}, "programs whose states can be packed"),
     ],
 )
 def test_where_it_does_not_apply(language: str, text: str, how: dict[str, Any], says: str) -> None:
