@@ -30,8 +30,9 @@ from dataclasses import dataclass, field, replace
 from porcini.core.pids import Pid
 from porcini.ir.evaluation import defined
 from porcini.ir.expr import TRUE, ArrayType, Expr, Select, Type, Var, conj, const, not_, select, substitute, var
-from porcini.ir.operations import Assert, Assign, Block, Forget, Op, Spawn, Target, defined_op, variable_of
-from porcini.ir.program import Bounds, Edge, Point, Program, Template, Variable, targets_of
+from porcini.ir.operations import Assert, Assign, Block, Forget, Op, Spawn, Target, defined_op
+from porcini.ir.passes.constants import mark_constants
+from porcini.ir.program import Bounds, Edge, Point, Program, Template, Variable
 from porcini.ir.simplify import simplify
 
 MOST_INSTANCES = 255
@@ -92,11 +93,9 @@ class _Unfolding:
             rewriting = _Rewriting(self, instance)
             self.templates.append(rewriting.template())
             todo += rewriting.children
-        assigned = {target for template in self.templates for edge in template.edges for target in _assigned(edge)}
-        for variable in (*self.shared, *(each for template in self.templates for each in template.variables)):
-            variable.constant = variable.var not in assigned
-        initial = list(range(len(self.templates)))
-        return Unfolded(Program(self.shared, self.templates, initial), tuple(self.instances))
+        program = Program(self.shared, self.templates, list(range(len(self.templates))))
+        mark_constants(program)
+        return Unfolded(program, tuple(self.instances))
 
     def _add(self, pid: Pid, template: int, starting: Spawn | None) -> Instance:
         number = len(self.instances)
@@ -132,10 +131,6 @@ def _packed(variable: Variable) -> Variable:
     if any(not bounds.holds(value) for value in variable.initial):
         raise _CannotBeUnfolded
     return replace(variable, bounds=bounds)
-
-
-def _assigned(edge: Edge) -> Iterator[Var]:
-    return map(variable_of, targets_of(edge))
 
 
 def _children_at(template: Template) -> list[int]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from porcini.core.errors import InputError, Place
 from porcini.ir.expr import OWN_NUMBER, TRUE, ZERO, Expr, Timeout, Var, free, nodes, select
-from porcini.ir.operations import Assign, variable_of
-from porcini.ir.program import ChannelType, Program, Template, Variable, nodes_of, targets_of
+from porcini.ir.operations import Assign
+from porcini.ir.passes.constants import mark_constants
+from porcini.ir.program import ChannelType, Program, Template, Variable, nodes_of
 from porcini.langs.promela import syntax as ast
 from porcini.langs.promela.events import EventEffects, Watcher
 from porcini.langs.promela.expressions import Expressions, World
@@ -109,11 +110,11 @@ class Lowered:
         initial = self.program.initial
         self.world.several = {number for number in initial if initial.count(number) > 1} | started
         self.world.alone = {n: initial.index(n) for n in initial if initial.count(n) == 1 and n not in started}
-        self._mark_constants()
+        mark_constants(self.program)
         for trace in tree.traces:
             self._watch_events(trace, parameters)
         self._keep_predefined()
-        self._mark_constants()
+        mark_constants(self.program)
         self._check_labels()
         self.program.notes += [*self.types.notes, *self.world.notes]
         labels = (label for template in self.program.templates for label in template.labels)
@@ -335,12 +336,6 @@ class Lowered:
         if self.world.priorities is not None:
             cells = self._first_priorities + [0] * (self.world.priorities.size - len(self._first_priorities))
             _set(self.world.priorities, cells)
-
-    def _mark_constants(self) -> None:
-        for template in self.program.templates:
-            for edge in template.edges:
-                for target in targets_of(edge):
-                    self.types.declared[variable_of(target)].constant = False
 
     def _check_labels(self) -> None:
         for template, label, place in self.world.labels_wanted:
