@@ -21,6 +21,7 @@ ROWS = [
     ("readers_writers", "N", 9, (13, 15, 17)),
     ("coherence", "N", 4, (6, 8)),
     ("phils_deadlock", "N", 8, (13, 16)),
+    ("phils_polite", "N", 8, (14, 16)),
     ("peterson", "N", 3, (4,)),
     ("token_ring", "N", 4, (7, 8)),
     ("leader", "N", 4, (7, 8)),

@@ -18,6 +18,7 @@ from porcini.engines.native_graph import NativeGraph
 from porcini.engines.options import Options
 from porcini.engines.stats import SearchStats
 from porcini.native.gpu import Emulation, NoCard
+from porcini.native.gpu_store import GpuStore
 from porcini.native.gpu_tables import GpuTables, GpuUnit, KeyedTable
 from strategies import PROGRAMS
 
@@ -31,14 +32,16 @@ BENCHMARKS = {"phils_vars": "N=5", "phils_deadlock": "N=5", "bakery": "N=2", "si
 FEW_HASHES = 0xF << 60
 
 
-def searched(model: porcini.Model, device: Emulation | None, hash_mask: int = ~(-1 << 64)) -> Any:
+def searched(
+    model: porcini.Model, device: Emulation | None, hash_mask: int = ~(-1 << 64), most_bytes: int = 0
+) -> Any:
     """The states, how many there are and how many steps, and how runs end; None if that is too much."""
     graph: Any = model.system(optimise=False).state_graph()
     stats = SearchStats(porcini.Limits(max_states=MOST, timeout=30))
     search: Any = (
         Graph(graph, None, stats)
         if device is None
-        else NativeGraph(graph, stats, device=device, hash_mask=hash_mask)
+        else NativeGraph(graph, stats, device=device, hash_mask=hash_mask, most_bytes=most_bytes)
     )
     stats.explore(lambda _: search.explore("bfs"))
     if stats.stopped == "limit":
@@ -82,13 +85,75 @@ def test_a_way_is_replayed_and_is_a_shortest_one() -> None:
     assert outcome.kind == other.kind == "deadlock" and len(schedule) == len(other.schedule)
 
 
-def test_memory_that_is_not_enough() -> None:
-    model = porcini.load(MODELS / "phils_vars.pml", defines={"N": "8"})
+LITTLE = 75_000
+"""Bytes: with a queue of all states, 4,286 states of one word take 103,000."""
+
+
+def in_memory_of(most_bytes: int) -> tuple[Any, SearchStats]:
+    """Philosophers that deadlock."""
+    model = porcini.load(MODELS / "phils_deadlock.pml", defines={"N": "7"})
     stats = SearchStats(porcini.Limits())
     graph: Any = model.system(optimise=True).state_graph()
-    search = NativeGraph(graph, stats, device=Emulation(), most_bytes=1 << 18)
+    search: Any = NativeGraph(graph, stats, device=Emulation(), most_bytes=most_bytes)
     stats.explore(lambda _: search.explore("bfs"))
+    return search, stats
+
+
+def test_memory_that_is_enough_for_the_table_alone() -> None:
+    """The store becomes compact: no state is lost or found twice, and ways are shortest ones."""
+    (search, stats), (whole, wanted) = in_memory_of(LITTLE), in_memory_of(0)
+    assert search.native.store.compact and not whole.native.store.compact
+    assert stats.counts == wanted.counts
+    assert len(search.states()) == stats.counts.states and set(search.states()) == set(whole.states())
+    (outcome,), (other,) = stats.outcomes, wanted.outcomes
+    assert outcome.kind == other.kind == "deadlock" and outcome.state == other.state
+    assert len(outcome.trace.schedule) == len(other.trace.schedule)
+
+
+def test_bits_that_change_late_where_levels_are_tags() -> None:
+    model = porcini.load(MODELS / "bakery.pml", defines={"N": "2"})
+    assert searched(model, Emulation(), most_bytes=90_000) == searched(model, None)
+
+
+def test_generated_models_in_little_memory() -> None:
+    """Twice as many bytes as states take: some of these stores are compact, and others become full."""
+    compared = full = 0
+    for seed in range(PROGRAMS // 2):
+        try:
+            model = porcini.loads(generate(Random(seed)).text(), "pml")
+        except InputError:
+            continue
+        wanted = searched(model, None)
+        if wanted is not None and wanted[1] > 1100:
+            found = searched(model, Emulation(), most_bytes=30_000 + wanted[1] * 16)
+            full += found is None
+            compared += found is not None
+            assert found in (None, wanted), seed
+    assert compared > full
+
+
+def test_memory_that_is_not_enough() -> None:
+    _, stats = in_memory_of(LITTLE // 2)
     assert stats.stopped == "limit" and stats.limit is not None and "memory" in stats.limit
+
+
+def test_a_mutant_that_compares_tags(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that is met again from a later level is another one then."""
+    monkeypatch.setattr(GpuStore, "own", property(lambda self: ~(3 << 62) & ~(-1 << 64)))
+    _, stats = in_memory_of(LITTLE * 2)
+    assert stats.counts.states != in_memory_of(0)[1].counts.states or stats.stopped == "limit"
+
+
+def test_a_mutant_whose_ring_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next level overwrites the one that is being expanded."""
+    monkeypatch.setattr("porcini.native.gpu_store._RING_SHARE", 1 << 20)
+    limit, states = GpuStore.limit, in_memory_of(0)[1].counts.states
+
+    def endless(self: GpuStore) -> int:
+        return min(self.levels[-1] + self._room, self._base + 2 * self._room) if self.compact else limit(self)
+
+    monkeypatch.setattr(GpuStore, "limit", endless)
+    assert in_memory_of(LITTLE)[1].counts.states != states
 
 
 def test_a_mutant_that_looks_at_points_only(monkeypatch: pytest.MonkeyPatch) -> None:

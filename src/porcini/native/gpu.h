@@ -3,7 +3,10 @@
 
    As in moves.h, what can be done in a state is looked up in tables that somebody else fills: nothing here knows a
    program. A state for which something is missing is put on a list, and expanded again later. States are compared bit
-   by bit. All of them stand in `queue`, in the order in which they were found; a hash table holds them again. */
+   by bit. They stand in `queue`, in the order in which they were found; a hash table holds them again.
+
+   Where there is no room for both, the queue is a ring, for two levels, and each state in the hash table has a tag: the
+   level in which it was found, in bits of its last word that no state uses (`gpu.py` has the arguments). */
 
 #ifdef EMULATED
 #include <stdatomic.h>
@@ -62,6 +65,7 @@ DEVICE u64 upper_half(u64 a, u64 b) { return __umul64hi(a, b); }
 #define THERE (1ull << 63)
 #define BUSY (1ull << 62) /* a slot that somebody is about to fill */
 #define MOST_PROBES 4096
+#define PER_LINE (WORDS == 1 ? 4 : WORDS == 2 ? 2 : 1) /* slots that are fetched from memory together */
 
 enum { FOUND, TRANSITIONS, MISSED, ENDED, FULL }; /* what is counted */
 
@@ -116,48 +120,64 @@ DEVICE u32 look_up(const Rules *rules, u32 number, const u64 *state)
     }
 }
 
-/* Is a state new? Then it is in the table from now on. 2: there is no room. */
-DEVICE int insert(u64 *slot, u64 slots, const u64 *state, u64 hash_mask)
+typedef struct { /* Where states are kept. */
+    u64 *queue, room, base; /* Number `base` stands first in the queue, which goes round. */
+    u64 *slot, slots, hash_mask;
+    u64 own; /* the bits of the last word that are a state's own */
+} Store;
+
+DEVICE u64 *row(const Store *store, u64 number)
 {
-    u64 h = 0, last = state[WORDS - 1] | THERE;
+    u64 at = number - store->base;
+    return store->queue + (at < store->room ? at : at - store->room) * WORDS;
+}
+
+/* Is a state new? Then it is in the table from now on. 2: there is no room. */
+DEVICE int insert(const Store *table, const u64 *state, u64 tag)
+{
+    u64 h = 0, last = state[WORDS - 1] | THERE | tag, compared = table->own | THERE;
     for (int w = 0; w < WORDS; w++)
         h = mix(h ^ state[w]);
-    h = (h ^ h >> 32) & hash_mask;
-    u64 at = upper_half(h, slots);
-    for (int probe = 0; probe < MOST_PROBES; probe++, at = at + 1 == slots ? 0 : at + 1) {
-        u64 *place = slot + at * WORDS, there = load(place + WORDS - 1);
-        if (!there) {
-            there = swap_if(place + WORDS - 1, 0, WORDS == 1 ? last : BUSY);
+    h = (h ^ h >> 32) & table->hash_mask;
+    u64 first = upper_half(h, table->slots), line = first / PER_LINE * PER_LINE;
+    for (int probes = 0; probes < MOST_PROBES; probes += PER_LINE) {
+        for (u32 n = 0; n < PER_LINE; n++) {
+            u64 *place = table->slot + (line + (first + n) % PER_LINE) * WORDS, there = load(place + WORDS - 1);
             if (!there) {
-                if (WORDS > 1) {
-                    for (int w = 0; w < WORDS - 1; w++)
-                        store(place + w, state[w]);
-                    publish(place + WORDS - 1, last);
+                there = swap_if(place + WORDS - 1, 0, WORDS == 1 ? last : BUSY);
+                if (!there) {
+                    if (WORDS > 1) {
+                        for (int w = 0; w < WORDS - 1; w++)
+                            store(place + w, state[w]);
+                        publish(place + WORDS - 1, last);
+                    }
+                    return 1;
                 }
-                return 1;
+            }
+            while (there == BUSY)
+                there = load(place + WORDS - 1);
+            if (!((there ^ last) & compared)) {
+                u64 difference = 0;
+                for (int w = 0; w < WORDS - 1; w++)
+                    difference |= load(place + w) ^ state[w];
+                if (!difference)
+                    return 0;
             }
         }
-        while (there == BUSY)
-            there = load(place + WORDS - 1);
-        if (there == last) {
-            u64 difference = 0;
-            for (int w = 0; w < WORDS - 1; w++)
-                difference |= load(place + w) ^ state[w];
-            if (!difference)
-                return 0;
-        }
+        line = line + PER_LINE == table->slots ? 0 : line + PER_LINE;
     }
     return 2;
 }
 
-/* Expands the states number `first` up to `last` of the queue; or, if there are some `chosen`, those of these numbers
-   behind `first`. */
+/* Expands the states number `first` up to `last`; or, if there are some `chosen`, those of these numbers behind
+   `first`. The queue has room for numbers below `limit`. */
 KERNEL void expand(const u32 *table, const u32 *pick, const u32 *value, const u32 *set, const u32 *member, const u32 *unit,
-                   const u32 *entry, const u64 *key, const u64 *change, u64 *queue, u64 room, u64 *slot, u64 slots,
-                   u64 hash_mask, u64 first, u64 last, const u32 *chosen, u64 *count, u32 *missed, u32 *ended,
-                   u64 most)
+                   const u32 *entry, const u64 *key, const u64 *change, u64 *queue, u64 room, u64 base, u64 *slot,
+                   u64 slots, u64 hash_mask, u64 own, u64 tag, u64 limit, u64 first, u64 last, const u32 *chosen,
+                   u64 *count, u32 *missed, u32 *ended, u64 most)
 {
     const Rules rules = {table, pick, value, set, member, unit, entry, key, change};
+    const Store store = {queue, room, base, slot, slots, hash_mask, own};
     u64 transitions = 0, size = last - first;
     /* The threads of a warp go through this together, each for a state of its own, and meet before each insertion:
        most of the time is spent there, waiting for memory. */
@@ -166,8 +186,9 @@ KERNEL void expand(const u32 *table, const u32 *pick, const u32 *value, const u3
         u32 begin = 0, units = 0, u = 0, from = 0, many = 0, k = 0;
         int misses = 0;
         if (i < size) {
+            const u64 *from_here = row(&store, first + number);
             for (int w = 0; w < WORDS; w++)
-                state[w] = queue[(first + number) * WORDS + w];
+                state[w] = from_here[w];
             u32 present = look_up(&rules, 0, state);
             misses = !present;
             begin = present ? set[2 * present - 2] : 0;
@@ -194,13 +215,13 @@ KERNEL void expand(const u32 *table, const u32 *pick, const u32 *value, const u3
                     after[w] = state[w] ^ change[(u64)(from + k) * WORDS + w];
                 k++;
             }
-            int fresh = more ? insert(slot, slots, after, hash_mask) : 0;
+            int fresh = more ? insert(&store, after, tag) : 0;
             MEET();
             if (fresh == 1) {
                 u64 place = next_place(count + FOUND);
-                if (place < room)
+                if (place < limit)
                     for (int w = 0; w < WORDS; w++)
-                        queue[place * WORDS + w] = after[w];
+                        row(&store, place)[w] = after[w];
                 else
                     fresh = 2;
             }
@@ -226,34 +247,60 @@ KERNEL void expand(const u32 *table, const u32 *pick, const u32 *value, const u3
         add(count + TRANSITIONS, transitions);
 }
 
-/* Puts the states of the queue into a table that is empty. */
-KERNEL void fill(const u64 *queue, u64 states, u64 *slot, u64 slots, u64 hash_mask, u64 *count)
+/* Puts some states into the table, with one tag; counts those that were new. */
+KERNEL void fill(const u64 *rows, u64 states, u64 *slot, u64 slots, u64 hash_mask, u64 own, u64 tag, u64 *count)
 {
+    const Store store = {0, 0, 0, slot, slots, hash_mask, own};
     for (u64 i = THREAD; i < states; i += ALL_THREADS) {
         u64 state[WORDS];
         for (int w = 0; w < WORDS; w++)
-            state[w] = queue[i * WORDS + w];
-        if (insert(slot, slots, state, hash_mask) == 2)
+            state[w] = rows[i * WORDS + w];
+        int fresh = insert(&store, state, tag);
+        if (fresh == 1)
+            add(count + FOUND, 1);
+        if (fresh == 2)
             publish(count + FULL, 1);
     }
 }
 
-/* Among the states from `first` to `last`, the smallest number of one that leads to a given state. */
+/* Where among some rows does a state stand? The smallest number of them, of which the last word has this `tag` among
+   these bits. */
+KERNEL void find(const u64 *rows, u64 first, u64 last, u64 own, u64 tag_bits, u64 tag, const u64 *wanted, u64 *found)
+{
+    for (u64 i = first + THREAD; i < last; i += ALL_THREADS) {
+        u64 word = rows[i * WORDS + WORDS - 1];
+        if ((word & tag_bits) != tag)
+            continue;
+        u64 difference = (word & own) ^ wanted[WORDS - 1];
+        for (int w = 0; w < WORDS - 1; w++)
+            difference |= rows[i * WORDS + w] ^ wanted[w];
+        for (u64 best = load(found); !difference && i < best; best = load(found))
+            swap_if(found, best, i);
+    }
+}
+
+/* The same for a state that leads to a given one. States of which not all is known are put on a list. */
 KERNEL void find_before(const u32 *table, const u32 *pick, const u32 *value, const u32 *set, const u32 *member,
-                        const u32 *unit, const u32 *entry, const u64 *key, const u64 *change, const u64 *queue, u64 first,
-                        u64 last, const u64 *wanted, u64 *found)
+                        const u32 *unit, const u32 *entry, const u64 *key, const u64 *change, const u64 *rows, u64 first,
+                        u64 last, u64 own, u64 tag_bits, u64 tag, const u64 *wanted, u64 *found, u64 *count,
+                        u64 *missed, u64 most)
 {
     const Rules rules = {table, pick, value, set, member, unit, entry, key, change};
     for (u64 i = first + THREAD; i < last; i += ALL_THREADS) {
         u64 state[WORDS];
         for (int w = 0; w < WORDS; w++)
-            state[w] = queue[i * WORDS + w];
+            state[w] = rows[i * WORDS + w];
+        if ((state[WORDS - 1] & tag_bits) != tag)
+            continue;
+        state[WORDS - 1] &= own;
         u32 present = look_up(&rules, 0, state);
         u32 begin = present ? set[2 * present - 2] : 0, units = present ? set[2 * present - 1] : 0;
+        int misses = !present;
         for (u32 u = 0; u < units; u++) {
             const u32 *of = unit + 2 * member[begin + u];
             u32 at = of[1] ? look_up(&rules, of[0], state) : of[0] + 1;
             u32 there = at ? look_up(&rules, at - 1, state) : 0;
+            misses |= !there;
             for (u32 k = 0; there && k < entry[2 * there - 1]; k++) {
                 u64 difference = 0;
                 for (int w = 0; w < WORDS; w++)
@@ -261,6 +308,11 @@ KERNEL void find_before(const u32 *table, const u32 *pick, const u32 *value, con
                 for (u64 best = load(found); !difference && i < best; best = load(found))
                     swap_if(found, best, i);
             }
+        }
+        if (misses) {
+            u64 place = next_place(count + MISSED);
+            if (place < most)
+                missed[place] = i;
         }
     }
 }
@@ -284,13 +336,15 @@ static void *run_part(void *part_)
 #define P32(n) ((u32 *)(uintptr_t)a[n])
 #define P64(n) ((u64 *)(uintptr_t)a[n])
     if (part->kernel == 0)
-        expand(P32(0), P32(1), P32(2), P32(3), P32(4), P32(5), P32(6), P64(7), P64(8), P64(9), a[10], P64(11), a[12], a[13],
-               a[14], a[15], P32(16), P64(17), P32(18), P32(19), a[20]);
+        expand(P32(0), P32(1), P32(2), P32(3), P32(4), P32(5), P32(6), P64(7), P64(8), P64(9), a[10], a[11], P64(12), a[13],
+               a[14], a[15], a[16], a[17], a[18], a[19], P32(20), P64(21), P32(22), P32(23), a[24]);
     else if (part->kernel == 1)
-        fill(P64(0), a[1], P64(2), a[3], a[4], P64(5));
+        fill(P64(0), a[1], P64(2), a[3], a[4], a[5], a[6], P64(7));
+    else if (part->kernel == 2)
+        find(P64(0), a[1], a[2], a[3], a[4], a[5], P64(6), P64(7));
     else
-        find_before(P32(0), P32(1), P32(2), P32(3), P32(4), P32(5), P32(6), P64(7), P64(8), P64(9), a[10], a[11], P64(12),
-                    P64(13));
+        find_before(P32(0), P32(1), P32(2), P32(3), P32(4), P32(5), P32(6), P64(7), P64(8), P64(9), a[10], a[11], a[12],
+                    a[13], a[14], P64(15), P64(16), P64(17), P64(18), a[19]);
     return 0;
 }
 

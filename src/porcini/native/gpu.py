@@ -4,8 +4,8 @@
     Emulation   threads of the processor in place of the grid, and a C compiler: for machines without a card
     GpuSearch   level by level; where the tables have no answer, the state is asked about and expanded again
 
-Nothing is kept but the states, in the order in which they were found. Where one is in the way of a trail, the one
-before it is looked for among the states of the level before.
+Nothing is kept but the states (`gpu_store`). Where one is in the way of a trail, the one before it is looked for
+among the states of the level before.
 """
 
 from __future__ import annotations
@@ -15,22 +15,17 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from porcini.native.compiling import NoCompiler, compile_library
+from porcini.native.gpu_store import MOST_LISTED, Device, GpuStore
 from porcini.native.gpu_tables import GpuTables, GpuUnit, KeyedTable
 from porcini.native.library import ALL_BITS, Ask, Keyed
 
 _KERNELS = Path(__file__).parent / "gpu.h"
-_NAMES = ("expand", "fill", "find_before")
-_MOST_LISTED = 1 << 20
+_NAMES = ("expand", "fill", "find", "find_before")
 _MOST_ASKED = 256
 """How many states are asked about before all that were put aside are tried again."""
-_GROWTH = 4
-_ARRAYS = 3
-"""The queue, and a table that is twice as large."""
-_FOUND, _TRANSITIONS, _MISSED, _ENDED, _FULL = range(5)
-_NEVER = (1 << 64) - 1
 
 
 class NoCard(Exception):
@@ -43,19 +38,6 @@ class Forgotten(Exception):
     def __init__(self, states: Sequence[int]) -> None:
         super().__init__("tables that were made anew")
         self.states = states
-
-
-class Device(Protocol):
-    """What takes the steps. `arrays` is NumPy, or CuPy, which has the same functions."""
-
-    arrays: Any
-    first_share: int
-    """At first, one part of so many of the memory is used."""
-
-    def free_bytes(self) -> int: ...
-
-    def launch(self, words: int, kernel: str, size: int, arguments: Sequence[Any]) -> None:
-        """Run a kernel to its end, for so many items. Arguments are arrays, whole numbers, or None."""
 
 
 class Cuda:
@@ -130,33 +112,21 @@ def _emulated(words: int) -> ctypes.CDLL:
         raise NoCard(f"the emulation of a GPU cannot be had: {problem}") from None
 
 
-def _words(bits: int) -> int:
-    """Two bits of the last word are for the table."""
-    return max(1, -(-(bits + 2) // 64))
-
-
 class GpuSearch:
     """States of so many bits, from the one of which all bits are 0 (as `library.NativeSearch`)."""
 
     workers = 1
 
     def __init__(self, device: Device, bits: int, hash_mask: int = ALL_BITS, *, most_bytes: int = 0) -> None:
-        self.device, self.hash_mask = device, hash_mask
+        self.device = device
         self.seconds = 0.0
         """The time that kernels took."""
-        self.words = _words(bits)
         self.tables = GpuTables()
-        self.most_bytes = most_bytes or device.free_bytes() * 9 // 10
+        self.store = GpuStore(device, bits, hash_mask, most_bytes or device.free_bytes() * 15 // 16)
+        self.transitions = 0
         xp = device.arrays
         self._rules: list[Any] | None = None
-        self._levels = [0, 1]
-        """Where levels begin in the queue, and where the last one ends."""
-        self._states, self.transitions = 1, 0
-        self._room = max(1024, self.most_bytes // device.first_share // (_ARRAYS * self.words * 8))
-        self._queue = xp.zeros((self._room, self.words), dtype="u8")
-        self._count = xp.zeros(8, dtype="u8")
-        self._missed, self._ended = (xp.zeros(_MOST_LISTED, dtype="u4") for _ in range(2))
-        self._make_slots()
+        self._missed, self._ended = (xp.zeros(MOST_LISTED, dtype="u4") for _ in range(2))
         self._redo: Any = None
         """Numbers of states of this level that are to be expanded again; None if all of them are."""
         self._asked: list[int] = []
@@ -173,12 +143,7 @@ class GpuSearch:
     # What can be done, as somebody says
 
     def widen(self, bits: int) -> None:
-        words = _words(bits)
-        if words != self.words:
-            wider = self.device.arrays.zeros((self._room, words), dtype="u8")
-            wider[: self._states, : self.words] = self._queue[: self._states]
-            self.words, self._queue = words, wider
-            self._make_slots()
+        self.store.widen(bits)
         self._rules = None
 
     def set_presence(self, mask: int, *, keep: bool) -> None:
@@ -234,7 +199,11 @@ class GpuSearch:
 
     @property
     def states(self) -> int:
-        return self._states
+        return self.store.states
+
+    @property
+    def words(self) -> int:
+        return self.store.words
 
     def at_hand(self) -> int:
         return self._at_hand
@@ -255,128 +224,59 @@ class GpuSearch:
             self._at_hand = self._ends[-1]
             return Ask.END
         if self._after_end:
-            self._add_states()
-        if self._levels[-1] == self._levels[-2]:
+            self.store.add(self._after_end)
+            self._after_end = []
+        if self.store.levels[-1] == self.store.levels[-2]:
             return Ask.NOTHING
         return self._expand_level()
 
     def _expand_level(self) -> Ask:
         """Expand the last level, or what is left of it."""
-        xp, first, last = self.device.arrays, self._levels[-2], self._levels[-1]
-        chosen, before = self._redo, self.transitions
+        xp, store, chosen, before = self.device.arrays, self.store, self._redo, self.transitions
+        first, last = store.levels[-2:]
         size = last - first if chosen is None else len(chosen)
-        self._count[:] = xp.asarray([self._states, 0, 0, 0, 0, 0, 0, 0], dtype="u8")
-        self._launch(
-            "expand",
-            size,
-            [
-                *self._arrays(),
-                self._queue,
-                self._room,
-                self._slots,
-                self._slot_count,
-                self.hash_mask,
-                first,
-                first + size,
-                chosen,
-                self._count,
-                self._missed,
-                self._ended,
-                _MOST_LISTED,
-            ],
-        )
-        found, transitions, missed, ended, full = (int(each) for each in self._count[:5])
+        store.count[:] = xp.asarray([store.states, 0, 0, 0, 0, 0, 0, 0], dtype="u8")
+        limit = store.limit()
+        where = [*store.place, *store.table, store.tag(len(store.levels) - 1), limit, first, first + size, chosen]
+        lists = [store.count, self._missed, self._ended, MOST_LISTED]
+        started = perf_counter()
+        self.device.launch(store.words, "expand", size, [*self._arrays(), *where, *lists])
+        self.seconds += perf_counter() - started
+        found, transitions, missed, ended, full = (int(each) for each in store.count[:5])
         if full:
-            self._states = min(found, self._room)
-            self._grow()
+            store.states = min(found, limit)
+            store.grow()
             return Ask.TIME  # the same again, in a larger table
-        self._states = found
+        store.states = found
         self.transitions = before + transitions
         if ended:
-            self._ends += self._numbers(self._ended, ended, first)
+            self._ends += store.listed(self._ended, ended)
         if not missed:
             self._redo = None
-            self._levels.append(found)
+            store.levels.append(found)
             return Ask.TIME
-        if missed > _MOST_LISTED:  # not all of them are known: the whole level again
+        if missed > MOST_LISTED:  # not all of them are known: the whole level again
             self.transitions, self._redo, self._ends = before, chosen, []
-            self._asked = self._numbers(self._missed, _MOST_ASKED, first)
+            self._asked = store.listed(self._missed, _MOST_ASKED)
             if chosen is None:
                 self._redo = xp.arange(last - first, dtype="u4")
         else:
             self._redo = self._missed[:missed].copy()
-            self._asked = self._numbers(self._missed, min(missed, _MOST_ASKED), first)
+            self._asked = store.listed(self._missed, min(missed, _MOST_ASKED))
         return Ask.TIME
-
-    def _numbers(self, listed: Any, count: int, first: int) -> list[int]:
-        """States of this level, by their numbers on a list."""
-        if count > _MOST_LISTED:
-            raise MemoryError
-        states = self._queue[listed[:count].astype("i8") + first]
-        return [_joined(row) for row in _on_host(states).tolist()]
 
     def _arrays(self) -> list[Any]:
         if self._rules is None:
-            xp, made = self.device.arrays, self.tables.lay_out(self.words)
+            xp, made = self.device.arrays, self.tables.lay_out(self.store.words)
             narrow = (made.table, made.pick, made.value, made.set, made.member, made.unit, made.entry)
             self._rules = [xp.asarray(each or [0], dtype="u4") for each in narrow]
             self._rules += [xp.asarray(each or [0], dtype="u8") for each in (made.key, made.change)]
         return self._rules
 
-    def _launch(self, kernel: str, size: int, arguments: Sequence[Any]) -> None:
-        started = perf_counter()
-        self.device.launch(self.words, kernel, size, arguments)
-        self.seconds += perf_counter() - started
-
-    def _add_states(self) -> None:
-        """What comes after states that had nothing in the tables. It belongs to the level that was found last."""
-        xp = self.device.arrays
-        new = [state for state in dict.fromkeys(self._after_end) if self._find(state) is None]
-        self._after_end = []
-        while self._states + len(new) > self._room:
-            self._grow()
-        for state in new:
-            row = [state >> 64 * word & _NEVER for word in range(self.words)]
-            self._queue[self._states] = xp.asarray(row, dtype="u8")
-            self._states += 1
-        self._make_slots(self._slot_count)
-        self._levels[-1] = self._states
-
-    # Memory
-
-    def _make_slots(self, slots: int = 0) -> None:
-        """A table with all states of the queue."""
-        xp = self.device.arrays
-        self._slot_count = slots or self._room * 2
-        self._slots = None  # its memory is needed for the new one
-        self._slots = xp.zeros((self._slot_count, self.words), dtype="u8")
-        self._count[:] = 0
-        arguments = [self._queue, self._states, self._slots, self._slot_count, self.hash_mask, self._count]
-        self._launch("fill", self._states, arguments)
-        if int(self._count[_FULL]):
-            raise MemoryError
-
-    def _grow(self) -> None:
-        """A larger queue, and a larger table. The states that were found so far stay."""
-        xp, room = self.device.arrays, self._room * _GROWTH
-        each = self.words * 8
-        while room > self._room and room * each + room * 2 * each + self._room * each > self.most_bytes:
-            room -= self._room // 2
-        if room <= self._room:
-            raise MemoryError
-        self._slots = None
-        queue = xp.zeros((room, self.words), dtype="u8")
-        queue[: self._states] = self._queue[: self._states]
-        self._queue, self._room = queue, room
-        self._make_slots()
-
     # What has been found
 
     def all_states(self) -> list[int]:
-        return self._rows(0, self._states)
-
-    def _rows(self, first: int, last: int) -> list[int]:
-        return [_joined(row) for row in _on_host(self._queue[first:last]).tolist()]
+        return self.store.all_states()
 
     def missing(self, state: int) -> Ask | None:
         """What is not in the tables about a state: it is at hand then."""
@@ -386,38 +286,17 @@ class GpuSearch:
         self._at_hand, self._unit = state, unit
         return Ask.SET if unit < 0 else Ask.UNIT
 
-    def _find(self, state: int) -> int | None:
-        """The number of a state; None if it is not there."""
-        same = self.device.arrays.ones(self._states, dtype=bool)
-        for word in range(self.words):
-            same &= self._queue[: self._states, word] == (state >> 64 * word & _NEVER)
-        found = self.device.arrays.flatnonzero(same)
-        return int(found[0]) if len(found) else None
-
     def way_to(self, state: int) -> list[int]:
         """A shortest way: for each state, one of the level before that leads to it."""
-        xp = self.device.arrays
-        number = self._find(state)
-        assert number is not None
+        level = self.store.level_of(state)
+        assert level is not None
         way = [state]
-        level = next(n for n in range(len(self._levels)) if self._levels[n] > number) - 1
         for before in range(level - 1, -1, -1):
             if way[-1] in self._parents:
                 way.append(self._parents[way[-1]])
                 continue
-            wanted = xp.asarray([way[-1] >> 64 * word & _NEVER for word in range(self.words)], dtype="u8")
-            found = xp.asarray([_NEVER], dtype="u8")
-            first, last = self._levels[before], self._levels[before + 1]
-            self._launch("find_before", last - first, [*self._arrays(), self._queue, first, last, wanted, found])
-            if int(found[0]) == _NEVER:
-                raise Forgotten(self._rows(first, last))
-            way.append(_joined(_on_host(self._queue[int(found[0])]).tolist()))
+            found = self.store.before(way[-1], before, self._arrays())
+            if isinstance(found, list):
+                raise Forgotten(found)
+            way.append(found)
         return way[::-1]
-
-
-def _on_host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array
-
-
-def _joined(row: Sequence[int]) -> int:
-    return sum(word << 64 * number for number, word in enumerate(row))
