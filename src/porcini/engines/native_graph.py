@@ -17,7 +17,8 @@ from porcini.engines.stats import SearchStats
 from porcini.engines.stubborn import StubbornSets
 from porcini.ir.packed.graph import PackedGraph
 from porcini.native import library
-from porcini.native.gpu import Device, Forgotten, GpuSearch
+from porcini.native.gpu import Forgotten, GpuSearch
+from porcini.native.gpu_store import Device
 from porcini.native.library import Ask, NativeSearch
 
 FEW_STATES = 20_000

@@ -66,7 +66,8 @@ class GpuStore:
         self.count = xp.zeros(8, dtype="u8")
         self._room = max(1024, most_bytes // device.first_share // (_ARRAYS * self._row_bytes))
         self._base = 0
-        self._queue = xp.zeros((self._room, self.words), dtype="u8")
+        self._queue: Any = xp.zeros((self._room, self.words), dtype="u8")
+        self._slots: Any = None
         self._make_table(self._room * 2)
 
     @property
