@@ -6,6 +6,7 @@ the reference, and what it is asked later. `--quick` takes small sizes; `--emula
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from pathlib import Path
@@ -52,7 +53,8 @@ def main() -> int:
             end = "" if stats.stopped == "exhausted" else f"  {stats.limit}"
             whole = time.perf_counter() - started
             print(f"{line}{found.states / seconds:>16,.0f}{whole:>9.2f}{end}", flush=True)
-            del search, gpu
+            del search, gpu, stats
+            gc.collect()  # the next one wants the memory
     return 0
 
 

@@ -238,9 +238,9 @@ class GpuSearch:
         store.count[:] = xp.asarray([store.states, 0, 0, 0, 0, 0, 0, 0], dtype="u8")
         limit = store.limit()
         where = [*store.place, *store.table, store.tag(len(store.levels) - 1), limit, first, first + size, chosen]
-        lists = [store.count, self._missed, self._ended, MOST_LISTED]
+        arguments = [*self._arrays(), *where, store.count, self._missed, self._ended, MOST_LISTED]
         started = perf_counter()
-        self.device.launch(store.words, "expand", size, [*self._arrays(), *where, *lists])
+        self.device.launch(store.words, "expand", size, arguments)
         self.seconds += perf_counter() - started
         found, transitions, missed, ended, full = (int(each) for each in store.count[:5])
         if full:

@@ -22,14 +22,18 @@ class KeyedTable:
 
     mask: int = 0
     values: dict[int, int] = field(default_factory=dict)
+    changes: int = 0
+    """How often it was changed."""
 
     def get(self, state: int) -> int | None:
         return self.values.get(state & self.mask)
 
     def put(self, state: int, value: int) -> None:
+        self.changes += 1
         self.values[state & self.mask] = value
 
     def key_again(self, mask: int, keep: bool) -> None:
+        self.changes += 1
         self.mask = mask
         if not keep:
             self.values.clear()
@@ -39,8 +43,8 @@ class KeyedTable:
 class GpuUnit:
     points: KeyedTable
     tables: list[int] = field(default_factory=list)
-    fused: tuple[tuple[int, int], KeyedTable | None] = ((0, 0), None)
-    """The bits and the number of entries from which one table was made, and that table."""
+    fused: tuple[int, KeyedTable | None] = (-1, None)
+    """How often the tables were changed from which one table was made, and that table."""
 
 
 @dataclass(slots=True)
@@ -105,16 +109,16 @@ class GpuTables:
 
     def _fused(self, unit: GpuUnit) -> KeyedTable | None:
         """One table for all that a unit can do, wherever it stands."""
-        mask, entries = unit.points.mask, 0
+        mask, changes = unit.points.mask, unit.points.changes
         for table in unit.tables:
             mask |= self.tables[table].mask
-            entries += len(self.tables[table].values)
+            changes += self.tables[table].changes
         if mask.bit_count() > _FUSED_BITS:
             return None
-        if unit.fused[0] != (mask, entries):
+        if unit.fused[0] != changes:
             found = ((state, self._entry(unit, state)) for state in _submasks(mask))
             table_of_all = KeyedTable(mask, {state: entry for state, entry in found if entry is not None})
-            unit.fused = (mask, entries), table_of_all
+            unit.fused = changes, table_of_all
         return unit.fused[1]
 
 
