@@ -1,6 +1,8 @@
-"""What a unit can do was looked up in a table that had been put together from others, and was put together again only
-when these had more entries: not when one of them had been emptied, to look at more bits, and filled again. A model
-was never done with asking; another one could have got answers for states that differ in those bits."""
+"""What a unit can do was looked up in a table that had been put together from others. It was put together again
+only when these had more entries: not when one of them had been emptied, to look at more bits, and filled again.
+The search of a model was never done with asking; that of another one could have got answers for states that differ
+in those bits.
+"""
 
 from __future__ import annotations
 

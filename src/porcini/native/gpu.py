@@ -238,10 +238,8 @@ class GpuSearch:
         store.count[:] = xp.asarray([store.states, 0, 0, 0, 0, 0, 0, 0], dtype="u8")
         limit = store.limit()
         where = [*store.place, *store.table, store.tag(len(store.levels) - 1), limit, first, first + size, chosen]
-        arguments = [*self._arrays(), *where, store.count, self._missed, self._ended, MOST_LISTED]
-        started = perf_counter()
-        self.device.launch(store.words, "expand", size, arguments)
-        self.seconds += perf_counter() - started
+        self._expand(size, [*self._arrays(), *where, store.count, self._missed, self._ended, MOST_LISTED])
+        del where  # which holds arrays whose memory may be needed now
         found, transitions, missed, ended, full = (int(each) for each in store.count[:5])
         if full:
             store.states = min(found, limit)
@@ -264,6 +262,11 @@ class GpuSearch:
             self._redo = self._missed[:missed].copy()
             self._asked = store.listed(self._missed, min(missed, _MOST_ASKED))
         return Ask.TIME
+
+    def _expand(self, size: int, arguments: Sequence[Any]) -> None:
+        started = perf_counter()
+        self.device.launch(self.store.words, "expand", size, arguments)
+        self.seconds += perf_counter() - started
 
     def _arrays(self) -> list[Any]:
         if self._rules is None:

@@ -124,7 +124,7 @@ class GpuStore:
         """Make room. The states that were found so far stay."""
         if self.compact:
             raise MemoryError
-        xp, room = self.device.arrays, self._room * _GROWTH
+        room = self._room * _GROWTH
         if not self._has_room(room):
             if self._make_compact():
                 return
@@ -132,11 +132,14 @@ class GpuStore:
                 room -= self._room // 2
             if room <= self._room:
                 raise MemoryError
+        self._widen_queue(room)
+        self._make_table(room * 2)
+
+    def _widen_queue(self, room: int) -> None:
         self._slots = None
-        queue = xp.zeros((room, self.words), dtype="u8")
+        queue = self.device.arrays.zeros((room, self.words), dtype="u8")
         queue[: self.states] = self._queue[: self.states]
         self._queue, self._room = queue, room
-        self._make_table(room * 2)
 
     def _has_room(self, room: int) -> bool:
         """For a queue of so many states beside the one that there is, and for a table?"""
@@ -146,31 +149,24 @@ class GpuStore:
         return self.bits + 2 + TAG_BITS <= 64 * self.words
 
     def _make_compact(self) -> bool:
-        """Give the memory of the queue to the table; False if nothing is won."""
-        xp, each = self.device.arrays, self._row_bytes
-        ring = max(self.states, self.most_bytes // _RING_SHARE // each)
-        slots = self.most_bytes // each - ring
-        if not self._has_tags() or slots <= self._slot_count:
+        """Give the table all memory that the queue does not have; False if nothing is won."""
+        rows = self.most_bytes // self._row_bytes
+        room = max(self._room, rows // _RING_SHARE)
+        if not self._has_tags() or rows - room <= self._slot_count:
             return False
         self.compact = True
-        self._slots = None
-        queue = self._queue[: self.states].copy()
-        self._queue, self._room, first = None, ring, self.levels[-2]
-        self._make_table(slots, queue)
-        last = queue[first:].copy()
-        del queue
-        self._queue, self._base = xp.zeros((ring, self.words), dtype="u8"), first
-        self._queue[: len(last)] = last
+        if room > self._room:
+            self._widen_queue(room)
+        self._make_table(rows - room)
         return True
 
-    def _make_table(self, slots: int, queue: Any = None) -> None:
+    def _make_table(self, slots: int) -> None:
         """A table with all states of the queue."""
         self._slots, self._slot_count = None, slots // _LINE * _LINE  # the memory is needed for the new one
         self._slots = self.device.arrays.zeros((self._slot_count, self.words), dtype="u8")
-        rows = self._queue if queue is None else queue
         ends = [*self.levels[1:], self.states]
         for level, (first, last) in enumerate(zip(self.levels, ends, strict=True)):
-            self._fill(rows[first:last], level)
+            self._fill(self._queue[first:last], level)
 
     def _fill(self, rows: Any, level: int) -> int:
         """Put states into the table: how many of them are new?"""
