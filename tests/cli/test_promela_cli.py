@@ -380,7 +380,7 @@ def test_files_that_are_no_models(porcini, pml, content, message) -> None:  # no
         ("[] (count == )", 14, "expected an operand after '=='"),
         ("([] count", 1, "'(' is never closed"),
         ("count <", 8, "expected an operand after '<', found the end"),
-        ("<> timeout", 4, "`timeout` is no proposition"),
+        ("<> timeout", 4, "`timeout` is not a proposition"),
     ],
 )
 def test_errors_in_a_formula_show_the_formula(porcini, formula, column, message) -> None:  # noqa: F811

@@ -134,4 +134,4 @@ def test_its_errors_are_not_ours(monkeypatch, inside: str, ours: bool) -> None:
         plug_in["fire"]()
     text = problems.problem_of(raised.value).text
     assert ("a bug in Porcini" in text) == ours
-    assert ("raised in `turns`, which is no part of Porcini" in text) != ours
+    assert ("raised in `turns`, which is not part of Porcini" in text) != ours

@@ -74,7 +74,7 @@ def problem_of(error: BaseException) -> Problem:
     line = next(iter(what.splitlines()), "")
     please = f"a bug in Porcini {porcini.__version__}: please report it with the program and the command"
     if (package := _plug_in(error)) is not None:
-        please = f"raised in `{package}`, which is no part of Porcini"
+        please = f"raised in `{package}`, which is not part of Porcini"
     text = f"porcini: internal error: {line} ({please}; --debug shows where it happened)"
     return Problem("internal", INTERNAL, text, line)
 

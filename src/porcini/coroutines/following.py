@@ -22,7 +22,7 @@ from porcini.langs.aio.recorder import Recorder
 _TOOLS = frozenset(
     {"_pytest", "pytest", "pluggy", "hypothesis", "pytest_asyncio", "coverage", "debugpy"} | {"_distutils_hack"}
 )
-"""What runs around a test is no part of it."""
+"""What runs around a test is not part of it."""
 _LIBRARY: dict[str, frozenset[str]] = {
     **dict.fromkeys(("email", "http", "urllib.request"), frozenset()),
     "contextlib": frozenset(

@@ -7,8 +7,7 @@ P1's conditions, with its errata corrected:
   still do, enabled or not, with what it may spawn (erratum 1). All choices of a process belong together (erratum
   2), and every process of a set is taken, not one of them (erratum 3).
 - C2: with a formula, no enabled action of the set may be visible: neither here nor wherever it is taken after
-steps
-  of others. P1 compares what holds here and after the step, and misses the latter. The search ensures C3.
+  steps of others. P1 compares what holds here and after the step, and misses the latter. The search ensures C3.
 
     1  take a transition t that is enabled
     2  let S = {t}                                     `single`

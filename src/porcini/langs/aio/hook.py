@@ -267,8 +267,7 @@ def _cell_contents(function: FunctionType) -> Iterator[object]:
 
 def instrument_loaded(module: ModuleType, lines: set[int] | None = None) -> Undo:
     """Instrument what a module defined when it was loaded, in place; the result undoes it. With lines, only what
-    is
-    in the same statements as these."""
+    is in the same statements as these."""
     functions = functions_of(module)
     return instrument_functions(functions if lines is None else statements_of(functions, lines))
 

@@ -221,7 +221,7 @@ class ControlledLoop(Joins, Outside):
     def name_of_task(self, name: object) -> str:
         """The text of what a task is named by: who makes one of anything but a text may look at all of it."""
         if not isinstance(name, str | int):
-            self.peeked = "the name of a task, which is no text"
+            self.peeked = "the name of a task, which is not text"
         return str(name)
 
     def _task(self, coro: Any, process: Process, name: Any, context: Any, options: dict[str, Any]) -> SeenTask:

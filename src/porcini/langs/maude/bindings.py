@@ -210,7 +210,7 @@ def parse(module: Module, text: str, what: str) -> Term:
     warned = _warnings(said[0])
     if term is None:
         said_so = warned[-1].message if warned else "no parse"
-        raise InputError(f"{what} `{text}` is no term of its module: {said_so}")
+        raise InputError(f"{what} `{text}` is not a term of its module: {said_so}")
     if warned:
         raise InputError(f"{what} `{text}` can be read in several ways: {warned[0].message}")
     return term

@@ -61,7 +61,7 @@ def cut(text: str) -> Asked:
     rest = text[arrow.end() :] if arrow else text
     plain = _STRING.sub(lambda string: "_" * len(string[0]), rest)
     if '"' in plain:  # Maude would wait for the other one
-        raise InputError(f"`{rest.strip()}` is no pattern of states: its quotes do not close")
+        raise InputError(f"`{rest.strip()}` is not a pattern of states: its quotes do not close")
     condition = _CONDITION.search(plain)
     pattern = rest[: condition.start()] if condition else rest
     if not pattern.strip():
@@ -104,9 +104,9 @@ def read_pattern(model: Model, asked: Asked) -> Pattern:
         raise InputError(f"`{asked.pattern}` is not one pattern") from None
     wrong = [each for each in warned if bindings.is_fatal(each) or is_ambiguous(each)]
     if wrong:
-        raise InputError(f"`{_shown(asked)}` is no pattern of states: {wrong[0].message}", hint=_HINT)
+        raise InputError(f"`{_shown(asked)}` is not a pattern of states: {wrong[0].message}", hint=_HINT)
     if name not in bindings.module_names():
-        raise InputError(f"`{_shown(asked)}` is no pattern of states: its brackets or quotes do not close")
+        raise InputError(f"`{_shown(asked)}` is not a pattern of states: its brackets or quotes do not close")
     meant = read_module(bindings.meta_module(name))
     others = (meant.sorts, meant.subsorts, meant.memberships, meant.rules)
     if (

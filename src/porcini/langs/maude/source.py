@@ -157,7 +157,7 @@ class _Reader:
                 self._skip_comment(comment[0])
                 continue
             if identifier is None:
-                raise self.refusal(self.at, f"{self.text[self.at]!r} is no part of a token of Maude's")
+                raise self.refusal(self.at, f"{self.text[self.at]!r} is not part of a token of Maude's")
             self.at = identifier.end()
             return identifier[0]
 

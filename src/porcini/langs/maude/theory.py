@@ -414,7 +414,7 @@ def _thread_rule(theory: Theory, statement: Statement) -> ThreadRule:
         )
     kind = theory.signature.kind(theory.signature.least_sort(statement.left))
     if not theory.in_states(kind):
-        raise theory.refuse(label, f"rewrites a {kind}, which is no part of a state")
+        raise theory.refuse(label, f"rewrites a {kind}, which is not part of a state")
     after = list(theory.threads_in(statement.right))
     same = [each for each in after if theory.tid_of(each) == tid]
     others = [each for each in after if other is not None and theory.tid_of(each) == other]

@@ -352,7 +352,7 @@ class Lowered:
         tree = parse_expression(text, place, self.world.mtypes, self.world.templates)
         expr = Expressions(self.world, self.scope, process=False).condition(tree)
         if any(isinstance(node, Timeout) for node in nodes(expr)):
-            raise problem("`timeout` is no proposition: it is not about a state", place)
+            raise problem("`timeout` is not a proposition: it is not about a state", place)
         self._check_labels()
         self.program.notes += [note for note in self.world.notes if note not in self.program.notes]
         return expr
@@ -367,7 +367,7 @@ _PASSED_OVER = "put what asks for it into the model: then the jump is a step"
 
 def _passed_over(label: str) -> str:
     """SPIN makes such a jump a step where it finds the label asked for; then runs have other steps."""
-    return f"nobody stands at `{label}`: it is on a jump, which is no step"
+    return f"nobody stands at `{label}`: it is on a jump, which is not a step"
 
 
 def _set(variable: Variable, cells: Sequence[int]) -> None:

@@ -108,8 +108,7 @@ def _origin(function: Any) -> Any:
 
 def _replace_cached(function: Any, number: int) -> Any:
     """What `functools.lru_cache` made. Its arguments are compared. Who finds an answer there only reads, unless
-    the
-    cache is full: then it matters who was there last."""
+    the cache is full: then it matters who was there last."""
     if call(function.__wrapped__, number) is not function.__wrapped__:
         mark_opaque(name_of(function), number)
 

@@ -186,8 +186,7 @@ def use_hash(function: Any, number: int, digest: Any) -> Any:
 
 def use_thread_lock(function: Any, number: int, lock: Any) -> Any:
     """A method of a lock for threads, of which there is one: who waits for it waits for ever, and is refused. To
-    take
-    it and to release it changes who gets it next."""
+    take it and to release it changes who gets it next."""
     log((lock, number, READ if _name_of_method(function) in ("locked", "_is_owned") else WRITE, STATE))
     return read_arguments(function, number)
 
