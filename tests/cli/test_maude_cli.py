@@ -372,7 +372,7 @@ def test_equations_that_the_transformation_is_wrong_for(porcini, theory, body, s
 def test_wrong_formulas(porcini, theory) -> None:  # noqa: F811
     file = theory(RULE, PROPS, propositions="BAD-PROPS")
     for engine in ("maude", "graph"):
-        assert "no term" in refused(porcini, "check", file, "--ltl", "[] y(0)", "--engine", engine)
+        assert "is not a term" in refused(porcini, "check", file, "--ltl", "[] y(0)", "--engine", engine)
         assert "no Prop" in refused(porcini, "check", file, "--ltl", "[] (2 + 3)", "--engine", engine)
         assert "--ltl:1:" in refused(porcini, "check", file, "--ltl", "[] x(0) &&", "--engine", engine)
     bare = theory(RULE)

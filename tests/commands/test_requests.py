@@ -220,7 +220,7 @@ class Answers:
     def check(self, system, formula, watched, asked: CheckerOptions):
         self.asked.append((formula, tuple(watched), asked.ample))
         asked.counts.states = 7
-        state = system.initial()
+        state = system.state_graph().initial()
         return None if self.holds else ((state,), (state,))
 
 

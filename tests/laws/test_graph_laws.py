@@ -19,6 +19,7 @@ from porcini.engines.catalogue import Options
 from porcini.engines.graph import Graph
 from porcini.engines.options import Ample, Order
 from porcini.ir.analysis.lookahead import PointLookahead
+from porcini.ir.packed import unfolded
 from strategies import PROGRAMS, guard_programs, programs
 
 SOME = settings(max_examples=PROGRAMS // 8, deadline=None, suppress_health_check=list(HealthCheck))
@@ -81,8 +82,10 @@ True |> spawn(open |> y := x)
 """
 
 
-def test_a_disabled_process_counts_too() -> None:
+@pytest.mark.parametrize("states", ["packed_states", "flat_states"])
+def test_a_disabled_process_counts_too(states: str, request: pytest.FixtureRequest) -> None:
     """P1, erratum 1: q waits for a lock that r frees, and then reads what p writes."""
+    request.getfixturevalue(states)
     for ample in ("single", "closure"):
         report = porcini.explore(
             porcini.loads(P1_ERRATUM_1), engine="graph", options=Options(reduction="ample", ample=ample)
@@ -90,6 +93,18 @@ def test_a_disabled_process_counts_too() -> None:
         assert {outcome.state["y"] for outcome in report.outcomes} == {0, 1}
 
 
+@pytest.fixture
+def packed_states() -> None:
+    """As it is, these programs are unfolded."""
+
+
+@pytest.fixture
+def flat_states(monkeypatch) -> None:
+    """No program is unfolded: what reduces is the reduction for processes, not the one for edges."""
+    monkeypatch.setattr(unfolded, "unfold", lambda program: None)
+
+
+@pytest.mark.usefixtures("flat_states")
 def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
     """C'1 as printed in P1."""
     real = AmpleSets._candidates
@@ -102,6 +117,7 @@ def test_mutant_that_looks_at_enabled_processes_only(monkeypatch) -> None:
         ends_agree(porcini.loads(P1_ERRATUM_1))
 
 
+@pytest.mark.usefixtures("flat_states")
 def test_mutant_that_forgets_the_future(monkeypatch) -> None:
     monkeypatch.setattr(PointLookahead, "may_still_do", lambda self, state, pid: EMPTY)
     with pytest.raises(AssertionError):
@@ -112,13 +128,16 @@ ENDLESS_NEIGHBOUR = "x |-> 0, y |-> 0, True |> spawn(True |>* x := 1 - x); True 
 
 
 @pytest.mark.parametrize("search", get_args(Order))
-def test_nobody_is_left_out_for_ever(search: str) -> None:
+@pytest.mark.parametrize("states", ["packed_states", "flat_states"])
+def test_nobody_is_left_out_for_ever(states: str, search: str, request: pytest.FixtureRequest) -> None:
     """C3: a process that turns in a circle must not keep another from failing."""
+    request.getfixturevalue(states)
     for options in REDUCTIONS:
         report = porcini.check(porcini.loads(ENDLESS_NEIGHBOUR), options=replace(options, search=search))
         assert (report.verdict, report.property) == ("violated", "failure-free")
 
 
+@pytest.mark.usefixtures("flat_states")
 def test_mutant_without_c3(monkeypatch) -> None:
     """In depth, a circle of the first process would be all there is."""
     real = Graph.__init__

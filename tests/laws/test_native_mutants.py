@@ -27,13 +27,16 @@ MODELS = Path(__file__).parents[2] / "benchmarks" / "promela"
 LONG = """bit a[80]; byte x;
 active proctype P() { byte i; do :: i < 80 -> a[i] = 1; i++ :: else -> break od }
 active proctype Q() { do :: x < 9 -> x++ :: x == 9 -> x = 0 od }"""
-LOOKS_AT_MORE_LATER = """byte x, y; bool go; int late;
-active proctype Q() { do :: y = 1 - y od }
-active proctype R() { do :: late < 900 -> late++ :: late == 900 -> break od; go = true }
+LOOKS_AT_MORE_LATER = """byte x, y; bool go, on; int late;
+active proctype R() {
+    go = true; go = false; y = 1; y = 0; x = 7; x = 0; late = 4095; late = 0; on = true;
+    do :: late < 900 -> late++ :: late == 900 -> break od; go = true; y = 1
+}
 active proctype P() {
+    on;
 a:  if :: true -> goto b :: go -> goto f fi;
 b:  skip; skip; skip; skip; goto a;
-f:  do :: y == 1 -> x = 1; x = 2 :: y == 0 -> x = 3; x = 0 od
+f:  do :: y == 1 -> x = 7; x = 0 :: y == 0 -> x = 3; x = 0 od
 }"""
 
 

@@ -57,7 +57,7 @@ class Checker(Protocol):
 
 
 Lasso = tuple[tuple[Any, ...], tuple[Any, ...]]
-"""An infinite run: the states of a stem, and those of a loop after it."""
+"""An infinite run: the states of a stem, and those of a loop after it, as `System.state_graph` has them."""
 
 
 @dataclass(frozen=True, slots=True)
