@@ -4,6 +4,7 @@ the processor that stand for the grid. A card was asked about generated models, 
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 import porcini
 from conformance.promela.everything import generate
-from porcini.core.errors import InputError
+from porcini.core.errors import InputError, InternalError
 from porcini.engines.graph import Graph
 from porcini.engines.native_graph import NativeGraph
 from porcini.engines.options import Options
@@ -153,7 +154,8 @@ def test_a_mutant_whose_ring_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None
         return min(self.levels[-1] + self._room, self._base + 2 * self._room) if self.compact else limit(self)
 
     monkeypatch.setattr(GpuStore, "limit", endless)
-    assert in_memory_of(LITTLE)[1].counts.states != states
+    with suppress(InternalError):  # or no way leads to a state that was overwritten
+        assert in_memory_of(LITTLE)[1].counts.states != states
 
 
 def test_a_mutant_that_looks_at_points_only(monkeypatch: pytest.MonkeyPatch) -> None:
